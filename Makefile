@@ -1,0 +1,60 @@
+# Every target does its own set-up: a fresh machine needs Python 3.11 or newer and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check run bench format lint types clean lock
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+$(VENV)/.runtime: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Whetstone needs Python 3.11 or newer; this is " + sys.version.split()[0])'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the locked runtime dependencies into $(VENV)"
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
+	@echo "Installing the locked development dependencies into $(VENV)"
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@touch $@
+
+setup: $(VENV)/.dev ## prepare .venv with the locked dependencies
+
+demo: $(VENV)/.runtime ## the whole story on a local GitHub stand-in (ARGS=--once: print and exit)
+	@$(BIN)/whetstone demo $(ARGS)
+
+test: $(VENV)/.dev ## all tests (ARGS=... for pytest)
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: lint types test ## what CI runs
+
+run: $(VENV)/.runtime ## serve with the settings of .env
+	@$(BIN)/whetstone serve $(ARGS)
+
+bench: $(VENV)/.dev ## measure, print a table
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+format: $(VENV)/.dev ## rewrite the code in the project's format
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+lint: $(VENV)/.dev ## ruff
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## mypy, strict
+	@$(BIN)/mypy
+
+lock: $(VENV)/.dev ## resolve the dependencies anew
+	@$(LOCK) --group build -o requirements.lock
+	@$(LOCK) --all-extras --group build --group dev -c requirements.lock -o requirements-dev.lock
+
+clean: ## remove what the targets made
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis node_modules

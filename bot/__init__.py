@@ -1,0 +1,1 @@
+"""Whetstone: closes the loop on rejected pull requests."""

@@ -1,0 +1,1 @@
+"""The only places that know a library."""

@@ -1,0 +1,81 @@
+"""The commands a person types: one module each, found by name."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import pkgutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: what it is called, what it is for, how it is used, what it does."""
+
+    name: str
+    help: str
+    example: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+class UsageError(Exception):
+    """The caller's mistake, said in one line; the command ends with exit code 2."""
+
+
+def commands() -> dict[str, Command]:
+    """Every command that a module of this package offers as `COMMAND`, by name."""
+    found = {}
+    for module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
+        command = getattr(importlib.import_module(module.name), "COMMAND", None)
+        if isinstance(command, Command):
+            found[command.name] = command
+    return dict(sorted(found.items()))
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command line and return its exit code."""
+    registry = commands()
+    parser = _Parser(prog="whetstone", description="Closes the loop on rejected pull requests.")
+    choices = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    for command in registry.values():
+        sub = choices.add_parser(
+            command.name,
+            help=command.help,
+            description=command.help,
+            epilog=f"Example:\n  {command.example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.arguments(sub)
+    _suggest(argv, registry)
+    arguments = parser.parse_args(argv)
+    try:
+        return registry[arguments.command].run(arguments)
+    except UsageError as mistake:
+        print(f"whetstone {arguments.command}: {mistake}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stdout = None
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line instead of printing the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def _suggest(argv: Sequence[str], registry: dict[str, Command]) -> None:
+    typed = argv[0] if argv else ""
+    if typed and not typed.startswith("-") and typed not in registry:
+        near = difflib.get_close_matches(typed, registry, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; one of {', '.join(registry)}"
+        print(f"whetstone: there is no command {typed!r}{hint}", file=sys.stderr)
+        raise SystemExit(2)

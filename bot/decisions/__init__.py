@@ -1,0 +1,1 @@
+"""What should be true on GitHub now, given what is known."""

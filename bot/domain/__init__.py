@@ -1,0 +1,1 @@
+"""What the words of the contract mean, as values."""

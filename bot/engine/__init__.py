@@ -1,0 +1,1 @@
+"""How a delivery becomes an effect, exactly once."""

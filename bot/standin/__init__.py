@@ -1,0 +1,1 @@
+"""A small local GitHub for the demo and the tests."""
