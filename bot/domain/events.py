@@ -1,0 +1,118 @@
+"""What GitHub told us, as values: an event says what was seen, never what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from bot.domain.model import Account, Repository
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestSnapshot:
+    """A pull request as one payload shows it."""
+
+    repository: Repository
+    number: int
+    author: Account
+    title: str
+    base: str
+    head: str
+    created_at: datetime
+    updated_at: datetime
+    open: bool
+    merged: bool
+    draft: bool
+    closed_at: datetime | None
+
+
+class ReviewState(StrEnum):
+    """GitHub's review states; the case of the letters differs between its doors."""
+
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes_requested"
+    COMMENTED = "commented"
+    DISMISSED = "dismissed"
+    PENDING = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A review as GitHub shows it now."""
+
+    id: int
+    author: Account
+    state: ReviewState
+    body: str
+    submitted_at: datetime
+    head: str | None
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class InlineComment:
+    """A review comment that stands at a place of the diff."""
+
+    id: int
+    review_id: int | None
+    author: Account
+    body: str
+    path: str
+    line: int | None
+    start_line: int | None
+    diff_hunk: str
+    created_at: datetime
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestSeen:
+    """A pull request was opened, pushed to, edited, closed, merged or reopened."""
+
+    action: str
+    pull_request: PullRequestSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSeen:
+    """A review was submitted, edited or dismissed."""
+
+    action: str
+    pull_request: PullRequestSnapshot
+    review: Review
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCommentSeen:
+    """An inline comment was created, edited or deleted."""
+
+    action: str
+    pull_request: PullRequestSnapshot
+    comment: InlineComment
+
+
+@dataclass(frozen=True, slots=True)
+class CommentSeen:
+    """A comment in the thread was created, edited or deleted."""
+
+    action: str
+    repository: Repository
+    number: int
+    comment_id: int
+    author: Account
+    sender: Account
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A delivery with nothing in it for us, and why."""
+
+    reason: str
+
+
+Event = PullRequestSeen | ReviewSeen | InlineCommentSeen | CommentSeen

@@ -1,0 +1,163 @@
+"""What is known about a pull request: who said what, about which revision, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A GitHub account; the id stays when the login changes."""
+
+    id: int
+    login: str
+    bot: bool = False
+
+
+GHOST = Account(0, "ghost")
+"""What GitHub shows in place of a deleted account."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository as the installation sees it."""
+
+    id: int
+    owner: str
+    name: str
+    installation_id: int
+    private: bool = False
+    default_branch: str = "main"
+
+    @property
+    def full_name(self) -> str:
+        """`owner/name`, as people write it."""
+        return f"{self.owner}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file, or lines of it, at the revision that was judged."""
+
+    path: str
+    line: int | None = None
+    end_line: int | None = None
+
+    def __str__(self) -> str:
+        """`path`, `path:5` or `path:5-9`."""
+        if self.line is None:
+            return self.path
+        if self.end_line is None or self.end_line == self.line:
+            return f"{self.path}:{self.line}"
+        return f"{self.path}:{self.line}-{self.end_line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that a validator says is wrong: tag, place, words, and what to do if it said so."""
+
+    tag: str | None
+    words: str = ""
+    place: Place | None = None
+    url: str = ""
+    suggestion: str | None = None
+    inferred: float | None = None
+    """The detector's confidence where the tag was not stated but understood from plain words."""
+    aspect: str | None = None
+    severity: str | None = None
+    action: str | None = None
+    rationale: str | None = None
+    context_before: str = ""
+    context_after: str = ""
+    evidence: str | None = None
+
+
+class Stance(StrEnum):
+    """Where a validator stands after having spoken."""
+
+    REJECTS = "rejects"
+    APPROVES = "approves"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Validator:
+    """Whose verdict it is; the key is stable, the name is what people see."""
+
+    key: str
+    name: str
+    bot: bool = False
+    check: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one validator said in one review, check, label or comment."""
+
+    id: str
+    """The thing on GitHub that says so: `review:81`, `check:validate`."""
+    validator: Validator
+    stance: Stance
+    at: datetime
+    head: str | None
+    items: tuple[Item, ...] = ()
+    more: int = 0
+    """Tags left out because one verdict named more than the bot keeps."""
+    url: str = ""
+    counted: bool = True
+    """False: recorded and named to the maintainers, but its author is no validator."""
+    permission: str | None = None
+    lifted_at: datetime | None = None
+    body_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A head that the pull request had, and when it was first seen."""
+
+    head: str
+    seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Sticky:
+    """The one comment of ours that carries the marker, as last written."""
+
+    comment_id: int
+    node_id: str
+    url: str
+    marker_id: str
+    fingerprint: str
+    """What it says, less its id and time: equal fingerprints need no write."""
+    issues: tuple[str, ...]
+    blocking: tuple[str, ...]
+    written_at: datetime
+    deleted_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """Everything recorded about one pull request."""
+
+    repository: Repository
+    number: int
+    author: Account
+    title: str
+    base: str
+    head: str
+    created_at: datetime
+    updated_at: datetime
+    open: bool = True
+    merged: bool = False
+    draft: bool = False
+    closed_at: datetime | None = None
+    revisions: tuple[Revision, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    sticky: Sticky | None = None
+
+    @property
+    def name(self) -> str:
+        """`owner/repo#7`."""
+        return f"{self.repository.full_name}#{self.number}"

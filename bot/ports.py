@@ -1,0 +1,238 @@
+"""What the engine needs from the outside: a store that keeps, and a GitHub that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from bot.domain.effects import Effect
+from bot.domain.events import Event, Ignored, InlineComment, Review
+from bot.domain.model import Account, PullRequest, Repository, Sticky
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One webhook delivery, or a row of the clock's, as it came in."""
+
+    id: str
+    event: str
+    lane: str
+    installation_id: int
+    body: bytes
+    received_at: datetime
+    attempt: int = 0
+
+
+class Acceptance(StrEnum):
+    """What became of a delivery at the door."""
+
+    QUEUED = "queued"
+    DUPLICATE = "duplicate"
+
+
+class RowState(StrEnum):
+    """How far a write to GitHub has come."""
+
+    READY = "ready"
+    SENDING = "sending"
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """A write to GitHub that is still owed."""
+
+    id: str
+    lane: str
+    effect: Effect
+    state: RowState
+    sending_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One lane, owned by one worker until it is released."""
+
+    lane: str
+    installation_id: int
+    fence: int
+    arrivals: int
+    attempt: int
+    deliveries: tuple[Delivery, ...]
+    outbox: tuple[OutboxRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one turn of a lane decided; applied in one transaction."""
+
+    pull_request: PullRequest | None
+    effects: tuple[Effect, ...]
+    done: tuple[str, ...]
+    """Ids of the deliveries that this turn has dealt with."""
+    parked: tuple[tuple[str, str], ...] = ()
+    """Ids of the deliveries that can't be dealt with, each with the error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A delivery that was given up on, for the operator."""
+
+    id: str
+    event: str
+    lane: str
+    attempts: int
+    error: str
+    received_at: datetime
+    parked_at: datetime
+
+
+class StoreUnavailable(Exception):
+    """The store can't take or give anything right now."""
+
+
+class Fenced(Exception):
+    """The lane belongs to somebody else by now: nothing was written."""
+
+
+class Inbox(Protocol):
+    """The door's side of the store."""
+
+    async def accept(self, delivery: Delivery) -> Acceptance:
+        """Return only when the delivery is safe on disk, or known already."""
+        ...
+
+
+class Store(Inbox, Protocol):
+    """Everything that survives a restart."""
+
+    async def claim(self, limit: int) -> tuple[Claim, ...]:
+        """Own up to `limit` lanes that are due, oldest first."""
+        ...
+
+    async def load(self, lane: str) -> PullRequest | None:
+        """What is recorded about the pull request of this lane."""
+        ...
+
+    async def apply(self, claim: Claim, turn: Turn) -> tuple[OutboxRow, ...]:
+        """Write records, outbox and deliveries in one transaction; return the rows now owed."""
+        ...
+
+    async def sending(self, claim: Claim, row: OutboxRow) -> OutboxRow:
+        """Commit that this row is about to be sent."""
+        ...
+
+    async def sent(
+        self, claim: Claim, row: OutboxRow, sticky: Sticky | None, then: tuple[Effect, ...]
+    ) -> None:
+        """The row is done: forget it, remember the sticky comment, owe what follows from it."""
+        ...
+
+    async def release(self, claim: Claim, *, retry_after: float | None = None, attempt: int = 0) -> None:
+        """Give the lane back: due again after `retry_after`, or when something more arrives."""
+        ...
+
+    async def pause(self, installation_id: int, until: datetime) -> None:
+        """No lane of this installation is due before `until`."""
+        ...
+
+    async def beat(self) -> None:
+        """Say that this instance is alive."""
+        ...
+
+    async def parked(self) -> tuple[Parked, ...]:
+        """The deliveries given up on, newest first."""
+        ...
+
+    async def retry(self, ids: tuple[str, ...]) -> int:
+        """Queue parked deliveries again; returns how many."""
+        ...
+
+    async def sweep(self) -> int:
+        """Forget what is older than its retention; returns how many rows changed."""
+        ...
+
+    async def next_due(self) -> float | None:
+        """Seconds until the next lane is due, None when none is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PostedComment:
+    """A comment of ours as GitHub stored it."""
+
+    id: int
+    node_id: str
+    url: str
+
+
+class GitHubError(Exception):
+    """GitHub did not do what was asked."""
+
+
+class RateLimited(GitHubError):
+    """The installation must not ask before `until`."""
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__(f"rate limited until {until.isoformat()}")
+        self.until = until
+
+
+class Unavailable(GitHubError):
+    """5xx, time-out, reset, or a thing GitHub does not show yet: try again later."""
+
+
+class Gone(GitHubError):
+    """404 or 410 of a thing that was there."""
+
+
+class Forbidden(GitHubError):
+    """403 that no waiting mends: locked, archived, suspended, or a permission that was not granted."""
+
+
+class Refused(GitHubError):
+    """422: GitHub understood and will not."""
+
+
+class GitHub(Protocol):
+    """What the engine asks of GitHub, on behalf of an installation."""
+
+    async def me(self) -> Account:
+        """The App's own bot account."""
+        ...
+
+    async def reviews(self, repository: Repository, number: int) -> tuple[Review, ...]:
+        """All submitted reviews, oldest first."""
+        ...
+
+    async def inline_comments(self, repository: Repository, number: int) -> tuple[InlineComment, ...]:
+        """The newest inline comments, at most 500."""
+        ...
+
+    async def role(self, repository: Repository, account: Account) -> str | None:
+        """`read`, `triage`, `write`, `maintain`, `admin` (or a custom role's base), None for none."""
+        ...
+
+    async def create_comment(self, repository: Repository, number: int, body: str) -> PostedComment:
+        """Post a comment in the thread."""
+        ...
+
+    async def edit_comment(self, repository: Repository, comment_id: int, body: str) -> PostedComment:
+        """Replace a comment's text; `Gone` where somebody deleted it."""
+        ...
+
+    async def minimise(self, repository: Repository, node_id: str) -> None:
+        """Fold a comment away as outdated."""
+        ...
+
+    async def find_comment(
+        self, repository: Repository, number: int, marker_id: str, since: datetime
+    ) -> PostedComment | None:
+        """Our own comment whose marker has this id, among those written since then."""
+        ...
+
+
+Parse = Callable[[str, Mapping[str, Any]], Event | Ignored]
+"""(event name, payload) → what it says to us."""
