@@ -1,0 +1,110 @@
+"""Say which parts of a person's Markdown are their own words, and which code, quotes, links or hidden."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+
+from bot.domain.prose_blocks import Fence, Kind, Piece, read_blocks
+from bot.domain.prose_inline import read_inline
+
+__all__ = ["Comment", "Fence", "Kind", "Span", "comments", "fences", "mask", "spans"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of the body of one kind; `line` is where it starts, counted from 1."""
+
+    kind: Kind
+    start: int
+    end: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What stands between `<!--` and `-->`, and the line it starts on."""
+
+    text: str
+    line: int
+
+
+def spans(body: str) -> tuple[Span, ...]:
+    """Cover the whole body in order, without gap or overlap; nothing for an empty body."""
+    if not body:
+        return ()
+    if not _SIGNS.search(body):
+        return (Span(Kind.TEXT, 0, len(body), 1),)
+    starts = _line_starts(body)
+    return tuple(
+        Span(kind, start, end, bisect_right(starts, start))
+        for kind, start, end in _covered(_pieces(body), len(body))
+    )
+
+
+def mask(body: str, *hidden: Kind) -> str:
+    """Blank the hidden kinds: same length, same lines, so every offset still fits."""
+    if not _SIGNS.search(body):
+        return body
+    parts: list[str] = []
+    done = 0
+    for kind, start, end in _pieces(body):
+        if kind in hidden:
+            parts += (body[done:start], _VISIBLE.sub(" ", body[start:end]))
+            done = end
+    return "".join((*parts, body[done:])) if parts else body
+
+
+def fences(body: str) -> tuple[Fence, ...]:
+    """Return the fenced code blocks in order, outside quotes and comments, fence lines left out."""
+    if "```" not in body and "~~~" not in body:
+        return ()
+    return tuple(read_blocks(body).fences)
+
+
+def comments(body: str) -> tuple[Comment, ...]:
+    """Return the closed HTML comments in order, outside code and quotes."""
+    if "<!--" not in body:
+        return ()
+    return tuple(
+        Comment(body[span.start + 4 : max(span.start + 4, span.end - 3)], span.line)
+        for span in spans(body)
+        if span.kind is Kind.COMMENT and body.endswith("-->", span.start, span.end)
+    )
+
+
+# What can begin anything but plain text; most short comments have none of it.
+_SIGNS = re.compile(r"[`<>\[~\t]|://|www\.| {4}", re.IGNORECASE)
+_VISIBLE = re.compile(r"[^\r\n]")
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n|\n|\r)?")
+
+
+def _pieces(body: str) -> list[Piece]:
+    blocks = read_blocks(body)
+    found = blocks.pieces
+    for start, end in blocks.paragraphs:
+        found += read_inline(body, start, end, blocks.labels)
+    return sorted(found, key=_start)
+
+
+def _covered(pieces: list[Piece], length: int) -> list[Piece]:
+    found: list[Piece] = []
+    done = 0
+    for piece in pieces:
+        if piece[1] > done:
+            found.append((Kind.TEXT, done, piece[1]))
+        found.append(piece)
+        done = piece[2]
+    if done < length:
+        found.append((Kind.TEXT, done, length))
+    return found
+
+
+def _line_starts(body: str) -> list[int]:
+    return [0, *accumulate(len(line) for line in _LINE.findall(body))][:-1]
+
+
+def _start(piece: Piece) -> int:
+    return piece[1]
