@@ -1,0 +1,232 @@
+"""How a rule file differs from its published JSON Schema, at the line and column of each difference.
+
+The schema is the one description of a file: editors, the documentation and this module read the same.
+Only the keywords that our schemas use are known; a test compares the verdicts with a full validator's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from bot.adapters.rule_files.document import Entry, Mapping, Node, Scalar, Sequence
+from bot.adapters.rule_files.formats import complaint
+from bot.domain.gates import nearest
+from bot.domain.rules import Problem
+
+Rule = dict[str, Any]  # a part of a JSON Schema
+
+_TYPES = {
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "array": "a list",
+    "object": "keys with values",
+}
+_LONGEST_QUOTE = 40
+
+
+@cache
+def schema(name: str) -> Rule:
+    """The published schema of this name."""
+    text = resources.files("bot").joinpath("schemas", f"{name}.json").read_text("utf-8")
+    found: Rule = json.loads(text)
+    return found
+
+
+def differences(root: Mapping, name: str, file: str) -> tuple[Problem, ...]:
+    """Every way in which the file is not what its schema asks for, from top to bottom."""
+    found = _Walk(schema(name), file).node(root, schema(name), _At("", 1, 1))
+    return tuple(sorted(found, key=lambda problem: (problem.line, problem.column)))
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """The path of a value, and the place of its key."""
+
+    path: str
+    line: int
+    column: int
+
+    def under(self, entry: Entry) -> _At:
+        return _At(f"{self.path}.{entry.key}" if self.path else entry.key, entry.line, entry.column)
+
+    def item(self, index: int, node: Node) -> _At:
+        return _At(f"{self.path}[{index}]", node.line, node.column)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """One pass over the nodes of a file beside the rules of its schema."""
+
+    root: Rule
+    file: str
+
+    def node(self, node: Node, rule: Rule, at: _At) -> Iterator[Problem]:
+        rule = self._chosen(node, self._resolved(rule))
+        if not _fits(node, rule):
+            yield self._at_value(node, f"{at.path or 'the file'} is {_shown(node)}", allowed(rule))
+        elif isinstance(node, Mapping):
+            yield from self._mapping(node, rule, at)
+        elif isinstance(node, Sequence):
+            yield from self._sequence(node, rule, at)
+        else:
+            yield from self._scalar(node, rule, at.path)
+
+    def _mapping(self, node: Mapping, rule: Rule, at: _At) -> Iterator[Problem]:
+        known, others = rule.get("properties", {}), rule.get("additionalProperties", True)
+        yield from self._size(len(node.entries), rule, "Properties", at)
+        for key in rule.get("required", ()):
+            if node.get(key) is None:
+                what = f"{at.path or 'the file'} has no {key}"
+                yield self._at_key(at, what, f"it needs {', '.join(rule['required'])}")
+        for entry in node.entries:
+            below = at.under(entry)
+            if entry.key not in known and others is False:
+                yield self._at_key(below, f"{below.path} is unknown", _known(entry.key, tuple(known)))
+                continue
+            key = Scalar(entry.key, entry.line, entry.column)
+            yield from self._scalar(key, self._resolved(rule.get("propertyNames", {})), f"{at.path}: the key")
+            if entry.key in known or isinstance(others, dict):
+                yield from self.node(entry.node, known.get(entry.key, others), below)
+
+    def _sequence(self, node: Sequence, rule: Rule, at: _At) -> Iterator[Problem]:
+        yield from self._size(len(node.items), rule, "Items", at)
+        seen: list[object] = []
+        for index, item in enumerate(node.items):
+            here = at.item(index, item)
+            value = item.value if isinstance(item, Scalar) else item
+            if rule.get("uniqueItems") and value in seen:
+                yield self._at_value(item, f"{here.path} repeats {_shown(item)}", "name each once")
+            seen.append(value)
+            yield from self.node(item, rule["items"], here)
+
+    def _scalar(self, node: Scalar, rule: Rule, path: str) -> Iterator[Problem]:
+        value = node.value
+        if isinstance(value, str):
+            if not _is_long_enough(value, rule):
+                yield self._at_value(node, f"{path} has {len(value)} characters", allowed(rule))
+            elif not _matches(value, rule):
+                yield self._at_value(node, f"{path} is {_shown(node)}", allowed(rule))
+            elif wrong := complaint(rule.get("format"), value):
+                yield self._at_value(node, f"{path} {wrong[0]}", wrong[1])
+        elif isinstance(value, (int, float)) and not _is_in_range(value, rule):
+            yield self._at_value(node, f"{path} is {_shown(node)}", allowed(rule))
+
+    def _size(self, size: int, rule: Rule, of: str, at: _At) -> Iterator[Problem]:
+        least, most = rule.get(f"min{of}", 0), rule.get(f"max{of}", size)
+        if size < least:
+            yield self._at_key(at, f"{at.path} has {size} entries", f"at least {least}")
+        elif size > most:
+            yield self._at_key(at, f"{at.path} has {size} entries", f"at most {most}")
+
+    def _resolved(self, rule: Rule) -> Rule:
+        """Put what a reference points at in its place; words beside it win."""
+        while "$ref" in rule:
+            target: Any = self.root
+            for step in rule["$ref"].removeprefix("#/").split("/"):
+                target = target[step]
+            rule = {**target, **{key: value for key, value in rule.items() if key != "$ref"}}
+        return rule
+
+    def _chosen(self, node: Node, rule: Rule) -> Rule:
+        """Of several shapes the one of the node's kind; where there is none, the choice itself."""
+        shapes = (self._resolved(shape) for shape in rule.get("anyOf", ()))
+        return next((shape for shape in shapes if _fits(node, shape)), rule)
+
+    def _at_value(self, node: Node, what: str, allowed: str) -> Problem:
+        return Problem(self.file, node.line, node.column, what, allowed)
+
+    def _at_key(self, at: _At, what: str, allowed: str) -> Problem:
+        return Problem(self.file, at.line, at.column, what, allowed)
+
+
+def allowed(rule: Rule) -> str:
+    """What a rule allows, in words."""
+    if "x-allowed" in rule:
+        return str(rule["x-allowed"])
+    if "enum" in rule:
+        return (
+            f"use one of {', '.join(map(_word, rule['enum']))}"
+            if len(rule["enum"]) > 1
+            else f"use {rule['enum'][0]}"
+        )
+    words = f"use {_TYPES[rule['type']]}"
+    if "minimum" in rule and "maximum" in rule:
+        return f"{words} from {rule['minimum']} to {rule['maximum']}"
+    return words
+
+
+def _fits(node: Node, rule: Rule) -> bool:
+    """Whether the node is of the kind that the rule asks for, or one of its words."""
+    if "anyOf" in rule:
+        return False
+    if "enum" in rule:
+        return isinstance(node, Scalar) and any(_same(node.value, word) for word in rule["enum"])
+    return "type" not in rule or rule["type"] in _kinds(node)
+
+
+def _kinds(node: Node) -> tuple[str, ...]:
+    if isinstance(node, Mapping):
+        return ("object",)
+    if isinstance(node, Sequence):
+        return ("array",)
+    kinds: dict[type, tuple[str, ...]] = {bool: ("boolean",), str: ("string",), int: ("integer", "number")}
+    if isinstance(node.value, float):  # JSON knows one kind of number: 5.0 is whole
+        return ("integer", "number") if node.value.is_integer() else ("number",)
+    return kinds.get(type(node.value), ("null",))
+
+
+def _same(value: object, word: object) -> bool:
+    """Equality as in JSON, where true is not 1."""
+    return value == word and isinstance(value, bool) == isinstance(word, bool)
+
+
+def _is_long_enough(value: str, rule: Rule) -> bool:
+    return bool(rule.get("minLength", 0) <= len(value) <= rule.get("maxLength", len(value)))
+
+
+def _matches(value: str, rule: Rule) -> bool:
+    pattern = rule.get("pattern", "")
+    if pattern.endswith("$"):  # Python's $ would let a last line break through, JSON Schema's does not
+        pattern = pattern[:-1] + r"\Z"
+    return re.search(pattern, value) is not None
+
+
+def _is_in_range(value: float, rule: Rule) -> bool:
+    return bool(rule.get("minimum", value) <= value <= rule.get("maximum", value))
+
+
+def _known(key: str, known: tuple[str, ...]) -> str:
+    near = nearest(key, known)
+    choice = f"one of {', '.join(known)}"
+    return f"did you mean {near}? {choice}" if near else f"use {choice}"
+
+
+def _shown(node: Node) -> str:
+    match node:
+        case Mapping():
+            return "a mapping"
+        case Sequence():
+            return "a list"
+        case Scalar(value=None):
+            return "empty"
+        case Scalar(value=str() as text):
+            return _quoted(text)
+        case Scalar(value=value):
+            return _word(value)
+
+
+def _quoted(text: str) -> str:
+    cut = text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+    return json.dumps(cut, ensure_ascii=False)
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,188 @@
+"""What a tag breaks, and what one does about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bot.domain.phrases import spans
+
+_TAG = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+_TAG_LENGTH = 64
+
+
+class Severity(StrEnum):
+    """Whether a broken gate keeps a pull request out."""
+
+    BLOCKING = "blocking"
+    WARNING = "warning"
+
+
+class Aspect(StrEnum):
+    """The side of quality that a gate looks at."""
+
+    CORRECTNESS = "correctness"
+    COMPLETENESS = "completeness"
+    CLARITY = "clarity"
+    CONSISTENCY = "consistency"
+    EFFICIENCY = "efficiency"
+    SECURITY = "security"
+    STYLE = "style"
+    DOCUMENTATION = "documentation"
+    TESTABILITY = "testability"
+    MAINTAINABILITY = "maintainability"
+
+
+DEFAULT_PRIORITY = {Severity.BLOCKING: 3, Severity.WARNING: 7}  # 1 is done first, 10 last
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The same thing wrong and right."""
+
+    bad: str
+    good: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a tag breaks: its name, what is wrong, what to do, and how much it matters."""
+
+    tag: str
+    gate: str
+    description: str
+    fix: str
+    severity: Severity
+    auto_fixable: bool = False
+    aspect: Aspect = Aspect.CORRECTNESS
+    guide: str | None = None
+    phrases: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+    priority: int = 0
+    pack: str = ""
+
+    def __post_init__(self) -> None:
+        """Give a gate without a priority the one of its severity."""
+        if self.priority == 0:
+            object.__setattr__(self, "priority", DEFAULT_PRIORITY[self.severity])
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether it keeps a pull request out."""
+        return self.severity is Severity.BLOCKING
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The gates in force, each tag once, in the order of their files."""
+
+    in_order: tuple[Gate, ...] = ()
+    _by_tag: dict[str, Gate] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Index by tag; a tag given twice is the caller's mistake."""
+        by_tag = {gate.tag: gate for gate in self.in_order}
+        if len(by_tag) != len(self.in_order):
+            raise ValueError("a tag names one gate")
+        object.__setattr__(self, "_by_tag", by_tag)
+
+    def __iter__(self) -> Iterator[Gate]:
+        """Give the gates in order."""
+        return iter(self.in_order)
+
+    def __len__(self) -> int:
+        """Count the gates."""
+        return len(self.in_order)
+
+    def __contains__(self, tag: object) -> bool:
+        """Whether a gate has this tag."""
+        return tag in self._by_tag
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The known tags in order."""
+        return tuple(self._by_tag)
+
+    def get(self, tag: str) -> Gate | None:
+        """The gate of this tag, or None where no pack and no config knows it."""
+        return self._by_tag.get(tag)
+
+    def nearest(self, tag: str) -> str | None:
+        """The known tag that the writer most likely meant; None unless it is truly near."""
+        return nearest(tag, self.tags)
+
+    def merged(self, over: Gates) -> Gates:
+        """These gates with those of `over`: same tag replaced in its place, new ones at the end."""
+        replaced = (over.get(gate.tag) or gate for gate in self)
+        return Gates((*replaced, *(gate for gate in over if gate.tag not in self)))
+
+    def without(self, tags: Iterable[str]) -> Gates:
+        """These gates except those switched off."""
+        off = frozenset(tags)
+        return Gates(tuple(gate for gate in self if gate.tag not in off))
+
+
+def is_tag(text: str) -> bool:
+    """Whether the text has the form of a tag: two or more words of a-z and 0-9 joined by `_`."""
+    return len(text) <= _TAG_LENGTH and _TAG.fullmatch(text) is not None
+
+
+def phrases_in(text: str, gates: Iterable[Gate]) -> tuple[tuple[str, int, int], ...]:
+    """The tags whose phrases stand in the text, with where: by place, each place and tag once.
+
+    The text comes with code and quotes already masked. Every phrase costs one linear pass.
+    """
+    found = {
+        (start, end, gate.tag)
+        for gate in gates
+        for phrase in gate.phrases
+        for start, end in spans(phrase, text)
+    }
+    return tuple((tag, start, end) for start, end, tag in sorted(found))
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is the same but for a slip of the pen, order or number; else None."""
+    candidates = [
+        (distance, known_word) for known_word in known if (distance := _slip(word, known_word)) is not None
+    ]
+    return min(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
+
+
+def _slip(word: str, known: str) -> int | None:
+    """How far the word is from a known one, or None where it is another word."""
+    allowed = 2 if len(known) >= 8 else 1
+    if abs(len(word) - len(known)) <= allowed:
+        distance = _edits(word, known)
+        if distance <= allowed:
+            return distance
+    if len(word) <= _TAG_LENGTH and _stems(word) == _stems(known):
+        return allowed + 1
+    return allowed + 2 if _is_part(word, known) else None
+
+
+def _edits(left: str, right: str) -> int:
+    """Letters to insert, drop, change or swap with their neighbour."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        two_before, before, row = before, row, [i]
+        for j, b in enumerate(right, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, two_before[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
+
+
+def _stems(word: str) -> frozenset[str]:
+    """The words of a tag in any order, without the s of a plural."""
+    return frozenset(part.rstrip("s") for part in re.split(r"[_\-\s]+", word.lower()) if part)
+
+
+def _is_part(word: str, known: str) -> bool:
+    """Whether two or more words are given, all of them the known tag's own."""
+    given = _stems(word) if len(word) <= _TAG_LENGTH else frozenset()
+    return len(given) >= 2 and given < _stems(known)
