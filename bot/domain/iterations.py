@@ -1,0 +1,267 @@
+"""Which revisions were judged, in which order, and where each validator stood at the end of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from bot.domain.model import Item, PullRequest, Stance, Verdict
+
+WINDOW = 5
+"""How many iterations back a repeated tag is looked for."""
+ALERT_AT = 3
+"""A blocking tag that is open for this many times in the window is repeated."""
+
+
+class Outcome(StrEnum):
+    """What the author should do with the verdict."""
+
+    ACCEPT = "accept"
+    REFINE = "refine"
+    REJECT = "reject"
+    ESCALATE = "escalate"
+
+
+class Phase(StrEnum):
+    """How far along the budget of iterations a pull request is."""
+
+    INITIAL = "initial"
+    REFINEMENT = "refinement"
+    FINAL = "final"
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """A revision that was judged, with the standing verdicts at its end."""
+
+    number: int
+    head: str
+    judged_at: datetime
+    standing: tuple[Verdict, ...]
+
+    @property
+    def rejected(self) -> bool:
+        """Whether any standing verdict rejects."""
+        return any(verdict.stance is Stance.REJECTS for verdict in self.standing)
+
+    @property
+    def open_items(self) -> tuple[Item, ...]:
+        """What the rejecting verdicts ask for, the oldest verdict first."""
+        return open_items(self.standing)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the open items, each once, in the order given."""
+        return tuple(dict.fromkeys(item.tag for item in self.open_items if item.tag is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What became of the tags from one iteration to the next."""
+
+    fixed: tuple[str, ...] = ()
+    still_open: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """The plain facts that decide an outcome."""
+
+    rejected: bool
+    blocking: bool
+    """Some open item blocks."""
+    number: int
+    maximum: int
+    repeated: bool = False
+    """A blocking tag is open for the third time in five iterations."""
+    critical: bool = False
+    """Some open item is critical."""
+    fixable: bool = True
+    """Some open item has an auto-fixable gate or a suggestion of its own."""
+
+
+def standing(
+    verdicts: Sequence[Verdict], at: datetime | None = None, head: str | None = None
+) -> tuple[Verdict, ...]:
+    """Return each validator's newest counted verdict at that time, oldest first, without lifted ones.
+
+    An older verdict does not come back when the newest is lifted. With `head`, a check's result on that
+    revision is not replaced by one that came in late for another.
+    """
+    newest: dict[str, Verdict] = {}
+    for verdict in _judgements(verdicts):
+        if at is not None and verdict.at > at:
+            continue
+        held = newest.get(verdict.validator.key)
+        if held is None or not _is_late_check(verdict, held, head):
+            newest[verdict.validator.key] = verdict
+    return _in_order(verdict for verdict in newest.values() if not _lifted(verdict, at))
+
+
+def open_items(verdicts: Sequence[Verdict]) -> tuple[Item, ...]:
+    """Return what the rejecting ones among these verdicts ask for."""
+    return tuple(item for verdict in verdicts if verdict.stance is Stance.REJECTS for item in verdict.items)
+
+
+def iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
+    """Return the judged revisions in order of their first judgement, numbered from 1.
+
+    A revision keeps its number when the branch is forced back to it. Its state is what validators said
+    about it, however late, and for those who did not, what they had said before the next iteration began;
+    a verdict that was lifted only after the next push still stood. For the current iteration it is what
+    stands now.
+    """
+    judged = _first_judged(pull_request)
+    present = _present_head(pull_request)
+    return tuple(
+        Iteration(
+            number,
+            head,
+            at,
+            standing(pull_request.verdicts, head=head)
+            if head == present
+            else _state(pull_request, head, _end(pull_request, judged, number)),
+        )
+        for number, (head, at) in enumerate(judged, start=1)
+    )
+
+
+def current(pull_request: PullRequest, known: Sequence[Iteration] | None = None) -> Iteration | None:
+    """Return the iteration that the pull request is in; None before the first judgement.
+
+    It is the one of the present head where that was judged (also after a force-push back to it, and also
+    where a verdict on an earlier head came in later); while the present head waits for its judgement, it
+    is the one that was judged last.
+    """
+    head = _present_head(pull_request)
+    known = iterations(pull_request) if known is None else known
+    return next((iteration for iteration in known if iteration.head == head), None)
+
+
+def previous(known: Sequence[Iteration], present: Iteration) -> Iteration | None:
+    """Return the iteration to compare the present one with: the latest of the others."""
+    return next((iteration for iteration in reversed(known) if iteration.number != present.number), None)
+
+
+def changes(before: Iteration | None, after: Iteration) -> Changes:
+    """Return which tags were fixed, stayed open, or are new."""
+    old = () if before is None else before.tags
+    return Changes(
+        fixed=tuple(tag for tag in old if tag not in after.tags),
+        still_open=tuple(tag for tag in after.tags if tag in old),
+        new=tuple(tag for tag in after.tags if tag not in old),
+    )
+
+
+def repeated(
+    known: Sequence[Iteration], blocking: Callable[[str], bool] | Collection[str]
+) -> tuple[str, ...]:
+    """Return the blocking tags that are open now, and for at least the third time in five iterations."""
+    recent = known[-WINDOW:]
+    return tuple(
+        tag
+        for tag in (recent[-1].tags if recent else ())
+        if (blocking(tag) if callable(blocking) else tag in blocking)
+        and sum(tag in iteration.tags for iteration in recent) >= ALERT_AT
+    )
+
+
+def verdict(situation: Situation) -> Outcome:
+    """Return the first outcome that holds; a pull request that nothing holds up is always accepted."""
+    if not situation.rejected and not situation.blocking:
+        # Otherwise an approval of the last iteration in the budget would be escalated.
+        return Outcome.ACCEPT
+    if situation.number >= situation.maximum or situation.repeated:
+        return Outcome.ESCALATE
+    if situation.critical and not situation.fixable:
+        return Outcome.REJECT
+    return Outcome.REFINE
+
+
+def phase(number: int, maximum: int, *, closed: bool) -> Phase:
+    """Return `final` at the end of the budget or on close, also where that is the first iteration."""
+    if closed or number >= maximum:
+        return Phase.FINAL
+    return Phase.INITIAL if number == 1 else Phase.REFINEMENT
+
+
+def _judgements(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    return _in_order(
+        verdict for verdict in verdicts if verdict.counted and verdict.stance is not Stance.SILENT
+    )
+
+
+def _in_order(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    return tuple(sorted(verdicts, key=_order))
+
+
+def _order(verdict: Verdict) -> tuple[datetime, int, str]:
+    # GitHub's times have whole seconds; within one, the higher of two ids came later.
+    digits = re.search(r"\d+$", verdict.id)
+    return verdict.at, int(digits.group()) if digits else 0, verdict.id
+
+
+def _is_late_check(verdict: Verdict, held: Verdict, head: str | None) -> bool:
+    return verdict.validator.check and head is not None and held.head == head != verdict.head
+
+
+def _lifted(verdict: Verdict, at: datetime | None) -> bool:
+    return verdict.lifted_at is not None and (at is None or verdict.lifted_at <= at)
+
+
+def _first_judged(pull_request: PullRequest) -> tuple[tuple[str, datetime], ...]:
+    first: dict[str, datetime] = {}
+    for verdict in _judgements(pull_request.verdicts):
+        first.setdefault(_head_of(pull_request, verdict), verdict.at)
+    return tuple(first.items())
+
+
+def _head_of(pull_request: PullRequest, verdict: Verdict) -> str:
+    if verdict.head is not None:
+        return verdict.head
+    seen = [revision for revision in pull_request.revisions if revision.seen_at <= verdict.at]
+    return max(seen, key=lambda revision: revision.seen_at).head if seen else pull_request.head
+
+
+def _present_head(pull_request: PullRequest) -> str | None:
+    heads = [_head_of(pull_request, verdict) for verdict in _judgements(pull_request.verdicts)]
+    if pull_request.head in heads:
+        return pull_request.head
+    return heads[-1] if heads else None
+
+
+def _end(pull_request: PullRequest, judged: Sequence[tuple[str, datetime]], number: int) -> datetime:
+    """Return when a past iteration gave way: to the next one, or to an earlier one that came back."""
+    if number < len(judged):
+        return judged[number][1]
+    begun, present = judged[-1][1], _present_head(pull_request)
+    later = (verdict for verdict in _judgements(pull_request.verdicts) if verdict.at > begun)
+    back = (verdict.at for verdict in later if _head_of(pull_request, verdict) == present)
+    return next(back, pull_request.updated_at)
+
+
+def _state(pull_request: PullRequest, head: str, end: datetime) -> tuple[Verdict, ...]:
+    """Return who stood where at the end of a past iteration."""
+    state: dict[str, Verdict] = {}
+    for verdict in _judgements(pull_request.verdicts):
+        held = state.get(verdict.validator.key)
+        spoken = held is not None and _head_of(pull_request, held) == head
+        if _head_of(pull_request, verdict) == head or (verdict.at < end and not spoken):
+            state[verdict.validator.key] = verdict
+    left = _left_at(pull_request, head, end)
+    return _in_order(
+        verdict for verdict in state.values() if not _lifted(verdict, left if verdict.at < left else None)
+    )
+
+
+def _left_at(pull_request: PullRequest, head: str, end: datetime) -> datetime:
+    """Return when the next revision was pushed, as far as known."""
+    arrived = next((revision.seen_at for revision in pull_request.revisions if revision.head == head), None)
+    if arrived is None:
+        return end
+    later = [revision.seen_at for revision in pull_request.revisions if revision.seen_at > arrived]
+    return min((end, *later))

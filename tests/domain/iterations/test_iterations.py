@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+import pytest
+from iteration_builders import approves, check, head, minute, pull_request, rejects, said
+
+from bot.domain.iterations import (
+    Changes,
+    Iteration,
+    Outcome,
+    Phase,
+    Situation,
+    changes,
+    current,
+    iterations,
+    phase,
+    previous,
+    repeated,
+    standing,
+    verdict,
+)
+from bot.domain.model import Item, Stance
+
+
+def numbered(pull):
+    return [(iteration.number, iteration.head[0]) for iteration in iterations(pull)]
+
+
+# Standing verdicts
+
+
+def test_a_validators_newest_verdict_replaces_all_it_said_before():
+    first, second = rejects(1, tags=("date_errors",)), rejects(2, tags=("near_duplicate",))
+    assert standing((second, first)) == (second,)
+
+
+def test_somebody_elses_approval_lifts_nothing():
+    no, yes = rejects(1, "alice"), approves(2, "bob")
+    assert standing((no, yes)) == (no, yes)
+
+
+def test_ones_own_later_approval_replaces_the_rejection():
+    assert standing((rejects(1), approves(2))) == (approves(2),)
+
+
+def test_a_plain_comment_changes_nothing_about_where_one_stands():
+    no = rejects(1)
+    assert standing((no, said(2, "alice", Stance.SILENT, tags=("scope_error",)))) == (no,)
+
+
+def test_who_is_no_validator_has_no_standing_verdict():
+    assert standing((rejects(1, counted=False),)) == ()
+
+
+def test_an_older_verdict_does_not_come_back_when_the_newest_is_lifted():
+    assert standing((rejects(1), rejects(2, lifted_at=minute(3)))) == ()
+
+
+def test_a_verdict_lifted_later_still_stood_before():
+    dismissed = rejects(2, lifted_at=minute(5))
+    assert standing((dismissed,), at=minute(4)) == (dismissed,)
+    assert standing((dismissed,), at=minute(5)) == ()
+
+
+def test_what_was_said_after_that_time_is_not_yet_there():
+    no = rejects(1)
+    assert standing((no, approves(2)), at=minute(1)) == (no,)
+
+
+def test_verdicts_stand_oldest_first_whatever_the_order_of_arrival():
+    told = (rejects(1, "alice"), rejects(2, "bob"), rejects(3, "carol"))
+    assert {standing(order) for order in permutations(told)} == {told}
+
+
+def test_within_one_second_the_higher_review_id_is_the_later():
+    ninth, tenth = rejects(1, id="review:9"), approves(1, id="review:10")
+    assert standing((tenth, ninth)) == (tenth,)
+
+
+def test_a_check_that_finishes_late_on_an_older_head_does_not_replace_the_result_on_this_one():
+    passed, late = approves(4, check(), "b"), rejects(5, check(), "a")
+    assert standing((passed, late), head=head("b")) == (passed,)
+    assert standing((passed, late), head=head("a")) == (late,)
+
+
+# Numbering
+
+
+def test_a_revision_becomes_an_iteration_when_it_is_judged():  # row 6 # row 7
+    assert numbered(pull_request()) == []
+    assert numbered(pull_request(rejects(1))) == [(1, "a")]
+
+
+def test_twelve_pushes_before_the_first_review_are_iteration_1():  # row 7 # row 84
+    pushes = [(n, letter) for n, letter in enumerate("abcdef0123456"[:12])]
+    assert numbered(pull_request(rejects(20, where="5"), pushes=pushes, at_head="5")) == [(1, "5")]
+
+
+def test_two_validators_judging_one_head_make_one_iteration():
+    assert numbered(pull_request(rejects(1, "alice"), rejects(2, "bob"))) == [(1, "a")]
+
+
+def test_a_push_between_two_judgements_makes_the_next_iteration():
+    assert numbered(pull_request(rejects(1), rejects(2, where="b"), at_head="b")) == [(1, "a"), (2, "b")]
+
+
+def test_a_force_push_back_keeps_the_number():
+    pull = pull_request(rejects(1), rejects(2, where="b"), approves(3, where="a"), at_head="a")
+    assert numbered(pull) == [(1, "a"), (2, "b")]
+
+
+def test_a_verdict_without_a_head_is_about_the_revision_known_then():
+    pushes = [(0, "a"), (5, "b")]
+    pull = pull_request(
+        rejects(1, where=None), rejects(6, where=None, tags=("x_y",)), pushes=pushes, at_head="b"
+    )
+    assert numbered(pull) == [(1, "a"), (2, "b")]
+
+
+def test_a_verdict_without_a_head_and_without_known_revisions_is_about_the_present_head():
+    assert numbered(pull_request(rejects(1, where=None), at_head="c")) == [(1, "c")]
+
+
+def test_an_uncounted_or_silent_verdict_makes_no_iteration():
+    pull = pull_request(rejects(1, counted=False), said(2, "bob", Stance.SILENT, "b"))
+    assert numbered(pull) == []
+
+
+# The state at the end of an iteration
+
+
+def test_the_state_of_an_iteration_is_that_before_the_next_begins():
+    first, again, approved = rejects(1), rejects(2, tags=("scope_error",)), approves(3, where="b")
+    pull = pull_request(first, again, approved, at_head="b")
+    assert iterations(pull) == (
+        Iteration(1, head("a"), minute(1), (again,)),
+        Iteration(2, head("b"), minute(3), (approved,)),
+    )
+
+
+def test_a_rejection_that_nobody_repeated_is_carried_into_the_next_iteration():
+    alice, bob = rejects(1, "alice"), rejects(3, "bob", "b", tags=("scope_error",))
+    second = iterations(pull_request(alice, bob, at_head="b"))[1]
+    assert second.standing == (alice, bob)
+    assert second.tags == ("date_errors", "scope_error")
+
+
+def test_a_late_review_of_an_earlier_head_counts_there_and_stands_now():
+    alice, late = approves(4, "alice", "b"), rejects(5, "bob", "a")
+    one, two = iterations(pull_request(rejects(1), alice, late, at_head="b"))
+    assert one.standing == (rejects(1), late)
+    assert two.standing == (alice, late)
+
+
+def test_a_check_that_finishes_late_changes_only_the_iteration_it_ran_on():  # row 85
+    review, passed, late = rejects(1), approves(4, check(), "b"), rejects(5, check(), "a")
+    one, two = iterations(pull_request(review, passed, late, at_head="b"))
+    assert one.standing == (review, late)
+    assert two.standing == (review, passed)
+
+
+def test_a_force_push_back_shows_what_stands_now_and_leaves_the_other_as_it_was():
+    worse, back = rejects(2, where="b", tags=("scope_error",)), approves(3, where="a")
+    one, two = iterations(pull_request(rejects(1), worse, back, rejects(3.5, "bob", "a"), at_head="a"))
+    assert one.standing == (back, rejects(3.5, "bob", "a"))
+    assert two.standing == (worse,)
+
+
+def test_a_dismissal_before_the_next_push_empties_the_iteration():
+    dismissed, bob = rejects(1, lifted_at=minute(2)), approves(9, "bob", "b")
+    pull = pull_request(dismissed, bob, pushes=[(0, "a"), (5, "b")], at_head="b")
+    assert iterations(pull)[0].standing == ()
+
+
+def test_a_dismissal_after_the_next_push_does_not_make_the_earlier_head_look_clean():
+    dismissed, bob = rejects(1, lifted_at=minute(6)), approves(9, "bob", "b")
+    one, two = iterations(pull_request(dismissed, bob, pushes=[(0, "a"), (5, "b")], at_head="b"))
+    assert one.standing == (dismissed,)
+    assert two.standing == (bob,)
+
+
+def test_tags_are_united_oldest_verdict_first_without_repeats():
+    alice = rejects(1, "alice", tags=("near_duplicate", "date_errors"))
+    bob = rejects(2, "bob", items=(Item("date_errors"), Item(None, words="unclear"), Item("scope_error")))
+    only = iterations(pull_request(alice, bob, approves(3, "carol", items=(Item("x_y"),))))[0]
+    assert only.tags == ("near_duplicate", "date_errors", "scope_error")
+    assert only.open_items == (*alice.items, *bob.items)
+    assert only.rejected
+
+
+def test_an_approved_iteration_has_nothing_open():
+    only = iterations(pull_request(approves(1, items=(Item("date_errors"),))))[0]
+    assert (only.rejected, only.open_items, only.tags) == (False, (), ())
+
+
+# Which iteration are we in?
+
+
+@pytest.mark.parametrize(
+    ("at_head", "told", "number"),
+    [
+        ("a", (), None),
+        ("a", (rejects(1),), 1),
+        ("b", (rejects(1), rejects(2, where="b")), 2),
+        ("a", (rejects(1), rejects(2, where="b")), 1),  # forced back
+        ("b", (rejects(1), rejects(2, where="b"), rejects(3, "bob", "a")), 2),  # a late review
+        ("c", (rejects(1), rejects(2, where="b")), 2),  # not judged yet
+    ],
+)
+def test_the_current_iteration(at_head, told, number):
+    found = current(pull_request(*told, at_head=at_head))
+    assert (found.number if found else None) == number
+
+
+def test_iterations_are_compared_with_the_latest_of_the_others():
+    known = iterations(pull_request(rejects(1), rejects(2, where="b"), rejects(3, where="c"), at_head="c"))
+    assert [previous(known, iteration).number for iteration in known] == [3, 3, 2]
+    assert previous(known[:1], known[0]) is None
+
+
+# What changed
+
+
+def test_fixed_still_open_and_new():
+    before = rejects(1, tags=("title_overclaims", "broken_wiki_links", "scope_error"))
+    after = rejects(2, where="b", tags=("date_errors", "title_overclaims", "broken_wiki_links"))
+    one, two = iterations(pull_request(before, after, at_head="b"))
+    assert changes(one, two) == Changes(
+        fixed=("scope_error",), still_open=("title_overclaims", "broken_wiki_links"), new=("date_errors",)
+    )
+
+
+def test_in_the_first_iteration_all_is_new():
+    one = iterations(pull_request(rejects(1)))[0]
+    assert changes(None, one) == Changes(new=("date_errors",))
+
+
+# Repeated tags
+
+
+def over(*tags_by_iteration):
+    told = [
+        rejects(n, where=letter, tags=tags)
+        for n, (letter, tags) in enumerate(zip("abcdef9", tags_by_iteration, strict=False))
+    ]
+    return iterations(pull_request(*told, at_head="abcdef9"[len(told) - 1]))
+
+
+DATES, SCOPE = ("date_errors",), ("scope_error",)
+
+
+@pytest.mark.parametrize(
+    ("story", "expected"),
+    [
+        ((), ()),
+        ((DATES, DATES), ()),
+        ((DATES, DATES, DATES), DATES),
+        ((DATES, SCOPE, DATES, SCOPE, DATES), DATES),
+        ((DATES, DATES, SCOPE, SCOPE, SCOPE, DATES), ()),  # the first is out of the window
+        ((DATES, DATES, DATES, SCOPE), ()),  # it was fixed
+    ],
+)
+def test_a_tag_is_repeated_the_third_time_in_five_iterations(story, expected):  # row 52 # row 55 # row 56
+    assert repeated(over(*story), frozenset({"date_errors"})) == expected
+
+
+def test_a_warning_is_never_repeated_enough_to_escalate():
+    assert repeated(over(DATES, DATES, DATES), lambda _tag: False) == ()
+
+
+# Outcome and phase
+
+REJECTED = Situation(rejected=True, blocking=True, number=2, maximum=5)
+
+
+@pytest.mark.parametrize(
+    ("fact", "expected"),
+    [
+        ({}, Outcome.REFINE),
+        ({"number": 5}, Outcome.ESCALATE),
+        ({"number": 6}, Outcome.ESCALATE),
+        ({"repeated": True}, Outcome.ESCALATE),
+        ({"repeated": True, "critical": True, "fixable": False}, Outcome.ESCALATE),
+        ({"critical": True, "fixable": False}, Outcome.REJECT),
+        ({"critical": True}, Outcome.REFINE),
+        ({"fixable": False}, Outcome.REFINE),
+        ({"rejected": False}, Outcome.REFINE),
+        ({"blocking": False}, Outcome.REFINE),
+        ({"rejected": False, "blocking": False}, Outcome.ACCEPT),
+        ({"rejected": False, "blocking": False, "number": 5}, Outcome.ACCEPT),
+        ({"rejected": False, "blocking": False, "repeated": True}, Outcome.ACCEPT),
+    ],
+)
+def test_the_first_outcome_that_holds(fact, expected):  # row 8 # row 18
+    assert verdict(replace(REJECTED, **fact)) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "maximum", "closed", "expected"),
+    [
+        (1, 5, False, Phase.INITIAL),
+        (2, 5, False, Phase.REFINEMENT),
+        (4, 5, False, Phase.REFINEMENT),
+        (5, 5, False, Phase.FINAL),
+        (6, 5, False, Phase.FINAL),
+        (2, 5, True, Phase.FINAL),
+        (1, 5, True, Phase.FINAL),
+        (1, 1, False, Phase.FINAL),
+    ],
+)
+def test_the_phase(number, maximum, closed, expected):  # row 8 # row 9
+    assert phase(number, maximum, closed=closed) == expected
