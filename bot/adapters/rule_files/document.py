@@ -13,7 +13,8 @@ from typing import Any
 
 import yaml
 
-from bot.domain.rules import Problem, RuleFileError
+from bot.adapters.rule_files.nodes import Entry, Mapping, Node, Scalar, Sequence
+from bot.domain.problems import Problem, RuleFileError
 
 LARGEST = 65_536
 DEEPEST = 16
@@ -23,50 +24,6 @@ _WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})")
 _NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """One word, number, truth value or nothing."""
-
-    value: str | int | float | bool | None
-    line: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """A list."""
-
-    items: tuple[Node, ...]
-    line: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A key of a mapping, where it stands, and what it holds."""
-
-    key: str
-    line: int
-    column: int
-    node: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Mapping:
-    """Keys and what they hold, in the file's order."""
-
-    entries: tuple[Entry, ...]
-    line: int
-    column: int
-
-    def get(self, key: str) -> Entry | None:
-        """The entry of this key."""
-        return next((entry for entry in self.entries if entry.key == key), None)
-
-
-Node = Scalar | Sequence | Mapping
 
 
 def read(data: bytes, file: str) -> Mapping:
@@ -82,17 +39,6 @@ def read(data: bytes, file: str) -> Mapping:
         what = "the file is empty" if _is_nothing(reader.root) else "the file is not a mapping"
         raise RuleFileError((Problem(file, line, column, what, "use keys with values, as in `version: 1`"),))
     return reader.root
-
-
-def plain(node: Node) -> Any:
-    """The node as Python's own values, as JSON would have them."""
-    match node:
-        case Scalar():
-            return node.value
-        case Sequence():
-            return [plain(item) for item in node.items]
-        case Mapping():
-            return {entry.key: plain(entry.node) for entry in node.entries}
 
 
 @dataclass(slots=True)

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import bot
-from bot.adapters.rule_files.document import Mapping, plain, read
+from bot.adapters.rule_files.document import read
+from bot.adapters.rule_files.nodes import Mapping, plain
 from bot.adapters.rule_files.shape import differences
 from bot.domain.gates import Aspect, Example, Gate, Gates, Severity
-from bot.domain.rules import Problem, RuleFileError
+from bot.domain.problems import Problem, RuleFileError
 
 ENDING = ".yml"
 

@@ -14,10 +14,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from bot.adapters.rule_files.document import Entry, Mapping, Node, Scalar, Sequence
 from bot.adapters.rule_files.formats import complaint
+from bot.adapters.rule_files.nodes import Entry, Mapping, Node, Scalar, Sequence
 from bot.domain.gates import nearest
-from bot.domain.rules import Problem
+from bot.domain.problems import Problem
 
 Rule = dict[str, Any]  # a part of a JSON Schema
 
