@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 
 from bot.domain.effects import Effect
 from bot.domain.events import Event, Ignored, InlineComment, Review
 from bot.domain.model import Account, PullRequest, Repository, Sticky
+from bot.domain.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,11 @@ class OutboxRow:
     effect: Effect
     state: RowState
     sending_at: datetime | None = None
+
+    @property
+    def target(self) -> str:
+        """The thing on GitHub that it changes; a newer row for it replaces an unsent one."""
+        return self.effect.target
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,11 @@ class Inbox(Protocol):
 
 class Store(Inbox, Protocol):
     """Everything that survives a restart."""
+
+    @property
+    def wakes(self) -> asyncio.Event:
+        """Set whenever something may have become due."""
+        ...
 
     async def claim(self, limit: int) -> tuple[Claim, ...]:
         """Own up to `limit` lanes that are due, oldest first."""
@@ -234,5 +246,13 @@ class GitHub(Protocol):
         ...
 
 
-Parse = Callable[[str, Mapping[str, Any]], Event | Ignored]
-"""(event name, payload) → what it says to us."""
+class RuleBook(Protocol):
+    """Which rules hold where."""
+
+    async def rules(self, repository: Repository) -> Rules:
+        """The rules in force in this repository now."""
+        ...
+
+
+Parse = Callable[[Delivery], Event | Ignored]
+"""What a delivery says to us."""

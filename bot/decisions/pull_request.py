@@ -1,0 +1,151 @@
+"""What should the thread of a pull request show now?"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from bot.decisions.verdicts import with_reviews
+from bot.domain import comment as comments
+from bot.domain import iterations as judged
+from bot.domain.choices import When
+from bot.domain.comment import Site
+from bot.domain.effects import Effect, ShowComment, Withdraw
+from bot.domain.facts import Facts, Moment
+from bot.domain.feedback import FailedGate, Feedback, failed_gates, last_open
+from bot.domain.gates import Aspect
+from bot.domain.iterations import Iteration, Situation
+from bot.domain.model import PullRequest, Sticky
+from bot.domain.rules import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The pull request as now known, what to do about it, and why."""
+
+    pull_request: PullRequest
+    effects: tuple[Effect, ...]
+    because: str
+
+
+def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment, site: Site) -> Decision:
+    """The one comment that the thread should show, given everything recorded and read."""
+    known = with_reviews(pull_request, facts, rules, moment.now)
+    feedback = feedback_on(known, rules, moment)
+    if feedback is None:
+        return _quiet(known, "no validator has judged it yet")
+    if reason := _silent(feedback, rules):
+        return _quiet(known, reason)
+    body = comments.render(feedback, site)
+    fingerprint = _fingerprint(body, feedback)
+    sticky = known.sticky
+    if sticky and sticky.fingerprint == fingerprint:
+        return _quiet(known, "the comment says so already")
+    effect = ShowComment(
+        repository=known.repository,
+        number=known.number,
+        marker_id=feedback.id,
+        body=body,
+        fingerprint=fingerprint,
+        issues=feedback.issues,
+        blocking=_blocking_tags(feedback),
+        anew=_is_worse(feedback, sticky),
+    )
+    return Decision(known, (effect,), "the verdicts changed what the comment says")
+
+
+def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feedback | None:
+    """What is wrong now, or None before the first judgement."""
+    known = judged.iterations(pull_request)
+    present = judged.current(pull_request, known)
+    if present is None:
+        return None
+    previous = judged.previous(known, present)
+    gates = failed_gates(present.standing, rules.gates, frozenset(previous.tags if previous else ()))
+    return Feedback(
+        id=moment.id,
+        at=moment.now,
+        pull_request=pull_request,
+        iteration=present,
+        previous=previous,
+        changes=judged.changes(previous, present),
+        gates=gates,
+        issues=present.tags,
+        more=sum(verdict.more for verdict in present.standing),
+        verdict=_outcome(known, present, gates, rules),
+        max_iterations=rules.iterations.max,
+        best=comments.previous_best(known),
+        score=_score(gates),
+        was_open=len(last_open(pull_request)),
+    )
+
+
+def _silent(feedback: Feedback, rules: Rules) -> str | None:
+    """Why nothing is to be written, if so."""
+    pull_request, sticky = feedback.pull_request, feedback.pull_request.sticky
+    if not rules.comment.enabled:
+        return "comments are switched off"
+    if sticky and sticky.deleted_at and not _spoken_since(feedback, sticky):
+        return "somebody deleted the comment, and no verdict is newer"
+    if sticky and not sticky.deleted_at:
+        return None
+    if not feedback.rejecting:
+        return "nothing rejects it"
+    if not feedback.gates and rules.comment.when is When.TAGGED:
+        return "it is rejected without a tag"
+    return None if pull_request.open else "it is closed"
+
+
+def _spoken_since(feedback: Feedback, sticky: Sticky) -> bool:
+    return any(verdict.at > (sticky.deleted_at or verdict.at) for verdict in feedback.iteration.standing)
+
+
+def _is_worse(feedback: Feedback, sticky: Sticky | None) -> bool:
+    """A blocking tag that the comment did not have: worth a new notification."""
+    if sticky is None or sticky.deleted_at or not feedback.pull_request.open:
+        return False
+    return bool(set(_blocking_tags(feedback)) - set(sticky.blocking))
+
+
+def _blocking_tags(feedback: Feedback) -> tuple[str, ...]:
+    return tuple(gate.tag for gate in feedback.blocking if gate.tag)
+
+
+def _quiet(pull_request: PullRequest, because: str) -> Decision:
+    """Nothing to show, and nothing that was about to be shown is wanted any more."""
+    return Decision(pull_request, (Withdraw("comment"),), because)
+
+
+def _outcome(
+    known: tuple[Iteration, ...], present: Iteration, gates: tuple[FailedGate, ...], rules: Rules
+) -> str:
+    blocking = frozenset(gate.tag for gate in gates if gate.blocking and gate.tag)
+    findings = [(finding, gate) for gate in gates for finding in gate.findings]
+    return judged.verdict(
+        Situation(
+            rejected=present.rejected,
+            blocking=any(gate.blocking for gate in gates),
+            number=present.number,
+            maximum=rules.iterations.max,
+            repeated=bool(judged.repeated(known[: present.number], blocking)),
+            critical=any(
+                _is_critical(gate) or finding.item.severity == "critical" for finding, gate in findings
+            ),
+            fixable=any(gate.is_auto_fixable or finding.item.suggestion for finding, gate in findings),
+        )
+    ).value
+
+
+def _is_critical(gate: FailedGate) -> bool:
+    return gate.blocking and gate.gate is not None and gate.gate.aspect is Aspect.SECURITY
+
+
+def _score(gates: tuple[FailedGate, ...]) -> float:
+    return round(max(0.0, 1.0 - sum(0.4 if gate.blocking else 0.1 for gate in gates)), 4)
+
+
+def _fingerprint(body: str, feedback: Feedback) -> str:
+    """The same for two texts that differ only in the identity and time of the feedback."""
+    same = body.replace(feedback.id, "").replace(feedback.at.isoformat(), "")
+    same = same.replace(feedback.at.isoformat(timespec="seconds"), "")
+    return hashlib.sha256(same.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,82 @@
+"""What is known about a pull request after one more event? Recording decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import assert_never
+
+from bot.domain.events import (
+    CommentSeen,
+    Event,
+    InlineCommentSeen,
+    PullRequestSeen,
+    PullRequestSnapshot,
+    ReviewSeen,
+)
+from bot.domain.model import PullRequest, Revision
+
+MOST_REVISIONS = 1_000
+
+
+def record(pull_request: PullRequest | None, event: Event, received_at: datetime) -> PullRequest | None:
+    """The pull request with what the event shows; an older event never overwrites a newer one."""
+    match event:
+        case PullRequestSeen() | ReviewSeen() | InlineCommentSeen():
+            return _with_snapshot(pull_request, event.pull_request)
+        case CommentSeen():
+            return _with_comment(pull_request, event, received_at)
+        case _:
+            assert_never(event)
+
+
+def _with_snapshot(known: PullRequest | None, seen: PullRequestSnapshot) -> PullRequest:
+    revision = Revision(seen.head, seen.updated_at)
+    if known is None:
+        return PullRequest(
+            repository=seen.repository,
+            number=seen.number,
+            author=seen.author,
+            title=seen.title,
+            base=seen.base,
+            head=seen.head,
+            created_at=seen.created_at,
+            updated_at=seen.updated_at,
+            open=seen.open,
+            merged=seen.merged,
+            draft=seen.draft,
+            closed_at=seen.closed_at,
+            revisions=(revision,),
+        )
+    with_revision = replace(known, revisions=_with_revision(known.revisions, revision))
+    if seen.updated_at < known.updated_at:
+        return with_revision
+    return replace(
+        with_revision,
+        repository=seen.repository,
+        author=seen.author,
+        title=seen.title,
+        base=seen.base,
+        head=seen.head,
+        updated_at=seen.updated_at,
+        open=seen.open,
+        # Only the pull_request event's own payload says so; the others show a merged one as closed.
+        merged=seen.merged or (known.merged and not seen.open),
+        draft=seen.draft,
+        closed_at=seen.closed_at,
+    )
+
+
+def _with_revision(known: tuple[Revision, ...], seen: Revision) -> tuple[Revision, ...]:
+    if any(revision.head == seen.head for revision in known):
+        return known
+    ordered = sorted((*known, seen), key=lambda revision: revision.seen_at)
+    return tuple(ordered[-MOST_REVISIONS:])
+
+
+def _with_comment(known: PullRequest | None, seen: CommentSeen, received_at: datetime) -> PullRequest | None:
+    """Somebody deleting our comment is the one thing that a plain comment event tells about us."""
+    sticky = known.sticky if known else None
+    if known is None or sticky is None or seen.action != "deleted" or seen.comment_id != sticky.comment_id:
+        return known
+    return replace(known, sticky=replace(sticky, deleted_at=received_at))

@@ -1,0 +1,112 @@
+"""Which verdicts do the reviews of a pull request amount to?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.domain.choices import Permission
+from bot.domain.events import InlineComment, Review, ReviewState
+from bot.domain.facts import Facts
+from bot.domain.model import Account, Item, Place, PullRequest, Stance, Validator, Verdict
+from bot.domain.rules import Rules
+from bot.domain.tags import Speech, bounded, hear
+
+_FORMAL = {ReviewState.APPROVED: Stance.APPROVES, ReviewState.CHANGES_REQUESTED: Stance.REJECTS}
+
+
+def is_opinion(review: Review, rules: Rules) -> bool:
+    """Whether the review says where its author stands, by its state or by a VERDICT line."""
+    return review.state in _FORMAL or (
+        review.state is ReviewState.COMMENTED and hear(review.body, rules.gates).stance is not None
+    )
+
+
+def with_reviews(pull_request: PullRequest, facts: Facts, rules: Rules, now: datetime) -> PullRequest:
+    """The pull request with the verdicts that its reviews, as just read, amount to."""
+    if facts.reviews is None:
+        return pull_request
+    hearing = _Hearing(pull_request, facts, rules, now)
+    verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
+    for review in facts.reviews:
+        known = verdicts.get(f"review:{review.id}")
+        if verdict := _verdict(review, known, hearing):
+            verdicts[verdict.id] = verdict
+    return replace(pull_request, verdicts=tuple(verdicts.values()))
+
+
+def counts(account: Account, role: str | None, pull_request: PullRequest, facts: Facts, rules: Rules) -> bool:
+    """Whether this account is a validator of this pull request."""
+    if account.id in {facts.me.id, pull_request.author.id}:
+        return False
+    named = rules.validators.apps if account.bot else rules.validators.users
+    if account.login in named or account.login.removesuffix("[bot]") in named:
+        return True
+    return role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hearing:
+    """What a review is understood with."""
+
+    pull_request: PullRequest
+    facts: Facts
+    rules: Rules
+    now: datetime
+
+
+def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdict | None:
+    facts, rules = hearing.facts, hearing.rules
+    if review.state is ReviewState.DISMISSED:
+        return known and replace(known, lifted_at=known.lifted_at or hearing.now)
+    speech = hear(review.body, rules.gates, url=review.url)
+    stance = _FORMAL.get(review.state) or speech.stance
+    if stance is None:
+        return None
+    items, more = _items(review, speech, facts.inline_comments, rules)
+    if facts.inline_comments is None and known:
+        items, more = known.items, known.more
+    role = facts.roles.get(review.author.id, known.permission if known else None)
+    return Verdict(
+        id=f"review:{review.id}",
+        validator=Validator(f"user:{review.author.id}", review.author.login, bot=review.author.bot),
+        stance=stance,
+        at=review.submitted_at,
+        head=review.head,
+        items=items,
+        more=more,
+        url=review.url,
+        counted=counts(review.author, role, hearing.pull_request, facts, rules),
+        permission=role,
+        lifted_at=known.lifted_at if known else None,
+        body_hash=hashlib.sha256(review.body.encode("utf-8", "surrogatepass")).hexdigest(),
+    )
+
+
+def _items(
+    review: Review, speech: Speech, comments: Sequence[InlineComment] | None, rules: Rules
+) -> tuple[tuple[Item, ...], int]:
+    said = list(speech.items)
+    more = speech.more
+    for comment in comments or ():
+        if comment.review_id == review.id and comment.author.id == review.author.id:
+            inline = hear(comment.body, rules.gates, url=comment.url, place=_place(comment))
+            said += _with_context(inline.items, comment.diff_hunk)
+            more += inline.more
+    items, left_out = bounded(said)
+    return items, more + left_out
+
+
+def _place(comment: InlineComment) -> Place:
+    first = comment.start_line or comment.line
+    last = comment.line if comment.start_line and comment.line != comment.start_line else None
+    return Place(comment.path, first, last)
+
+
+def _with_context(items: Sequence[Item], hunk: str) -> list[Item]:
+    """The items with the hunk's lines before the place; GitHub ends a hunk at the commented line."""
+    lines = [line[1:] for line in hunk.splitlines()[1:] if not line.startswith("-")]
+    before = "\n".join(lines[-4:-1])[:500]
+    return [replace(item, context_before=before) for item in items]

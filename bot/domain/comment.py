@@ -1,0 +1,270 @@
+"""How does feedback read in the thread? One comment that a person and a machine can act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.domain import document as documents
+from bot.domain.escape import code_span, cut, marker, quiet
+from bot.domain.feedback import FailedGate, Feedback, Finding
+from bot.domain.iterations import Iteration
+from bot.domain.links import Web
+from bot.domain.model import Validator
+
+MARKER = "REJECTION"
+MOST_CHARACTERS = 20_000
+MOST_MARKER = 1_000
+MOST_IN_FULL = 10
+MOST_PLACES = 3
+MOST_TAGS_NAMED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where links lead: the web address of GitHub, and that of our own schemas."""
+
+    web: Web
+    schema: str = documents.SCHEMA_ID
+
+
+def render(feedback: Feedback, site: Site) -> str:
+    """The comment's text, at most 20,000 characters, with exactly one marker."""
+    if not feedback.rejecting:
+        return _resolved(feedback, site)
+    whole = documents.document(feedback, site.schema)
+    for gates, items in ((10, 10), (10, 5), (10, 2), (5, 1), (3, 1), (1, 1), (1, 0), (0, 0)):
+        text = _rejected(feedback, site, gates, documents.brief_copy(whole, items) if items else None)
+        if len(text) <= MOST_CHARACTERS:
+            return text
+    return cut(text, MOST_CHARACTERS)
+
+
+def superseded(successor_url: str) -> str:
+    """What is left of a comment that a newer one replaces; it carries no marker."""
+    return f"Superseded by [a newer comment]({successor_url})."
+
+
+def marker_data(feedback: Feedback) -> dict[str, object]:
+    """The marker's object, small enough for one line: tags that don't fit are counted."""
+    issues, blocking = list(feedback.issues), [gate.tag for gate in feedback.blocking if gate.tag]
+    left_out = feedback.more
+    while True:
+        data = _marker(feedback, issues, blocking, left_out)
+        if len(marker(MARKER, data)) <= MOST_MARKER or not (issues or blocking):
+            return data
+        dropped = (issues or blocking).pop()
+        left_out += 1
+        blocking = [tag for tag in blocking if tag != dropped]
+
+
+def _marker(feedback: Feedback, issues: list[str], blocking: list[str], left_out: int) -> dict[str, object]:
+    data: dict[str, object] = {
+        "issues": issues,
+        "source": cut(feedback.source, 100),
+        "ts": feedback.at.isoformat(timespec="seconds"),
+        "v": 1,
+        "id": feedback.id,
+        "verdict": feedback.verdict,
+        "blocking": blocking,
+        "head": feedback.iteration.head,
+        "iteration": feedback.iteration.number,
+        "max_iterations": feedback.max_iterations,
+        "best": {"iteration": feedback.best.number, "head": feedback.best.head},
+    }
+    return {**data, "more": left_out} if left_out else data
+
+
+def _rejected(feedback: Feedback, site: Site, most: int, copy: documents.Json | None) -> str:
+    blocks = [
+        marker(MARKER, marker_data(feedback)),
+        _heading(feedback),
+        _without_blocking(feedback),
+        _where_we_are(feedback, site),
+        _next(feedback),
+    ]
+    full = feedback.gates[: min(most, MOST_IN_FULL)]
+    blocks += [_gate(gate, feedback, site) for gate in full if gate.blocking or not feedback.blocking]
+    blocks.append(_folded_warnings([gate for gate in full if not gate.blocking], feedback, site))
+    blocks.append(_rest(feedback, len(full)))
+    blocks.append(_folded_document(copy))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _resolved(feedback: Feedback, site: Site) -> str:
+    issues = feedback.was_open
+    gone = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
+    heading = f"**Resolved** — {gone} at {_head(feedback, site)}, iteration {feedback.iteration.number}"
+    return f"{marker(MARKER, marker_data(feedback))}\n\n{heading}\n"
+
+
+def _heading(feedback: Feedback) -> str:
+    blocking, warnings = len(feedback.blocking), len(feedback.warnings)
+    if blocking:
+        tail = f", {_count(warnings, 'warning')}" if warnings else ""
+        return f"**Rejected** — {_count(blocking, 'blocking issue')}{tail}"
+    if warnings:
+        return f"**Warnings** — {_count(warnings, 'non-blocking issue')}"
+    return "**Rejected** — no issue named"
+
+
+def _without_blocking(feedback: Feedback) -> str:
+    if feedback.blocking:
+        return ""
+    who = _all_of([_validator(verdict.validator) for verdict in feedback.rejecting])
+    verb = "requests" if len(feedback.rejecting) == 1 else "request"
+    what = "a blocking gate" if feedback.gates else "a gate"
+    return f"{who} {verb} changes without naming {what}."
+
+
+def _where_we_are(feedback: Feedback, site: Site) -> str:
+    iteration = feedback.iteration
+    here = [verdict for verdict in iteration.standing if verdict.head in {iteration.head, None}]
+    judges = _all_of([_validator(verdict.validator) for verdict in here or feedback.rejecting])
+    line = f"Iteration {iteration.number} of {feedback.max_iterations} at {_head(feedback, site)}"
+    line += f", judged by {judges}."
+    if earlier := [verdict for verdict in feedback.rejecting if here and verdict not in here]:
+        names = _all_of([_validator(verdict.validator) for verdict in earlier])
+        line += f" The earlier verdict of {names} still stands."
+    if feedback.previous:
+        changes = feedback.changes
+        line += (
+            f" Since iteration {feedback.previous.number}: {len(changes.fixed)} fixed, "
+            f"{len(changes.still_open)} still open, {len(changes.new)} new."
+        )
+    return line
+
+
+def _next(feedback: Feedback) -> str:
+    if feedback.verdict == "escalate":
+        return f"**Next**: stop, a person decides: {_why_escalated(feedback)}."
+    blocking = len(feedback.blocking)
+    if not feedback.gates:
+        return f"**Next**: ask {code_span(feedback.source)} what to change."
+    if not blocking:
+        what = "the warning" if len(feedback.gates) == 1 else f"the {len(feedback.gates)} warnings"
+        return f"**Next**: mend {what}, or ask {code_span(feedback.source)} what else blocks."
+    what = "the blocking issue" if blocking == 1 else f"the {blocking} blocking issues in this order"
+    return f"**Next**: fix {what}{_then_checks(feedback)}."
+
+
+def _why_escalated(feedback: Feedback) -> str:
+    if feedback.iteration.number >= feedback.max_iterations:
+        return f"all {feedback.max_iterations} iterations are used up"
+    return "the same blocking issue came back for the third time"
+
+
+def _then_checks(feedback: Feedback) -> str:
+    checks = [verdict.validator.name for verdict in feedback.rejecting if verdict.validator.check]
+    return f", then make {_all_of([code_span(name) for name in checks])} pass" if checks else ""
+
+
+def _gate(failed: FailedGate, feedback: Feedback, site: Site) -> str:
+    icon = "BLOCK" if failed.blocking else "WARN"
+    what = quiet(failed.gate.description) if failed.gate else _unknown(failed)
+    auto = " (auto-fixable)" if failed.is_auto_fixable else ""
+    name = quiet(failed.name) if failed.gate or not failed.tag else code_span(failed.tag)
+    lines = [f"**[{icon}] {name}**: {what}{auto}", f"  - Fix: {_fix(failed)}"]
+    lines += _where(failed, feedback, site)
+    if write := _write(failed):
+        lines.append(f"  - Write: {write}")
+    return "\n".join(lines)
+
+
+def _unknown(failed: FailedGate) -> str:
+    if not failed.tag:
+        return quiet(documents.issue_text(failed.findings[0], failed))
+    near = f"; the nearest known tag is {code_span(failed.nearest)}" if failed.nearest else ""
+    return f"no gate of this repository has this tag{near}"
+
+
+def _fix(failed: FailedGate) -> str:
+    fix = quiet(failed.gate.fix) if failed.gate else documents.GENERIC_FIX
+    if not failed.tag:
+        return failed.findings[0].item.action or fix
+    tag = code_span(failed.tag)
+    guide = failed.gate.guide if failed.gate else None
+    inferred = f" (understood from plain words, confidence {failed.inferred:.2f})" if failed.inferred else ""
+    return f"{fix} {f'[{tag}]({guide})' if guide else tag}{inferred}"
+
+
+def _where(failed: FailedGate, feedback: Feedback, site: Site) -> list[str]:
+    finding = next((finding for finding in failed.findings if finding.item.words), failed.findings[0])
+    repository, head = feedback.pull_request.repository, feedback.iteration.head
+    places = [site.web.blob(repository, head, place) for place in failed.places[:MOST_PLACES]]
+    if len(failed.places) > MOST_PLACES:
+        places.append(f"{len(failed.places) - MOST_PLACES} more")
+    if not places and not finding.item.words:
+        return []
+    words = f" — {code_span(finding.item.words)}" if finding.item.words else ""
+    return [
+        f"  - Where: {', '.join(places) or 'no place given'}{words} (Source: {_origin(finding, feedback)})"
+    ]
+
+
+def _origin(finding: Finding, feedback: Feedback) -> str:
+    kind = "check" if finding.by.check else "review by"
+    return f"{kind} {code_span(finding.by.name)} @ {feedback.iteration.head[:7]}"
+
+
+def _write(failed: FailedGate) -> str:
+    given = next((finding.item.suggestion for finding in failed.findings if finding.item.suggestion), None)
+    return code_span(given) if given else ""
+
+
+def _folded_warnings(warnings: list[FailedGate], feedback: Feedback, site: Site) -> str:
+    if not warnings or not feedback.blocking:
+        return ""
+    names = ", ".join(dict.fromkeys(gate.name if gate.gate else (gate.tag or gate.name) for gate in warnings))
+    gates = "\n\n".join(_gate(gate, feedback, site) for gate in warnings)
+    count = _count(len(feedback.warnings), "warning")
+    return _fold(f"{count}, not blocking: {_plain(names)}", gates)
+
+
+def _rest(feedback: Feedback, shown: int) -> str:
+    rest = [gate.tag or gate.name for gate in feedback.gates[shown:]]
+    left_out = len(rest) + feedback.more
+    if not left_out:
+        return ""
+    tags = ", ".join(code_span(tag) for tag in rest[:MOST_TAGS_NAMED])
+    return f"and {left_out} more: {tags}" if tags else f"and {left_out} more"
+
+
+def _folded_document(copy: documents.Json | None) -> str:
+    items = copy.get("feedback_items") if copy else None
+    if copy is None or not isinstance(items, list) or not items:
+        return ""
+    more = copy.get("more", 0)
+    count = len(items) + (more if isinstance(more, int) else 0)
+    return _fold(f"Machine-readable feedback (JSON, {_count(count, 'item')})", documents.fenced(copy))
+
+
+def _fold(result: str, inside: str) -> str:
+    return f"<details><summary>{result}</summary>\n\n{inside}\n\n</details>"
+
+
+def _head(feedback: Feedback, site: Site) -> str:
+    return site.web.commit(feedback.pull_request.repository, feedback.iteration.head)
+
+
+def _validator(validator: Validator) -> str:
+    name = code_span(validator.name)
+    return f"the check {name}" if validator.check else name
+
+
+def _all_of(names: list[str]) -> str:
+    unique = list(dict.fromkeys(names))
+    return " and ".join([", ".join(unique[:-1]), unique[-1]] if len(unique) > 1 else unique)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _plain(text: str) -> str:
+    """Text inside a summary element, where Markdown is not read but HTML is."""
+    return cut(text, 200).replace("&", "&amp;").replace("<", "&lt;").replace("@", "@\u2060")
+
+
+def previous_best(iterations: tuple[Iteration, ...]) -> Iteration:
+    """The iteration with the fewest open tags, the earlier one where several are equal."""
+    return min(iterations, key=lambda iteration: (len(iteration.tags), iteration.number))

@@ -1,0 +1,237 @@
+"""How does feedback read to a machine? The actionable-feedback document, with nothing in it invented."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from bot.domain.escape import cut, json_text
+from bot.domain.feedback import FailedGate, Feedback, Finding
+from bot.domain.gates import Aspect
+from bot.domain.iterations import phase
+from bot.domain.model import Place
+
+SCHEMA_ID = "https://aiwg.io/schemas/actionable-feedback/v1"
+GENERIC_FIX = "See the repository's quality gates."
+_LEAST, _MOST_WORDS, _MOST_ACTION = 20, 500, 1000
+
+Json = dict[str, object]
+
+
+def document(feedback: Feedback, schema: str = SCHEMA_ID) -> Json:
+    """The whole document, items in the order in which to mend them."""
+    pull_request = feedback.pull_request
+    return {
+        "$schema": schema,
+        "id": feedback.id,
+        "timestamp": feedback.at.isoformat(),
+        "iteration": {
+            "number": feedback.iteration.number,
+            "max": max(feedback.max_iterations, feedback.iteration.number),
+            "phase": phase(feedback.iteration.number, feedback.max_iterations, closed=not pull_request.open),
+        },
+        "target": _target(feedback),
+        "overall_assessment": {
+            "score": feedback.score,
+            "verdict": feedback.verdict,
+            "summary": summary(feedback),
+            "confidence": feedback.confidence,
+        },
+        "feedback_items": [
+            _item(finding, gate, rank)
+            for rank, gate in enumerate(feedback.gates, 1)
+            for finding in gate.findings
+        ],
+    }
+
+
+def brief_copy(whole: Json, most: int) -> Json:
+    """The comment's copy: at most so many items, and without the text around a place."""
+    items = [_without_context(item) for item in _items(whole)]
+    copy: Json = {**whole, "feedback_items": items[:most]}
+    if len(items) > most:
+        copy["more"] = len(items) - most
+    return copy
+
+
+def fenced(copy: Json) -> str:
+    """The copy as a JSON fence, one item a line; no string in it can end the fence."""
+    lines = []
+    for key, value in copy.items():
+        if key == "feedback_items" and isinstance(value, list):
+            rows = ",\n".join(f"  {json_text(item)}" for item in value)
+            lines.append(f' "feedback_items": [\n{rows}\n ]')
+        else:
+            lines.append(f" {json_text(key)}: {json_text(value)}")
+    body = ",\n".join(lines)
+    return "```json\n{\n" + body.replace("```", "\\u0060\\u0060\\u0060") + "\n}\n```"
+
+
+def summary(feedback: Feedback) -> str:
+    """One sentence of 50 to 500 characters, made of counts."""
+    counts = _counts(feedback)
+    where = f"at iteration {feedback.iteration.number} of {feedback.max_iterations}"
+    return cut(f"{counts} {where}: {_since(feedback)}.", _MOST_WORDS)
+
+
+def kind_of(path: str) -> str:
+    """What kind of file a path names: test, schema, configuration, document, code or artifact."""
+    name = PurePosixPath(path)
+    suffix = name.suffix.lower()
+    if _TEST.search(path):
+        return "test"
+    if _SCHEMA.search(path):
+        return "schema"
+    if suffix in _CONFIGURATION or name.name.startswith(".") or name.name in _CONFIGURATION_NAMES:
+        return "configuration"
+    if suffix in _DOCUMENT:
+        return "document"
+    return "code" if _CODE.fullmatch(suffix) else "artifact"
+
+
+_TEST = re.compile(r"(^|/)(tests?|spec|__tests__)/|(^|/)test_[^/]*$|[._-](test|spec)\.[a-z]+$", re.IGNORECASE)
+_SCHEMA = re.compile(r"(^|/)schemas?/|\.(xsd|proto|graphql|avsc)$|schema\.(json|ya?ml|sql)$", re.IGNORECASE)
+_CONFIGURATION = frozenset(
+    {".yml", ".yaml", ".toml", ".ini", ".cfg", ".conf", ".env", ".json", ".properties"}
+)
+_CONFIGURATION_NAMES = frozenset({"Dockerfile", "Makefile", "Procfile", "Jenkinsfile"})
+_DOCUMENT = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc", ".tex", ".org", ".html"})
+_CODE = re.compile(
+    r"\.(py|jsx?|tsx?|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|sql|lua|exs?|hs|clj|r|jl|dart|vue|svelte"
+    r"|s?css|pl|m|zig)"
+)
+
+
+def _target(feedback: Feedback) -> Json:
+    pull_request = feedback.pull_request
+    paths = {place.path for gate in feedback.gates for place in gate.places}
+    everywhere = all(finding.item.place for gate in feedback.gates for finding in gate.findings)
+    only = next(iter(paths)) if len(paths) == 1 and everywhere else None
+    return {
+        "type": kind_of(only) if only else "artifact",
+        "path": only or pull_request.name,
+        "version": feedback.iteration.head,
+        "context": f"{pull_request.name} into {pull_request.base}",
+    }
+
+
+def _item(finding: Finding, failed: FailedGate, rank: int) -> Json:
+    item, gate = finding.item, failed.gate
+    found: Json = {
+        "tag": failed.tag,
+        "gate": failed.name,
+        "blocking": failed.blocking,
+        "status": failed.status,
+        "aspect": item.aspect or (gate.aspect.value if gate else Aspect.CORRECTNESS.value),
+        "severity": item.severity or _severity(failed),
+        "issue": issue_text(finding, failed),
+        "location": _location(item.place, item.context_before, item.context_after),
+        "suggestion": _suggestion(finding, failed, rank),
+        "auto_fixable": failed.is_auto_fixable,
+        "by": f"check:{finding.by.name}" if finding.by.check else finding.by.name,
+        "inferred": item.inferred is not None,
+        "url": item.url,
+    }
+    if evidence := _evidence(finding, failed):
+        found["evidence"] = evidence
+    return {key: value for key, value in found.items() if value is not None or key == "tag"}
+
+
+def issue_text(finding: Finding, failed: FailedGate) -> str:
+    """The validator's words; led in by the gate's description where they are too few to stand alone."""
+    words = finding.item.words
+    if len(words) >= _LEAST:
+        return cut(words, _MOST_WORDS)
+    lead = failed.gate.description if failed.gate else f"{finding.by.name} names {failed.name}"
+    return _long_enough(cut(f"{lead}: {words}" if words else lead, _MOST_WORDS), failed)
+
+
+def _long_enough(text: str, failed: FailedGate) -> str:
+    return text if len(text) >= _LEAST else f"{text} (gate {failed.name})".ljust(_LEAST, ".")
+
+
+def _severity(failed: FailedGate) -> str:
+    if not failed.blocking:
+        return "minor"
+    return "critical" if failed.gate and failed.gate.aspect is Aspect.SECURITY else "major"
+
+
+def _location(place: Place | None, before: str, after: str) -> Json:
+    if place is None:
+        return {"type": "path", "reference": "."}
+    around: Json = {}
+    if before:
+        around["context_before"] = before
+    if after:
+        around["context_after"] = after
+    if place.line is None:
+        return {"type": "path", "reference": place.path, "path": place.path, **around}
+    if place.end_line is None or place.end_line == place.line:
+        return {
+            "type": "line",
+            "reference": str(place.line),
+            "path": place.path,
+            "line": place.line,
+            **around,
+        }
+    lines = f"{place.line}-{place.end_line}"
+    found: Json = {"type": "range", "reference": lines, "path": place.path, "line": place.line}
+    return {**found, "end_line": place.end_line, **around}
+
+
+def _suggestion(finding: Finding, failed: FailedGate, rank: int) -> Json:
+    item = finding.item
+    action = item.action or (failed.gate.fix if failed.gate else GENERIC_FIX)
+    rationale = item.rationale or (failed.gate.description if failed.gate else issue_text(finding, failed))
+    found: Json = {
+        "action": _long_enough(cut(action, _MOST_ACTION), failed),
+        "rationale": _long_enough(cut(rationale, _MOST_WORDS), failed),
+        "priority": min(rank, 10),
+    }
+    if item.suggestion:
+        found["example"] = item.suggestion
+    return found
+
+
+def _evidence(finding: Finding, failed: FailedGate) -> Json:
+    found: Json = {}
+    if finding.item.evidence:
+        found["test_result"] = finding.item.evidence
+    if failed.gate and failed.gate.guide:
+        found["reference"] = failed.gate.guide
+    return found
+
+
+def _without_context(item: Json) -> Json:
+    location = item["location"]
+    kept = (
+        {key: value for key, value in location.items() if not key.startswith("context_")}
+        if isinstance(location, dict)
+        else location
+    )
+    return {**item, "location": kept}
+
+
+def _items(whole: Json) -> list[Json]:
+    items = whole["feedback_items"]
+    return items if isinstance(items, list) else []
+
+
+def _counts(feedback: Feedback) -> str:
+    blocking, warnings = len(feedback.blocking), len(feedback.warnings)
+    parts = []
+    if blocking or not warnings:
+        parts.append(f"{blocking} blocking {'issue' if blocking == 1 else 'issues'}")
+    if warnings:
+        parts.append(f"{warnings} {'warning' if warnings == 1 else 'warnings'}")
+    return " and ".join(parts)
+
+
+def _since(feedback: Feedback) -> str:
+    if feedback.previous is None:
+        return f"the first judgement of {feedback.pull_request.name}"
+    changes = feedback.changes
+    return (
+        f"{len(changes.fixed)} fixed, {len(changes.still_open)} still open, {len(changes.new)} new "
+        f"since iteration {feedback.previous.number}"
+    )

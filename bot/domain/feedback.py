@@ -1,0 +1,151 @@
+"""What is wrong with a pull request right now, gate by gate, and since when?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.domain.gates import Gate, Gates
+from bot.domain.iterations import Changes, Iteration, open_items, standing
+from bot.domain.model import Item, Place, PullRequest, Stance, Validator, Verdict
+
+_BLOCKING_SEVERITIES = frozenset({"critical", "major"})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One item together with the validator who said it."""
+
+    item: Item
+    by: Validator
+
+
+@dataclass(frozen=True, slots=True)
+class FailedGate:
+    """A gate that is broken now, with everything said about it."""
+
+    tag: str | None
+    gate: Gate | None
+    blocking: bool
+    findings: tuple[Finding, ...]
+    status: str = "new"
+    nearest: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The gate's name; the tag of an unknown one; the aspect where there is no tag."""
+        if self.gate:
+            return self.gate.gate
+        return self.tag or (self.findings[0].item.aspect or "correctness").capitalize()
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places named, each once, in the order named."""
+        return tuple(dict.fromkeys(finding.item.place for finding in self.findings if finding.item.place))
+
+    @property
+    def inferred(self) -> float | None:
+        """The confidence where nobody stated the tag."""
+        stated = [finding for finding in self.findings if finding.item.inferred is None]
+        return None if stated else max(finding.item.inferred or 0.0 for finding in self.findings)
+
+    @property
+    def is_auto_fixable(self) -> bool:
+        """Whether a program can mend it."""
+        return self.gate is not None and self.gate.auto_fixable
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """Everything the comment and the document say, before it is put into words."""
+
+    id: str
+    at: datetime
+    pull_request: PullRequest
+    iteration: Iteration
+    previous: Iteration | None
+    changes: Changes
+    gates: tuple[FailedGate, ...]
+    """Blocking ones first, by priority."""
+    issues: tuple[str, ...]
+    """The tags in the order given."""
+    more: int
+    verdict: str
+    max_iterations: int
+    best: Iteration
+    score: float
+    """Quality of this iteration from 0 to 1; it only ranks the author's own revisions."""
+    confidence: float = 0.95
+    was_open: int = 0
+    """Issues open the last time that any were; they are what a resolution resolves."""
+
+    @property
+    def blocking(self) -> tuple[FailedGate, ...]:
+        """The gates that keep the pull request out."""
+        return tuple(gate for gate in self.gates if gate.blocking)
+
+    @property
+    def warnings(self) -> tuple[FailedGate, ...]:
+        """The gates that do not."""
+        return tuple(gate for gate in self.gates if not gate.blocking)
+
+    @property
+    def rejecting(self) -> tuple[Verdict, ...]:
+        """The standing verdicts that reject, oldest first."""
+        return tuple(verdict for verdict in self.iteration.standing if verdict.stance is Stance.REJECTS)
+
+    @property
+    def source(self) -> str:
+        """Whose word it is: the newest of those who count, a person before a check."""
+        said = self.rejecting or self.iteration.standing
+        people = [verdict for verdict in said if not verdict.validator.check]
+        newest = (people or list(said))[-1:]
+        return newest[0].validator.name if newest else "validator"
+
+
+def last_open(pull_request: PullRequest) -> tuple[str, ...]:
+    """The tags that were open the last time that any were."""
+    times = sorted({verdict.at for verdict in pull_request.verdicts}, reverse=True)
+    for at in times:
+        if tags := tuple(dict.fromkeys(item.tag for item in open_items(standing(pull_request.verdicts, at)))):
+            return tuple(tag for tag in tags if tag)
+    return ()
+
+
+def failed_gates(
+    standing: tuple[Verdict, ...], gates: Gates, before: frozenset[str]
+) -> tuple[FailedGate, ...]:
+    """The gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
+    by_tag: dict[str, list[Finding]] = {}
+    for verdict in standing:
+        if verdict.stance is Stance.REJECTS:
+            for item in verdict.items:
+                by_tag.setdefault(item.tag or f":{item.aspect}", []).append(Finding(item, verdict.validator))
+    failed = [_failed(tag, tuple(findings), gates, before) for tag, findings in by_tag.items()]
+    return tuple(sorted(failed, key=_rank))
+
+
+def _failed(tag: str, findings: tuple[Finding, ...], gates: Gates, before: frozenset[str]) -> FailedGate:
+    if tag.startswith(":"):
+        blocking = any(finding.item.severity in _BLOCKING_SEVERITIES for finding in findings)
+        return FailedGate(None, None, blocking, findings)
+    gate = gates.get(tag)
+    stated = any(finding.item.inferred is None for finding in findings)
+    return FailedGate(
+        tag=tag,
+        gate=gate,
+        blocking=gate is not None and gate.is_blocking and stated,
+        findings=_telling(findings),
+        status="open" if tag in before else "new",
+        nearest=None if gate else gates.nearest(tag),
+    )
+
+
+def _telling(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Without the bare mentions where somebody also said where or what."""
+    telling = tuple(finding for finding in findings if finding.item.place or finding.item.words)
+    return telling or findings[:1]
+
+
+def _rank(failed: FailedGate) -> tuple[bool, int]:
+    return (not failed.blocking, failed.gate.priority if failed.gate else 10)

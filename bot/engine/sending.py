@@ -1,0 +1,152 @@
+"""How does an effect reach GitHub exactly once, also when the answer is lost?"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from bot.domain.comment import superseded
+from bot.domain.effects import Effect, RetireComment, ShowComment, Withdraw
+from bot.domain.model import Sticky
+from bot.ports import (
+    Claim,
+    Forbidden,
+    GitHub,
+    GitHubError,
+    Gone,
+    OutboxRow,
+    PostedComment,
+    Refused,
+    RowState,
+    Store,
+    Unavailable,
+)
+
+SETTLE_AFTER = timedelta(seconds=5)
+"""How long a comment may take to show up in GitHub's lists."""
+LOOK_BACK = timedelta(seconds=60)
+BELIEVE_GONE_AFTER = 4
+"""Attempts after which a 404 is no longer GitHub being slow to show a thing."""
+
+logger = logging.getLogger("whetstone.sending")
+
+
+class NotYet(Exception):
+    """This row can be dealt with only after some seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"not before {seconds:.1f} s")
+        self.seconds = seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Writes what is owed to GitHub, oldest first."""
+
+    store: Store
+    github: GitHub
+    clock: Callable[[], datetime]
+
+    async def send(self, claim: Claim, rows: tuple[OutboxRow, ...], sticky: Sticky | None) -> Sticky | None:
+        """The sticky comment after every row was written."""
+        for row in rows:
+            try:
+                sticky = await self._send(claim, row, sticky)
+            except (Forbidden, Refused) as refusal:
+                await self._give_up(claim, row, refusal)
+            except Gone as missing:
+                if claim.attempt < BELIEVE_GONE_AFTER:
+                    raise Unavailable(str(missing)) from missing
+                await self._give_up(claim, row, missing)
+        return sticky
+
+    async def _give_up(self, claim: Claim, row: OutboxRow, reason: GitHubError) -> None:
+        """A write that GitHub never takes (locked, archived, not permitted, deleted) is owed no longer."""
+        logger.warning(
+            "GitHub refused a write", extra={"lane": claim.lane, "target": row.target, "reason": str(reason)}
+        )
+        await self.store.sent(claim, row, None, ())
+
+    async def _send(self, claim: Claim, row: OutboxRow, sticky: Sticky | None) -> Sticky | None:
+        effect = row.effect
+        match effect:
+            case ShowComment():
+                return await self._show(claim, row, effect, sticky)
+            case RetireComment():
+                await self._retire(effect)
+                await self.store.sent(claim, row, None, ())
+                return sticky
+            case Withdraw():
+                await self.store.sent(claim, row, None, ())
+                return sticky
+            case _:
+                assert_never(effect)
+
+    async def _show(
+        self, claim: Claim, row: OutboxRow, effect: ShowComment, sticky: Sticky | None
+    ) -> Sticky | None:
+        live = sticky if sticky and not sticky.deleted_at else None
+        if live and not effect.anew:
+            return await self._edit(claim, row, effect, live)
+        posted = await self._post(claim, row, effect)
+        fresh = _sticky(effect, posted, self.clock())
+        then: tuple[Effect, ...] = ()
+        if live and live.comment_id != posted.id:
+            then = (
+                RetireComment(
+                    effect.repository, effect.number, live.comment_id, live.node_id, successor_url=posted.url
+                ),
+            )
+        await self.store.sent(claim, row, fresh, then)
+        return fresh
+
+    async def _post(self, claim: Claim, row: OutboxRow, effect: ShowComment) -> PostedComment:
+        if row.state is RowState.SENDING and (found := await self._posted_before(row, effect)):
+            return found
+        await self.store.sending(claim, row)
+        return await self.github.create_comment(effect.repository, effect.number, effect.body)
+
+    async def _posted_before(self, row: OutboxRow, effect: ShowComment) -> PostedComment | None:
+        """Our comment, if the attempt whose answer was lost did write it."""
+        began = row.sending_at or self.clock()
+        early = (began + SETTLE_AFTER - self.clock()).total_seconds()
+        if early > 0:
+            raise NotYet(early)
+        since = began - LOOK_BACK
+        return await self.github.find_comment(effect.repository, effect.number, effect.marker_id, since)
+
+    async def _edit(self, claim: Claim, row: OutboxRow, effect: ShowComment, live: Sticky) -> Sticky:
+        try:
+            posted = await self.github.edit_comment(effect.repository, live.comment_id, effect.body)
+        except Gone:
+            gone = replace(live, deleted_at=self.clock())
+            await self.store.sent(claim, row, gone, ())
+            return gone
+        fresh = _sticky(effect, posted, self.clock())
+        await self.store.sent(claim, row, fresh, ())
+        return fresh
+
+    async def _retire(self, effect: RetireComment) -> None:
+        try:
+            await self.github.edit_comment(
+                effect.repository, effect.comment_id, superseded(effect.successor_url)
+            )
+            await self.github.minimise(effect.repository, effect.node_id)
+        except Gone:
+            return  # somebody deleted it: it is out of the way
+
+
+def _sticky(effect: ShowComment, posted: PostedComment, now: datetime) -> Sticky:
+    return Sticky(
+        comment_id=posted.id,
+        node_id=posted.node_id,
+        url=posted.url,
+        marker_id=effect.marker_id,
+        fingerprint=effect.fingerprint,
+        issues=effect.issues,
+        blocking=effect.blocking,
+        written_at=now,
+    )

@@ -1,0 +1,93 @@
+"""What does one turn of a pull request's lane do? Record, read, decide once, apply, send."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.decisions.pull_request import decide
+from bot.decisions.record import record
+from bot.domain.comment import Site
+from bot.domain.events import Event, Ignored
+from bot.domain.facts import Moment
+from bot.domain.model import PullRequest
+from bot.engine.gather import gather
+from bot.engine.sending import Sender
+from bot.ports import Claim, Delivery, GitHub, OutboxRow, Parse, RowState, RuleBook, Store, Turn
+
+logger = logging.getLogger("pipeline.feedback")
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """One lane at a time, from its deliveries to what GitHub shows."""
+
+    store: Store
+    github: GitHub
+    rule_book: RuleBook
+    parse: Parse
+    site: Site
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+
+    async def take(self, claim: Claim) -> None:
+        """Bring GitHub up to what the lane's deliveries say; raises where it must be tried again."""
+        sender = Sender(self.store, self.github, self.clock)
+        known = await self.store.load(claim.lane)
+        # A row whose answer was lost is settled first: what it wrote decides whether we edit or post.
+        unsettled = tuple(row for row in claim.outbox if row.state is RowState.SENDING)
+        if unsettled:
+            await sender.send(claim, unsettled, known.sticky if known else None)
+            known = await self.store.load(claim.lane)
+        owed, known = await self._decided(claim, known)
+        await sender.send(claim, owed, known.sticky if known else None)
+
+    async def _decided(
+        self, claim: Claim, known: PullRequest | None
+    ) -> tuple[tuple[OutboxRow, ...], PullRequest | None]:
+        if not claim.deliveries:
+            return tuple(row for row in claim.outbox if row.state is RowState.READY), known
+        read = _Read.of(claim.deliveries, self.parse)
+        for event, received_at in read.events:
+            known = record(known, event, received_at)
+        turn = await self._turn(known, read)
+        return await self.store.apply(claim, turn), turn.pull_request
+
+    async def _turn(self, known: PullRequest | None, read: _Read) -> Turn:
+        if known is None or not read.events:
+            return Turn(None, (), read.done, read.unreadable)
+        now = self.clock()
+        rules = await self.rule_book.rules(known.repository)
+        facts = await gather(known, [event for event, _ in read.events], rules, self.github, now)
+        decision = decide(known, facts, rules, Moment(now, self.new_id()), self.site)
+        logger.info("decided", extra={"pull_request": known.name, "because": decision.because})
+        return Turn(decision.pull_request, decision.effects, read.done, read.unreadable)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a lane's deliveries say; one that can't be read holds up none of the others."""
+
+    events: tuple[tuple[Event, datetime], ...]
+    done: tuple[str, ...]
+    unreadable: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, deliveries: Sequence[Delivery], parse: Parse) -> _Read:
+        events: list[tuple[Event, datetime]] = []
+        done: list[str] = []
+        unreadable: list[tuple[str, str]] = []
+        for delivery in deliveries:
+            try:
+                event = parse(delivery)
+            except Exception as error:
+                # Reading is deterministic: trying again helps only once the code is mended.
+                logger.exception("a delivery can't be read", extra={"delivery": delivery.id})
+                unreadable.append((delivery.id, f"{type(error).__name__}: {error}"))
+                continue
+            done.append(delivery.id)
+            if not isinstance(event, Ignored):
+                events.append((event, delivery.received_at))
+        return cls(tuple(events), tuple(done), tuple(unreadable))

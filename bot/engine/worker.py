@@ -1,0 +1,157 @@
+"""Who takes the lanes that are due, and what happens when a turn fails?"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.engine.sending import NotYet
+from bot.engine.turns import Turns
+from bot.ports import Claim, Fenced, Forbidden, RateLimited, Store, StoreUnavailable, Turn, Unavailable
+
+BEAT_EVERY = 2.0
+LATE_AFTER = 15.0
+"""A process whose last good beat is older writes nothing: its lanes may be somebody else's."""
+POLL_EVERY = 1.0
+SWEEP_EVERY = 3600.0
+MOST_ATTEMPTS = 12
+LONGEST_DELAY = 900.0
+
+logger = logging.getLogger("whetstone.worker")
+
+
+@dataclass(slots=True)
+class Worker:
+    """Claims lanes and takes their turns, several at a time, until it is stopped."""
+
+    store: Store
+    turns: Turns
+    clock: Callable[[], datetime]
+    concurrency: int = 8
+    _running: set[asyncio.Task[None]] = field(default_factory=set)
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _last_beat: float = 0.0
+
+    async def run(self) -> None:
+        """Work until `stop`; then let what is under way come to its end."""
+        await self._beat()
+        async with asyncio.TaskGroup() as group:
+            chores = [group.create_task(self._beats()), group.create_task(self._sweeps())]
+            while not self._stopping.is_set():
+                claimed = await self._claim_some()
+                if not claimed:
+                    await self._pause()
+            if self._running:
+                await asyncio.wait(self._running)
+            for chore in chores:
+                chore.cancel()
+
+    def stop(self) -> None:
+        """Take no further lane."""
+        self._stopping.set()
+        self.store.wakes.set()
+
+    @property
+    def beat_age(self) -> float:
+        """Seconds since this instance last said that it is alive."""
+        return asyncio.get_running_loop().time() - self._last_beat
+
+    async def take(self, claim: Claim) -> None:
+        """One turn, and the lane given back, whatever happens."""
+        try:
+            await self._taken(claim)
+        except Fenced:
+            logger.warning("the lane was taken over", extra={"lane": claim.lane})
+        except StoreUnavailable:
+            # Nothing can be written down: the lease runs out, and the lane is taken again.
+            logger.exception("the store went away", extra={"lane": claim.lane})
+
+    async def _taken(self, claim: Claim) -> None:
+        try:
+            await self.turns.take(claim)
+        except NotYet as early:
+            await self.store.release(claim, retry_after=early.seconds, attempt=claim.attempt)
+        except RateLimited as limit:
+            await self.store.pause(claim.installation_id, limit.until)
+            wait = max(1.0, (limit.until - self.clock()).total_seconds())
+            await self.store.release(claim, retry_after=wait, attempt=claim.attempt)
+        except (Fenced, StoreUnavailable):
+            raise
+        except Forbidden as refusal:
+            await self._park(claim, refusal)
+        except Exception as error:  # noqa: BLE001  caught once, here: logged, tried again, then parked
+            await self._failed(claim, error)
+        else:
+            await self.store.release(claim)
+
+    async def _failed(self, claim: Claim, error: Exception) -> None:
+        attempt = claim.attempt + 1
+        level = logging.WARNING if isinstance(error, Unavailable) else logging.ERROR
+        logger.log(
+            level,
+            "a turn failed",
+            extra={"lane": claim.lane, "attempt": attempt, "deliveries": [d.id for d in claim.deliveries]},
+            exc_info=error,
+        )
+        if attempt >= MOST_ATTEMPTS and claim.deliveries:
+            await self._park(claim, error)
+        else:
+            delay = min(LONGEST_DELAY, 2.0 ** min(claim.attempt, 10))
+            await self.store.release(claim, retry_after=delay, attempt=attempt)
+
+    async def _park(self, claim: Claim, error: Exception) -> None:
+        text = f"{type(error).__name__}: {error}"
+        parked = tuple((delivery.id, text) for delivery in claim.deliveries)
+        await self.store.apply(claim, Turn(None, (), done=(), parked=parked))
+        await self.store.release(claim)
+
+    async def _claim_some(self) -> bool:
+        free = self.concurrency - len(self._running)
+        if free <= 0:
+            await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+            return True
+        if self.beat_age > LATE_AFTER:
+            return False
+        try:
+            claims = await self.store.claim(free)
+        except StoreUnavailable:
+            logger.warning("the store is away")
+            return False
+        for claim in claims:
+            task = asyncio.create_task(self.take(claim))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+        return bool(claims)
+
+    async def _pause(self) -> None:
+        """Wait until something arrives, a lane becomes due, or it is time to look again."""
+        due = POLL_EVERY
+        with contextlib.suppress(StoreUnavailable):
+            ahead = await self.store.next_due()
+            due = POLL_EVERY if ahead is None else min(POLL_EVERY, max(0.01, ahead))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.store.wakes.wait(), due)
+        self.store.wakes.clear()
+
+    async def _beats(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_EVERY)
+            await self._beat()
+
+    async def _beat(self) -> None:
+        try:
+            await self.store.beat()
+        except StoreUnavailable:
+            logger.warning("no beat: the store is away")
+        else:
+            self._last_beat = asyncio.get_running_loop().time()
+
+    async def _sweeps(self) -> None:
+        while True:
+            with contextlib.suppress(StoreUnavailable):
+                await self.store.sweep()
+            await asyncio.sleep(SWEEP_EVERY)
