@@ -1,0 +1,87 @@
+"""What a webhook's payload says to us, or why it says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bot.adapters.payloads import things
+from bot.adapters.payloads.fields import Json, Odd, find, identifier, mapping, moment, optional_moment, text
+from bot.domain.events import (
+    CommentSeen,
+    Event,
+    Ignored,
+    InlineCommentSeen,
+    PullRequestSeen,
+    ReviewSeen,
+    ReviewState,
+)
+
+OWN_EVENT = "whetstone"
+"""The event that our own commands sign and send to a running server."""
+
+
+def parse(event: str, payload: Mapping[str, Any]) -> Event | Ignored:
+    """The payload as a value; anything unknown, incomplete or misshapen is ignored with its reason."""
+    if event not in _READERS:
+        return Ignored(f"{event} is not read")
+    reader, actions = _READERS[event]
+    action = find(payload, "action")
+    if not isinstance(action, str) or action not in actions:
+        return Ignored(f"{event} is read for {', '.join(sorted(actions))} only")
+    try:
+        return reader(action, payload)
+    except Odd as reason:
+        return Ignored(f"{event}: {reason}")
+
+
+def _pull_request(action: str, payload: Json) -> Event | Ignored:
+    return PullRequestSeen(action, things.pull_request(payload))
+
+
+def _review(action: str, payload: Json) -> Event | Ignored:
+    review = things.review(mapping(payload, "review"))
+    if review.state is ReviewState.PENDING:
+        return Ignored("the review is not submitted yet")
+    return ReviewSeen(action, things.pull_request(payload), review)
+
+
+def _inline_comment(action: str, payload: Json) -> Event | Ignored:
+    comment = things.inline_comment(mapping(payload, "comment"))
+    return InlineCommentSeen(action, things.pull_request(payload), comment)
+
+
+def _comment(action: str, payload: Json) -> Event | Ignored:
+    if not find(payload, "issue.pull_request"):
+        return Ignored("a comment on an issue, not on a pull request")
+    created = moment(payload, "comment.created_at")
+    return CommentSeen(
+        action=action,
+        repository=things.repository(payload),
+        number=identifier(payload, "issue.number"),
+        comment_id=identifier(payload, "comment.id"),
+        author=things.account(payload, "comment.user"),
+        sender=things.account(payload, "sender"),
+        body=text(payload, "comment.body"),
+        created_at=created,
+        updated_at=optional_moment(payload, "comment.updated_at") or created,
+        url=text(payload, "comment.html_url"),
+    )
+
+
+_PULL_REQUEST_ACTIONS = frozenset(
+    {"opened", "edited", "synchronize", "closed", "reopened", "ready_for_review", "converted_to_draft"}
+)
+_REVIEW_ACTIONS = frozenset({"submitted", "edited", "dismissed"})
+_COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
+
+_Reader = Callable[[str, Json], Event | Ignored]
+_READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
+    "issue_comment": (_comment, _COMMENT_ACTIONS),
+    "pull_request": (_pull_request, _PULL_REQUEST_ACTIONS),
+    "pull_request_review": (_review, _REVIEW_ACTIONS),
+    "pull_request_review_comment": (_inline_comment, _COMMENT_ACTIONS),
+}
+
+EVENTS = frozenset(_READERS)
+"""The events that `app.yml` subscribes to: exactly those that are read here."""

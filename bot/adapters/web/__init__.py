@@ -1,0 +1,1 @@
+"""The HTTP side: GitHub's webhooks come in here, people's probes are answered here."""

@@ -1,0 +1,59 @@
+"""The HTTP application: routes put together, and every failure answered in one form."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from bot.adapters.web.answers import problem
+from bot.adapters.web.webhook import MAX_BODY
+
+log = logging.getLogger("whetstone.web")
+
+
+def application(routes: Iterable[web.AbstractRouteDef]) -> web.Application:
+    """An application of these routes that answers its errors as problem+json."""
+    app = web.Application(client_max_size=MAX_BODY, middlewares=[_problems])
+    app.add_routes(routes)
+    return app
+
+
+@asynccontextmanager
+async def serving(app: web.Application, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
+    """Listens while the block runs; gives the address, with the port that the system chose."""
+    # Signatures are over the bytes as sent, so nothing is unpacked on the way.
+    runner = web.AppRunner(app, access_log=None, auto_decompress=False, shutdown_timeout=10)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        address = runner.addresses[0]
+        yield str(address[0]), int(address[1])
+    finally:
+        await runner.cleanup()
+
+
+@web.middleware
+async def _problems(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        if error.status < 400:
+            raise
+        answer = problem(error.status, _DETAILS.get(error.status, error.reason))
+        answer.headers.update({k: v for k, v in error.headers.items() if k == "Allow"})
+        return answer
+    except Exception:
+        log.exception("a request failed", extra={"method": request.method, "path": request.path})
+        return problem(500, "Something went wrong here; the log of the server says what.")
+
+
+_DETAILS = {
+    404: "There is nothing at this address.",
+    405: "This address does not take this method.",
+    413: "The request is too large.",
+}
