@@ -117,7 +117,7 @@ class Store(Inbox, Protocol):
 
     @property
     def wakes(self) -> asyncio.Event:
-        """Set whenever something may have become due."""
+        """Set when something may have become due; whoever waits for it clears it."""
         ...
 
     async def claim(self, limit: int) -> tuple[Claim, ...]:
@@ -136,10 +136,18 @@ class Store(Inbox, Protocol):
         """Commit that this row is about to be sent."""
         ...
 
+    async def unsent(self, claim: Claim, row: OutboxRow) -> OutboxRow:
+        """Commit that GitHub certainly did not take this row: it is ready again."""
+        ...
+
     async def sent(
         self, claim: Claim, row: OutboxRow, sticky: Sticky | None, then: tuple[Effect, ...]
     ) -> None:
         """The row is done: forget it, remember the sticky comment, owe what follows from it."""
+        ...
+
+    async def remember(self, claim: Claim, sticky: Sticky) -> None:
+        """This is the sticky comment now, whoever changed it."""
         ...
 
     async def release(self, claim: Claim, *, retry_after: float | None = None, attempt: int = 0) -> None:
@@ -150,8 +158,16 @@ class Store(Inbox, Protocol):
         """No lane of this installation is due before `until`."""
         ...
 
+    async def spend(self, installation_id: int, priority: int) -> float:
+        """Count one content write (0 rejection, 1 reply, 2 summary): 0 to go ahead, else seconds to wait."""
+        ...
+
     async def beat(self) -> None:
         """Say that this instance is alive."""
+        ...
+
+    async def beat_age(self) -> float | None:
+        """Seconds since this instance's last beat as the store knows it; None where it never beat."""
         ...
 
     async def parked(self) -> tuple[Parked, ...]:

@@ -1,0 +1,85 @@
+"""Which deliveries wait in a lane, and what became of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import FunctionElement, Over, Row, bindparam, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.adapters.store.codec import plain
+from bot.adapters.store.database import Database, moment
+from bot.adapters.store.schema import DONE, PARKED, QUEUED, delivery
+from bot.ports import Claim, Delivery
+
+MOST = 100
+"""Deliveries in one turn; the rest has the next one."""
+MOST_BYTES = 32 * 1024 * 1024
+"""A turn holds its bodies in memory."""
+
+
+async def waiting(connection: AsyncConnection, lanes: Collection[str]) -> tuple[Delivery, ...]:
+    """The queued deliveries of these lanes in the order they came, no more than fit into a turn."""
+    queue = (
+        select(
+            delivery.c.id,
+            _in_order(func.row_number()).label("place"),
+            _in_order(func.sum(func.length(delivery.c.body))).label("size"),
+        )
+        .where(delivery.c.lane.in_(lanes), delivery.c.state == QUEUED)
+        .subquery("queue")
+    )
+    rows = (
+        select(delivery)
+        .join(queue, queue.c.id == delivery.c.id)
+        .where(queue.c.place <= MOST, or_(queue.c.place == 1, queue.c.size <= MOST_BYTES))
+        .order_by(delivery.c.lane, queue.c.place)
+    )
+    return tuple(_delivery(row) for row in await connection.execute(rows))
+
+
+async def finish(database: Database, connection: AsyncConnection, lane: str, ids: Sequence[str]) -> None:
+    """These are dealt with."""
+    if ids:
+        done = update(delivery).where(delivery.c.id.in_(ids), delivery.c.lane == lane)
+        await connection.execute(done.values(state=DONE, error=None, finished_at=database.now))
+
+
+async def park(
+    database: Database, connection: AsyncConnection, lane: str, errors: Sequence[tuple[str, str]]
+) -> None:
+    """These are given up on, each with its error."""
+    if errors:
+        given_up = update(delivery).where(delivery.c.id == bindparam("which"), delivery.c.lane == lane)
+        given_up = given_up.values(
+            state=PARKED,
+            error=bindparam("why"),
+            attempts=delivery.c.attempts + 1,
+            finished_at=database.now,
+        )
+        await connection.execute(given_up, [{"which": one, "why": plain(error)} for one, error in errors])
+
+
+async def count_attempt(connection: AsyncConnection, claim: Claim) -> None:
+    """A turn with these deliveries failed."""
+    tried = update(delivery).where(
+        delivery.c.id.in_([one.id for one in claim.deliveries]), delivery.c.state == QUEUED
+    )
+    await connection.execute(tried.values(attempts=delivery.c.attempts + 1))
+
+
+def _in_order(function: FunctionElement[Any]) -> Over[Any]:
+    return function.over(partition_by=delivery.c.lane, order_by=(delivery.c.accepted_at, delivery.c.position))
+
+
+def _delivery(row: Row[Any]) -> Delivery:
+    return Delivery(
+        id=row.id,
+        event=row.event,
+        lane=row.lane,
+        installation_id=row.installation_id,
+        body=row.body,
+        received_at=moment(row.received_at),
+        attempt=row.attempts,
+    )

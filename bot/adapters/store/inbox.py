@@ -1,0 +1,156 @@
+"""How does a delivery come to rest on disk before it is acknowledged?"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.adapters.store import lanes, parking
+from bot.adapters.store.database import Database
+from bot.adapters.store.schema import PARKED, QUEUED, delivery
+from bot.adapters.store.wakes import Wakes
+from bot.ports import Acceptance, Delivery, StoreUnavailable
+
+BATCH = 512
+WAITING = 4096
+"""More than this many at the door wait outside."""
+PATIENCE = 9.0
+"""Seconds; GitHub hangs up after ten."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiting:
+    delivery: Delivery
+    position: int
+    answer: asyncio.Future[Acceptance]
+
+
+class GroupCommit:
+    """One writer that commits all that waits, and only then answers."""
+
+    def __init__(self, database: Database, wakes: Wakes) -> None:
+        self._database = database
+        self._wakes = wakes
+        self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue(WAITING)
+        # Starts from the time, so that the order holds over a restart even if a clock stands still.
+        self._positions = itertools.count(time.time_ns())
+        self._closed = False
+        self._writer = asyncio.create_task(self._write(), name="inbox writer")
+
+    async def accept(self, delivery: Delivery) -> Acceptance:
+        """Return only when the delivery is safe on disk, or known already."""
+        if self._closed:
+            raise StoreUnavailable("the store is closing")
+        answer: asyncio.Future[Acceptance] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._queue.put(_Waiting(delivery, next(self._positions), answer))
+                return await answer
+        except TimeoutError:
+            raise StoreUnavailable("the store did not answer in time") from None
+
+    async def close(self) -> None:
+        """Commit what waits, then take nothing more."""
+        self._closed = True
+        await self._queue.put(None)
+        await self._writer
+
+    async def _write(self) -> None:
+        while (first := await self._queue.get()) is not None:
+            batch = [first]
+            last = False
+            while len(batch) < BATCH and not self._queue.empty() and not last:
+                waiting = self._queue.get_nowait()
+                last = waiting is None
+                batch.extend([waiting] if waiting else [])
+            await self._settle(batch)
+            if last:
+                return
+
+    async def _settle(self, batch: Sequence[_Waiting]) -> None:
+        try:
+            queued = await self._commit(batch)
+        except StoreUnavailable as away:
+            _refuse(batch, away)
+        except Exception as error:  # noqa: BLE001 - the writer outlives every delivery
+            # One that the database can't hold must not take the others with it.
+            if len(batch) == 1:
+                _refuse(batch, StoreUnavailable(str(error)))
+            for waiting in batch if len(batch) > 1 else ():
+                await self._settle([waiting])
+        else:
+            _answer(batch, queued)
+            self._wakes.here()
+
+    async def _commit(self, batch: Sequence[_Waiting]) -> set[str]:
+        """The ids that were queued by this batch."""
+        first = {waiting.delivery.id: waiting for waiting in reversed(batch)}
+        async with self._database.write() as connection:
+            queued = await self._insert(connection, [first[key] for key in sorted(first)])
+            await self._arrive(connection, [first[key].delivery for key in queued])
+            known = first.keys() - queued
+            parked = await _parked(connection, known) if known else ()
+            await self._wakes.elsewhere(connection)
+        # Accept locks deliveries before lanes, a turn lanes before deliveries: the two meet only
+        # on rows that exist, so these are queued again in a transaction that starts with the lane.
+        if parked:
+            async with self._database.write() as connection:
+                queued |= await parking.requeue(self._database, connection, parked)
+                await self._wakes.elsewhere(connection)
+        return queued
+
+    async def _insert(self, connection: AsyncConnection, batch: Sequence[_Waiting]) -> set[str]:
+        statement = (
+            self._database.insert(delivery)
+            .values(accepted_at=self._database.now, state=QUEUED, attempts=0)
+            .on_conflict_do_nothing(index_elements=[delivery.c.id])
+            .returning(delivery.c.id)
+        )
+        result = await connection.execute(statement, [_row(waiting) for waiting in batch])
+        return set(result.scalars())
+
+    async def _arrive(self, connection: AsyncConnection, fresh: Sequence[Delivery]) -> None:
+        arrivals = Counter(one.lane for one in fresh)
+        installations = {one.lane: one.installation_id for one in fresh}
+        rows = [lanes.Arrival(lane, installations[lane], count) for lane, count in arrivals.items()]
+        await lanes.arrive(self._database, connection, rows)
+
+
+def _row(waiting: _Waiting) -> dict[str, object]:
+    one = waiting.delivery
+    return {
+        "id": one.id,
+        "event": one.event,
+        "lane": one.lane,
+        "installation_id": one.installation_id,
+        "body": one.body,
+        "received_at": one.received_at.timestamp(),
+        "position": waiting.position,
+    }
+
+
+async def _parked(connection: AsyncConnection, ids: set[str]) -> Sequence[str]:
+    found = select(delivery.c.id).where(delivery.c.id.in_(ids), delivery.c.state == PARKED)
+    return (await connection.execute(found)).scalars().all()
+
+
+def _answer(batch: Sequence[_Waiting], queued: set[str]) -> None:
+    owed = set(queued)
+    for waiting in batch:
+        fresh = waiting.delivery.id in owed
+        owed.discard(waiting.delivery.id)  # the same id twice in a batch: the second is a repeat
+        if not waiting.answer.done():
+            waiting.answer.set_result(Acceptance.QUEUED if fresh else Acceptance.DUPLICATE)
+
+
+def _refuse(batch: Sequence[_Waiting], away: StoreUnavailable) -> None:
+    for waiting in batch:
+        if not waiting.answer.done():
+            waiting.answer.set_exception(StoreUnavailable(*away.args))

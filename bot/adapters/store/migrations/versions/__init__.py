@@ -1,0 +1,1 @@
+"""One script a step; the name of a script starts with its revision."""

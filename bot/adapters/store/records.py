@@ -1,0 +1,93 @@
+"""What is recorded about a pull request, and what does its one comment say?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, Table, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.adapters.store.codec import decode, encode, encode_record
+from bot.adapters.store.database import Database, moment
+from bot.adapters.store.schema import pull_request as pull_requests
+from bot.adapters.store.schema import sticky as stickies
+from bot.domain.model import PullRequest, Sticky
+
+
+async def load(connection: AsyncConnection, lane: str) -> PullRequest | None:
+    """The pull request of this lane with its sticky comment, None where nothing is recorded."""
+    found = (
+        select(pull_requests.c.record, stickies)
+        .select_from(pull_requests.outerjoin(stickies))
+        .where(pull_requests.c.lane == lane)
+    )
+    row = (await connection.execute(found)).first()
+    if row is None:
+        return None
+    record = decode(row.record, PullRequest)
+    return record if row.lane is None else replace(record, sticky=_sticky(row))
+
+
+async def save(database: Database, connection: AsyncConnection, lane: str, record: PullRequest) -> None:
+    """This is what is known; the sticky comment is remembered apart, when it was written."""
+    repository = record.repository
+    values = {
+        "repository_id": repository.id,
+        "number": record.number,
+        "installation_id": repository.installation_id,
+        "owner": repository.owner,
+        "name": repository.name,
+        "author_id": record.author.id,
+        "open": record.open,
+        "merged": record.merged,
+        "created_at": record.created_at.timestamp(),
+        "updated_at": record.updated_at.timestamp(),
+        "closed_at": _seconds(record.closed_at),
+        "record": encode_record(record),
+    }
+    await _put(database, connection, pull_requests, lane, values)
+
+
+async def remember(database: Database, connection: AsyncConnection, lane: str, sticky: Sticky) -> None:
+    """This is the sticky comment now."""
+    values = {
+        "comment_id": sticky.comment_id,
+        "node_id": sticky.node_id,
+        "url": sticky.url,
+        "marker_id": sticky.marker_id,
+        "fingerprint": sticky.fingerprint,
+        "issues": encode(sticky.issues),
+        "blocking": encode(sticky.blocking),
+        "written_at": sticky.written_at.timestamp(),
+        "deleted_at": _seconds(sticky.deleted_at),
+    }
+    await _put(database, connection, stickies, lane, values)
+
+
+async def _put(
+    database: Database, connection: AsyncConnection, table: Table, lane: str, values: Mapping[str, Any]
+) -> None:
+    statement = database.insert(table).values(lane=lane, **values)
+    newer = {column: statement.excluded[column] for column in values}
+    await connection.execute(statement.on_conflict_do_update(index_elements=[table.c.lane], set_=newer))
+
+
+def _sticky(row: Row[Any]) -> Sticky:
+    return Sticky(
+        comment_id=row.comment_id,
+        node_id=row.node_id,
+        url=row.url,
+        marker_id=row.marker_id,
+        fingerprint=row.fingerprint,
+        issues=decode(row.issues, tuple[str, ...]),
+        blocking=decode(row.blocking, tuple[str, ...]),
+        written_at=moment(row.written_at),
+        deleted_at=None if row.deleted_at is None else moment(row.deleted_at),
+    )
+
+
+def _seconds(at: datetime | None) -> float | None:
+    return None if at is None else at.timestamp()

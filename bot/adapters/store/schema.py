@@ -1,0 +1,156 @@
+"""What survives a restart, as tables: one schema for SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+QUEUED, DONE, PARKED = "queued", "done", "parked"
+"""The states of a delivery."""
+
+READY, SENDING = "ready", "sending"
+"""The states of an outbox row."""
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+# Times are seconds since the epoch: the same number, comparable and addable, in both databases.
+
+delivery = Table(
+    "delivery",
+    metadata,
+    # A redelivery keeps its delivery id, so the primary key is our only memory of it.
+    Column("id", Text, primary_key=True),
+    Column("event", Text, nullable=False),
+    Column("lane", Text, nullable=False),
+    Column("installation_id", BigInteger, nullable=False),
+    Column("body", LargeBinary),
+    Column("received_at", Double, nullable=False),
+    # The inbox's order. Rows are inserted by id, so that two instances can't deadlock on the
+    # primary key; the order in which they came is kept beside it.
+    Column("accepted_at", Double, nullable=False),
+    Column("position", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("error", Text),
+    Column("finished_at", Double),
+)
+Index(
+    "ix_delivery_queued",
+    delivery.c.lane,
+    sqlite_where=text("state = 'queued'"),
+    postgresql_where=text("state = 'queued'"),
+)
+Index("ix_delivery_state_finished_at", delivery.c.state, delivery.c.finished_at)
+
+lane = Table(
+    "lane",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("installation_id", BigInteger, nullable=False),
+    Column("due_at", Double, index=True),
+    Column("owner", Text),
+    Column("fence", BigInteger, nullable=False),
+    Column("arrivals", BigInteger, nullable=False),
+    Column("attempt", Integer, nullable=False),
+)
+
+instance = Table(
+    "instance",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("started_at", Double, nullable=False),
+    Column("beat_at", Double, nullable=False),
+)
+
+installation = Table(
+    "installation",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("not_before", Double, nullable=False),
+)
+
+spending = Table(
+    "spending",
+    metadata,
+    Column("installation_id", BigInteger, nullable=False),
+    Column("at", Double, nullable=False),
+)
+Index("ix_spending_installation_id_at", spending.c.installation_id, spending.c.at)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("lane", Text, nullable=False),
+    Column("position", BigInteger, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("effect", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("sending_at", Double),
+    Column("created_at", Double, nullable=False),
+)
+Index("ix_outbox_lane_position", outbox.c.lane, outbox.c.position, unique=True)
+Index(
+    "ix_outbox_ready",
+    outbox.c.lane,
+    outbox.c.target,
+    unique=True,
+    sqlite_where=text("state = 'ready'"),
+    postgresql_where=text("state = 'ready'"),
+)
+
+pull_request = Table(
+    "pull_request",
+    metadata,
+    Column("lane", Text, primary_key=True),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("installation_id", BigInteger, nullable=False, index=True),
+    Column("owner", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("author_id", BigInteger, nullable=False),
+    Column("open", Boolean, nullable=False),
+    Column("merged", Boolean, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Column("closed_at", Double),
+    # Everything that is known, without the sticky comment; the columns above are for finding it.
+    Column("record", Text, nullable=False),
+)
+Index(
+    "ix_pull_request_repository_id_number", pull_request.c.repository_id, pull_request.c.number, unique=True
+)
+Index("ix_pull_request_owner_name", pull_request.c.owner, pull_request.c.name)
+
+sticky = Table(
+    "sticky",
+    metadata,
+    Column("lane", Text, ForeignKey("pull_request.lane", ondelete="CASCADE"), primary_key=True),
+    Column("comment_id", BigInteger, nullable=False),
+    Column("node_id", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("marker_id", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("issues", Text, nullable=False),
+    Column("blocking", Text, nullable=False),
+    Column("written_at", Double, nullable=False),
+    Column("deleted_at", Double),
+)
