@@ -1,0 +1,136 @@
+"""Which pull requests count in a window, and how each stood at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.domain.iterations import standing
+from bot.domain.memory import DEAD_AFTER, Record, Window
+from bot.domain.model import Account, Stance, Verdict
+
+
+class State(StrEnum):
+    """What a pull request is on GitHub."""
+
+    OPEN = "open"
+    MERGED = "merged"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A pull request that counts in a window, as it stood at the window's end."""
+
+    number: int
+    author: Account
+    at: datetime
+    """Its last activity in the window."""
+    state: State
+    rejected: bool
+    first_pass: bool
+    """Accepted, and never rejected before."""
+    judged: bool
+    """Some validator gave a verdict; False for one that was merged without."""
+    tags: tuple[str, ...]
+    """Named in the window, or still standing at its end."""
+    open_tags: tuple[str, ...]
+    """Those for which it is rejected at the window's end."""
+    iterations: int
+
+
+def judged(
+    records: Iterable[Record], window: Window, dead_after: timedelta = DEAD_AFTER
+) -> tuple[Judged, ...]:
+    """The pull requests that count in the window, the latest activity first."""
+    found = (
+        _judged(record, window, max(active))
+        for record in records
+        if (active := tuple(_activity(record, window, dead_after)))
+    )
+    return tuple(sorted(found, key=lambda row: (row.at, row.number), reverse=True))
+
+
+def open_tags(record: Record, at: datetime) -> tuple[str, ...]:
+    """The tags that the standing verdicts reject for at this moment, oldest verdict first."""
+    named = (
+        item.tag
+        for verdict in _rejecting(record, at)
+        for item in verdict.items
+        if item.tag and not _is_overturned(record, item.tag, verdict.at, at)
+    )
+    return tuple(dict.fromkeys(named))
+
+
+def judgements(record: Record, until: datetime) -> tuple[Verdict, ...]:
+    """The counted approvals and rejections up to this moment, in order."""
+    said = (verdict for verdict in record.verdicts if verdict.counted and verdict.at <= until)
+    return tuple(
+        sorted((verdict for verdict in said if verdict.stance is not Stance.SILENT), key=lambda v: v.at)
+    )
+
+
+def _activity(record: Record, window: Window, dead_after: timedelta) -> Iterator[datetime]:
+    yield from (verdict.at for verdict in judgements(record, window.last) if verdict.at in window)
+    if record.merged and record.closed_at and record.closed_at in window:
+        yield record.closed_at
+    pushes = sorted(record.pushed_at) or [record.created_at]
+    for push, following in zip(pushes, (*pushes[1:], None), strict=True):
+        died = push + dead_after
+        pushed_again = following is not None and following <= died
+        if died in window and not pushed_again and not _closed_by(record, died) and _rejecting(record, died):
+            yield died
+
+
+def _judged(record: Record, window: Window, at: datetime) -> Judged:
+    said = judgements(record, window.last)
+    rejected = _is_rejected(record, window.last)
+    left = open_tags(record, _settled(record, window.last)) if rejected else ()
+    return Judged(
+        number=record.number,
+        author=record.author,
+        at=at,
+        state=_state(record, window.last),
+        rejected=rejected,
+        first_pass=not rejected and all(verdict.stance is Stance.APPROVES for verdict in said),
+        judged=bool(said),
+        tags=tuple(dict.fromkeys((*_named(record, window), *left))),
+        open_tags=left,
+        iterations=len({verdict.head for verdict in said}),
+    )
+
+
+def _is_rejected(record: Record, at: datetime) -> bool:
+    return bool(_rejecting(record, at) or _rejecting(record, _settled(record, at)))
+
+
+def _settled(record: Record, at: datetime) -> datetime:
+    """The moment that decides: closing unmerged keeps the verdict that stood then."""
+    closed_unmerged = record.closed_at is not None and record.closed_at <= at and not record.merged
+    return record.closed_at if closed_unmerged and record.closed_at and not _rejecting(record, at) else at
+
+
+def _named(record: Record, window: Window) -> Iterator[str]:
+    for verdict in sorted(record.verdicts, key=lambda verdict: verdict.at):
+        if verdict.counted and verdict.at in window:
+            yield from (item.tag for item in verdict.items if item.tag)
+
+
+def _rejecting(record: Record, at: datetime) -> tuple[Verdict, ...]:
+    return tuple(verdict for verdict in standing(record.verdicts, at) if verdict.stance is Stance.REJECTS)
+
+
+def _is_overturned(record: Record, tag: str, named_at: datetime, at: datetime) -> bool:
+    return any(found.tag == tag and named_at <= found.at <= at for found in record.overturned)
+
+
+def _closed_by(record: Record, at: datetime) -> bool:
+    return record.closed_at is not None and record.closed_at <= at
+
+
+def _state(record: Record, at: datetime) -> State:
+    if not _closed_by(record, at):
+        return State.OPEN
+    return State.MERGED if record.merged else State.CLOSED
