@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from bot.domain import document as documents
-from bot.domain.escape import code_span, cut, marker, quiet
-from bot.domain.feedback import FailedGate, Feedback, Finding
+from bot.domain.escape import code_span, cut, marker
+from bot.domain.feedback import FailedGate, Feedback
+from bot.domain.gate_text import gate_block, where
 from bot.domain.iterations import Iteration
 from bot.domain.links import Web
 from bot.domain.model import Validator
@@ -37,6 +39,17 @@ def render(feedback: Feedback, site: Site) -> str:
         if len(text) <= MOST_CHARACTERS:
             return text
     return cut(text, MOST_CHARACTERS)
+
+
+def for_tags(
+    failed: tuple[FailedGate, ...], issues: tuple[str, ...], source: str, at: datetime, identity: str
+) -> str:
+    """The comment for bare tags, without any pull request around them."""
+    blocking = [gate.tag for gate in failed if gate.blocking]
+    data = {"issues": list(issues), "source": source, "ts": at.isoformat(timespec="seconds"), "v": 1}
+    data |= {"id": identity, "verdict": "refine", "blocking": blocking}
+    parts = [marker(MARKER, data), heading(len(blocking), len(failed) - len(blocking))]
+    return "\n\n".join([*parts, *map(gate_block, failed)]) + "\n"
 
 
 def superseded(successor_url: str) -> str:
@@ -77,7 +90,7 @@ def _marker(feedback: Feedback, issues: list[str], blocking: list[str], left_out
 def _rejected(feedback: Feedback, site: Site, most: int, copy: documents.Json | None) -> str:
     blocks = [
         marker(MARKER, marker_data(feedback)),
-        _heading(feedback),
+        heading(len(feedback.blocking), len(feedback.warnings)),
         _without_blocking(feedback),
         _where_we_are(feedback, site),
         _next(feedback),
@@ -97,8 +110,8 @@ def _resolved(feedback: Feedback, site: Site) -> str:
     return f"{marker(MARKER, marker_data(feedback))}\n\n{heading}\n"
 
 
-def _heading(feedback: Feedback) -> str:
-    blocking, warnings = len(feedback.blocking), len(feedback.warnings)
+def heading(blocking: int, warnings: int) -> str:
+    """How bad it is, in one line."""
     if blocking:
         tail = f", {_count(warnings, 'warning')}" if warnings else ""
         return f"**Rejected** — {_count(blocking, 'blocking issue')}{tail}"
@@ -159,56 +172,11 @@ def _then_checks(feedback: Feedback) -> str:
 
 
 def _gate(failed: FailedGate, feedback: Feedback, site: Site) -> str:
-    icon = "BLOCK" if failed.blocking else "WARN"
-    what = quiet(failed.gate.description) if failed.gate else _unknown(failed)
-    auto = " (auto-fixable)" if failed.is_auto_fixable else ""
-    name = quiet(failed.name) if failed.gate or not failed.tag else code_span(failed.tag)
-    lines = [f"**[{icon}] {name}**: {what}{auto}", f"  - Fix: {_fix(failed)}"]
-    lines += _where(failed, feedback, site)
-    if write := _write(failed):
-        lines.append(f"  - Write: {write}")
-    return "\n".join(lines)
-
-
-def _unknown(failed: FailedGate) -> str:
-    if not failed.tag:
-        return quiet(documents.issue_text(failed.findings[0], failed))
-    near = f"; the nearest known tag is {code_span(failed.nearest)}" if failed.nearest else ""
-    return f"no gate of this repository has this tag{near}"
-
-
-def _fix(failed: FailedGate) -> str:
-    fix = quiet(failed.gate.fix) if failed.gate else documents.GENERIC_FIX
-    if not failed.tag:
-        return failed.findings[0].item.action or fix
-    tag = code_span(failed.tag)
-    guide = failed.gate.guide if failed.gate else None
-    inferred = f" (understood from plain words, confidence {failed.inferred:.2f})" if failed.inferred else ""
-    return f"{fix} {f'[{tag}]({guide})' if guide else tag}{inferred}"
-
-
-def _where(failed: FailedGate, feedback: Feedback, site: Site) -> list[str]:
-    finding = next((finding for finding in failed.findings if finding.item.words), failed.findings[0])
     repository, head = feedback.pull_request.repository, feedback.iteration.head
     places = [site.web.blob(repository, head, place) for place in failed.places[:MOST_PLACES]]
     if len(failed.places) > MOST_PLACES:
         places.append(f"{len(failed.places) - MOST_PLACES} more")
-    if not places and not finding.item.words:
-        return []
-    words = f" — {code_span(finding.item.words)}" if finding.item.words else ""
-    return [
-        f"  - Where: {', '.join(places) or 'no place given'}{words} (Source: {_origin(finding, feedback)})"
-    ]
-
-
-def _origin(finding: Finding, feedback: Feedback) -> str:
-    kind = "check" if finding.by.check else "review by"
-    return f"{kind} {code_span(finding.by.name)} @ {feedback.iteration.head[:7]}"
-
-
-def _write(failed: FailedGate) -> str:
-    given = next((finding.item.suggestion for finding in failed.findings if finding.item.suggestion), None)
-    return code_span(given) if given else ""
+    return gate_block(failed, where(failed, places, head))
 
 
 def _folded_warnings(warnings: list[FailedGate], feedback: Feedback, site: Site) -> str:

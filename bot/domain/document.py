@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from pathlib import PurePosixPath
 
 from bot.domain.escape import cut, json_text
 from bot.domain.feedback import FailedGate, Feedback, Finding
@@ -76,13 +76,13 @@ def summary(feedback: Feedback) -> str:
 
 def kind_of(path: str) -> str:
     """What kind of file a path names: test, schema, configuration, document, code or artifact."""
-    name = PurePosixPath(path)
-    suffix = name.suffix.lower()
+    name = posixpath.basename(path)
+    suffix = posixpath.splitext(name)[1].lower()
     if _TEST.search(path):
         return "test"
     if _SCHEMA.search(path):
         return "schema"
-    if suffix in _CONFIGURATION or name.name.startswith(".") or name.name in _CONFIGURATION_NAMES:
+    if suffix in _CONFIGURATION or name.startswith(".") or name in _CONFIGURATION_NAMES:
         return "configuration"
     if suffix in _DOCUMENT:
         return "document"
@@ -142,7 +142,8 @@ def issue_text(finding: Finding, failed: FailedGate) -> str:
     words = finding.item.words
     if len(words) >= _LEAST:
         return cut(words, _MOST_WORDS)
-    lead = failed.gate.description if failed.gate else f"{finding.by.name} names {failed.name}"
+    unknown = f"{finding.by.name} names {failed.name}, which is no gate of this repository"
+    lead = failed.gate.description if failed.gate else unknown
     return _long_enough(cut(f"{lead}: {words}" if words else lead, _MOST_WORDS), failed)
 
 

@@ -96,11 +96,17 @@ class Feedback:
 
     @property
     def source(self) -> str:
-        """Whose word it is: the newest of those who count, a person before a check."""
-        said = self.rejecting or self.iteration.standing
+        """Whose word it is: the newest that rejects, else that rejected before; a person before a check."""
+        said = self.rejecting or self._once_rejecting or self.iteration.standing
         people = [verdict for verdict in said if not verdict.validator.check]
         newest = (people or list(said))[-1:]
         return newest[0].validator.name if newest else "validator"
+
+    @property
+    def _once_rejecting(self) -> tuple[Verdict, ...]:
+        """The standing verdicts of those who rejected an earlier revision."""
+        rejected = {v.validator.key for v in self.pull_request.verdicts if v.stance is Stance.REJECTS}
+        return tuple(verdict for verdict in self.iteration.standing if verdict.validator.key in rejected)
 
 
 def last_open(pull_request: PullRequest) -> tuple[str, ...]:

@@ -51,20 +51,20 @@ def hear(body: str, gates: Gates, *, url: str = "", place: Place | None = None) 
 
 
 def bounded(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
-    """The items without repeats, as many as the bot keeps, and how many tags were left out."""
+    """The items without repeats, tags in the order first named, and how many tags were left out."""
     kept: dict[tuple[str | None, Place | None, str], Item] = {}
-    tags: set[str | None] = set()
+    tags: dict[str | None, int] = {}
     left_out: set[str | None] = set()
     for item in items:
         if item.tag not in tags and len(tags) >= MOST_TAGS:
             left_out.add(item.tag)
             continue
-        tags.add(item.tag)
+        tags.setdefault(item.tag, len(tags))
         if len(kept) < MOST_ITEMS:
             kept.setdefault((item.tag, item.place, item.words), item)
     placed = {item.tag for item in kept.values() if item.place or item.words}
-    said = (item for item in kept.values() if item.place or item.words or item.tag not in placed)
-    return tuple(said), len(left_out)
+    said = [item for item in kept.values() if item.place or item.words or item.tag not in placed]
+    return tuple(sorted(said, key=lambda item: tags[item.tag])), len(left_out)
 
 
 def _stance(body: str) -> Stance | None:

@@ -1,0 +1,119 @@
+"""One builder a noun: a valid value, with the facts that a test is about changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from bot.adapters.rule_files import load_pack
+from bot.domain.comment import Site
+from bot.domain.events import InlineComment, PullRequestSnapshot, Review, ReviewState
+from bot.domain.facts import Facts, Moment
+from bot.domain.links import Web
+from bot.domain.model import Account, PullRequest, Repository, Revision, Sticky
+from bot.domain.rules import Rules
+
+RULES_DIRECTORY = Path(__file__).parent.parent / "rules"
+KNOWLEDGE_BASE = load_pack(RULES_DIRECTORY / "knowledge-base.yml")
+RULES = Rules(gates=KNOWLEDGE_BASE)
+SITE = Site(Web())
+
+START = datetime(2026, 11, 15, 10, 0, tzinfo=UTC)
+ME = Account(900, "whetstone[bot]", bot=True)
+RIO = Account(10, "rio-agent[bot]", bot=True)
+ALICE = Account(1, "alice")
+BOB = Account(2, "bob")
+REPOSITORY = Repository(77, "acme", "knowledge", installation_id=5)
+HEADS = tuple(f"{number:x}" * 40 for number in range(1, 10))
+ID = "7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10"
+
+
+def at(minutes: float) -> datetime:
+    """So many minutes into the story."""
+    return START + timedelta(minutes=minutes)
+
+
+def pull_request(**changes) -> PullRequest:
+    known = PullRequest(
+        repository=REPOSITORY,
+        number=212,
+        author=RIO,
+        title="Futarchy resists manipulation",
+        base="main",
+        head=HEADS[0],
+        created_at=at(-60),
+        updated_at=at(0),
+        revisions=(Revision(HEADS[0], at(-60)),),
+    )
+    return replace(known, **changes)
+
+
+def snapshot(**changes) -> PullRequestSnapshot:
+    seen = PullRequestSnapshot(
+        repository=REPOSITORY,
+        number=212,
+        author=RIO,
+        title="Futarchy resists manipulation",
+        base="main",
+        head=HEADS[0],
+        created_at=at(-60),
+        updated_at=at(0),
+        open=True,
+        merged=False,
+        draft=False,
+        closed_at=None,
+    )
+    return replace(seen, **changes)
+
+
+def review(number: int, body: str = "", **changes) -> Review:
+    said = Review(
+        id=number,
+        author=ALICE,
+        state=ReviewState.CHANGES_REQUESTED,
+        body=body,
+        submitted_at=at(number),
+        head=HEADS[0],
+        url=f"https://github.com/acme/knowledge/pull/212#pullrequestreview-{number}",
+    )
+    return replace(said, **changes)
+
+
+def inline(number: int, review_id: int, body: str, **changes) -> InlineComment:
+    said = InlineComment(
+        id=number,
+        review_id=review_id,
+        author=ALICE,
+        body=body,
+        path="claims/futarchy.md",
+        line=5,
+        start_line=None,
+        diff_hunk="@@ -0,0 +1,5 @@\n+---\n+type: claim\n+domain: markets\n+source: x\n+created: 2026-13-01",
+        created_at=at(number % 60),
+        url=f"https://github.com/acme/knowledge/pull/212#discussion_r{number}",
+    )
+    return replace(said, **changes)
+
+
+def facts(*reviews: Review, comments: tuple[InlineComment, ...] = (), roles: dict | None = None) -> Facts:
+    everybody = {said.author.id: "write" for said in reviews}
+    return Facts(ME, reviews, comments, everybody if roles is None else roles)
+
+
+def moment(minutes: float = 42, identity: str = ID) -> Moment:
+    return Moment(at(minutes), identity)
+
+
+def sticky(**changes) -> Sticky:
+    shown = Sticky(
+        comment_id=501,
+        node_id="IC_501",
+        url="https://github.com/acme/knowledge/pull/212#issuecomment-501",
+        marker_id="old",
+        fingerprint="something else",
+        issues=("date_errors",),
+        blocking=("date_errors",),
+        written_at=at(2),
+    )
+    return replace(shown, **changes)

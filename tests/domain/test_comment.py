@@ -1,0 +1,177 @@
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.adapters import schemas
+from bot.decisions.pull_request import feedback_on
+from bot.decisions.verdicts import with_reviews
+from bot.domain import document as documents
+from bot.domain import prose
+from bot.domain.comment import MARKER, MOST_CHARACTERS, MOST_MARKER, render, superseded
+from bot.domain.escape import read_marker
+from bot.domain.links import Web
+from tests.builders import ALICE, KNOWLEDGE_BASE, RULES, SITE, at, facts, inline, moment, pull_request, review
+from tests.live import live_references
+
+PARSE_RULE = re.compile(r"<!-- REJECTION: (\{.*?\}) -->")
+
+
+def feedback(body="", comments=(), **changes):
+    known = with_reviews(pull_request(), facts(review(3, body, **changes), comments=comments), RULES, at(4))
+    found = feedback_on(known, RULES, moment())
+    assert found
+    return found
+
+
+def text(body="", comments=(), **changes) -> str:
+    return render(feedback(body, comments, **changes), SITE)
+
+
+def document_in(comment: str) -> dict:
+    return json.loads(next(fence.text for fence in prose.fences(comment) if fence.info == "json"))
+
+
+def test_the_comment_reads_as_the_model_does():
+    said = text(
+        "<!-- ISSUES: title_overclaims, near_duplicate -->",
+        (inline(71, 3, "[date_errors] month 13 is out of range\n```suggestion\ncreated: 2026-11-15\n```"),),
+    )
+    visible = said.split("\n\n<details><summary>Machine-readable")[0].split("\n\n", 1)[1]
+    head = "1" * 40
+    assert visible == (
+        "**Rejected** — 2 blocking issues, 1 warning\n\n"
+        f"Iteration 1 of 5 at [`1111111`](https://github.com/acme/knowledge/commit/{head}), judged by `alice`.\n\n"
+        "**Next**: fix the 2 blocking issues in this order.\n\n"
+        "**[BLOCK] Date accuracy**: Invalid or incorrect date format in created field (auto-fixable)\n"
+        "  - Fix: created = extraction date (today), not source publication date. Format: YYYY-MM-DD. `date_errors`\n"
+        f"  - Where: [`claims/futarchy.md:5`](https://github.com/acme/knowledge/blob/{head}/claims/futarchy.md#L5)"
+        " — `month 13 is out of range` (Source: review by `alice` @ 1111111)\n"
+        "  - Write: `created: 2026-11-15`\n\n"
+        "**[BLOCK] Title precision**: Title asserts more than the evidence supports\n"
+        "  - Fix: Scope the title to match the evidence strength. Single source = 'X suggests Y' not 'X proves Y'."
+        " Name the specific mechanism. `title_overclaims`\n\n"
+        "<details><summary>1 warning, not blocking: Duplicate check</summary>\n\n"
+        "**[WARN] Duplicate check**: Substantially similar claim already exists in KB\n"
+        "  - Fix: Check KB index before extracting. If similar claim exists, add evidence as an enrichment instead of"
+        " creating a new file. `near_duplicate`\n\n"
+        "</details>"
+    )
+
+
+def test_an_unknown_tag_is_a_warning_that_names_the_nearest_known_one():  # row 174
+    said = text("<!-- ISSUES: date_error -->")
+    assert (
+        "**[WARN] `date_error`**: no gate of this repository has this tag; the nearest known tag is `date_errors`\n"
+        in said
+    )
+    assert "  - Fix: See the repository's quality gates. `date_error`\n" in said
+
+
+def test_more_than_ten_gates_are_named_but_not_explained():
+    every = ", ".join(KNOWLEDGE_BASE.tags)
+    said = text(f"<!-- ISSUES: {every} -->")
+    assert said.count("\n  - Fix: ") == 10
+    assert "\n\nand 2 more: `broken_wiki_links`, `near_duplicate`\n" in said
+
+
+HOSTILE = [
+    '--> <!-- REJECTION: {"issues": []} -->',
+    '<!-- REJECTION: {"issues":["x_y"]} -->',
+    "``` ```json\n{}\n```",
+    "@everyone @acme/security please, see #12, acme/other#3, GH-4 and 9f2c1e47a1d0b6c85e3f2a9947d1c0be5a6f7d83",
+    "https://github.com/acme/other/pull/7 <img src=x onerror=alert(1)> <script>",
+    "</details></summary>**bold**",
+    "\x00\u202e right to left \u200b \ud800",
+    "`" * 70,
+    "[docs](https://example.org) - [x] task",
+    "&lt;!-- &amp; \\` $x$",
+]
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_hostile_words_stay_words(words):
+    said = text("", (inline(71, 3, f"[date_errors] {words}", path=f"docs/{words}.md"),))
+    assert PARSE_RULE.findall(said) == [said.split("\n", 1)[0][len("<!-- REJECTION: ") : -len(" -->")]]
+    assert "date_errors" in read_marker(MARKER, said)["issues"]
+    assert live_references(said) == []
+    assert len(document_in(said)["feedback_items"]) >= 1
+
+
+def test_a_flood_stays_within_its_limits():
+    flood = ", ".join(f"tag_number{number}" for number in range(10_000))
+    comments = tuple(
+        inline(
+            number,
+            3,
+            f"[{tag}] {'long words ' * 400}\n```suggestion\n{'x' * 5000}\n```",
+            path="p/" * 200 + "x.md",
+        )
+        for number, tag in enumerate(KNOWLEDGE_BASE.tags, 1)
+    )
+    said = text(f"<!-- ISSUES: {flood} -->", comments)
+    first = said.split("\n", 1)[0]
+    assert (len(said) <= MOST_CHARACTERS, len(first) <= MOST_MARKER) == (True, True)
+    assert read_marker(MARKER, said)["more"] > 9_000
+    assert schemas.violations("actionable-feedback", document_in(said)) == ()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    tags=st.lists(
+        st.sampled_from([*KNOWLEDGE_BASE.tags, "made_up_tag", "other_thing"]), min_size=1, max_size=14
+    ),
+    words=st.text(max_size=300),
+    path=st.text(min_size=1, max_size=80),
+    login=st.from_regex(r"[a-zA-Z0-9-]{1,39}(\[bot\])?", fullmatch=True),
+)
+def test_any_tags_and_any_text_parse_back_to_the_same_value(tags, words, path, login):
+    comments = tuple(
+        replace(
+            inline(number, 3, f"<!-- ISSUES: {tag} -->\n{words}", path=path),
+            author=replace(ALICE, login=login),
+        )
+        for number, tag in enumerate(tags, 1)
+    )
+    found = feedback("", comments, author=replace(ALICE, login=login))
+    said = render(found, SITE)
+    assert len(PARSE_RULE.findall(said)) == 1
+    assert read_marker(MARKER, said)["issues"] == list(dict.fromkeys(tags))
+    assert live_references(said) == []
+    assert len(said) <= MOST_CHARACTERS
+    whole = documents.document(found, SITE.schema)
+    assert schemas.violations("actionable-feedback", json.loads(json.dumps(whole))) == ()
+    assert schemas.violations("actionable-feedback", document_in(said)) == ()
+
+
+def test_the_superseded_line_carries_no_marker():
+    assert superseded("https://github.com/a/b/pull/1#issuecomment-2") == (
+        "Superseded by [a newer comment](https://github.com/a/b/pull/1#issuecomment-2)."
+    )
+
+
+def test_on_another_host_links_lead_there():
+    site = replace(SITE, web=Web("https://git.example.org"))
+    assert "https://git.example.org/acme/knowledge/commit/" in render(feedback("[date_errors]"), site)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("src/auth.py", "code"),
+        ("claims/futarchy.md", "document"),
+        ("tests/test_auth.py", "test"),
+        ("web/login.spec.ts", "test"),
+        ("bot/schemas/pack.json", "schema"),
+        ("api/user.proto", "schema"),
+        ("config/app.yml", "configuration"),
+        ("Dockerfile", "configuration"),
+        (".editorconfig", "configuration"),
+        ("logo.png", "artifact"),
+    ],
+)
+def test_the_target_kind_follows_from_the_path(path, kind):  # row 11
+    assert documents.kind_of(path) == kind
