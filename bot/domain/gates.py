@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
-from bot.domain.phrases import spans
+from bot.domain.phrases import occur, spans
 
 _TAG = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _TAG_LENGTH = 64
@@ -80,6 +81,8 @@ class Gates:
 
     in_order: tuple[Gate, ...] = ()
     _by_tag: dict[str, Gate] = field(init=False, repr=False, compare=False)
+    phrases: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """Every phrase of every gate."""
 
     def __post_init__(self) -> None:
         """Index by tag; a tag given twice is the caller's mistake."""
@@ -87,6 +90,9 @@ class Gates:
         if len(by_tag) != len(self.in_order):
             raise ValueError("a tag names one gate")
         object.__setattr__(self, "_by_tag", by_tag)
+        object.__setattr__(
+            self, "phrases", tuple(phrase for gate in self.in_order for phrase in gate.phrases)
+        )
 
     def __iter__(self) -> Iterator[Gate]:
         """Give the gates in order."""
@@ -129,22 +135,21 @@ def is_tag(text: str) -> bool:
     return len(text) <= _TAG_LENGTH and _TAG.fullmatch(text) is not None
 
 
-def phrases_in(text: str, gates: Iterable[Gate]) -> tuple[tuple[str, int, int], ...]:
-    """The tags whose phrases stand in the text, with where: by place, each place and tag once.
+def phrases_in(text: str, gates: Gates) -> tuple[tuple[str, int, int], ...]:
+    """The tags whose phrases stand in the text, each with start and end, from left to right.
 
-    The text comes with code and quotes already masked. Every phrase costs one linear pass.
+    The text comes with code and quotes already masked. Linear in the text.
     """
-    found = {
-        (start, end, gate.tag)
-        for gate in gates
-        for phrase in gate.phrases
-        for start, end in spans(phrase, text)
-    }
+    if not occur(gates.phrases, text):  # the usual case costs one pass, not one a gate
+        return ()
+    found = ((start, end, gate.tag) for gate in gates for start, end in spans(gate.phrases, text))
     return tuple((tag, start, end) for start, end, tag in sorted(found))
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that is the same but for a slip of the pen, order or number; else None."""
+    if len(word) > _TAG_LENGTH:
+        return None
     candidates = [
         (distance, known_word) for known_word in known if (distance := _slip(word, known_word)) is not None
     ]
@@ -154,13 +159,15 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def _slip(word: str, known: str) -> int | None:
     """How far the word is from a known one, or None where it is another word."""
     allowed = 2 if len(known) >= 8 else 1
-    if abs(len(word) - len(known)) <= allowed:
-        distance = _edits(word, known)
-        if distance <= allowed:
-            return distance
-    if len(word) <= _TAG_LENGTH and _stems(word) == _stems(known):
-        return allowed + 1
-    return allowed + 2 if _is_part(word, known) else None
+    differ = len(_letters(word) ^ _letters(known))  # one edit makes at most two letters differ
+    near_enough = abs(len(word) - len(known)) <= allowed and differ <= 2 * allowed
+    if near_enough and (distance := _edits(word, known)) <= allowed:
+        return distance
+    given, meant = _stems(word), _stems(known)
+    if given == meant:
+        return 3
+    is_part = (given < meant or meant < given) and min(len(given), len(meant)) >= 2
+    return 4 if is_part else None
 
 
 def _edits(left: str, right: str) -> int:
@@ -177,12 +184,12 @@ def _edits(left: str, right: str) -> int:
     return row[-1]
 
 
+@lru_cache(maxsize=1024)
+def _letters(word: str) -> frozenset[str]:
+    return frozenset(word)
+
+
+@lru_cache(maxsize=1024)
 def _stems(word: str) -> frozenset[str]:
     """The words of a tag in any order, without the s of a plural."""
     return frozenset(part.rstrip("s") for part in re.split(r"[_\-\s]+", word.lower()) if part)
-
-
-def _is_part(word: str, known: str) -> bool:
-    """Whether two or more words are given, all of them the known tag's own."""
-    given = _stems(word) if len(word) <= _TAG_LENGTH else frozenset()
-    return len(given) >= 2 and given < _stems(known)

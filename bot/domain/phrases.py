@@ -6,13 +6,13 @@ A phrase is plain words, found as whole words in any case, or a regular expressi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 import re2
 
 _MEMORY = 1 << 20  # bytes a compiled expression may take: x{1000} of x{1000} is refused, not tried
-_EDGE = r"[^\pL\pN_]"  # RE2's own \b knows ASCII letters only
 
 
 class PhraseError(ValueError):
@@ -27,54 +27,85 @@ def expression_of(phrase: str) -> str | None:
 
 def check_phrase(phrase: str) -> None:
     """Raise `PhraseError` when the phrase can't be looked for."""
-    _compiled(phrase)
+    _compiled(expression_of(phrase) or _words(phrase))
 
 
-def spans(phrase: str, text: str) -> tuple[tuple[int, int], ...]:
-    """Where the phrase stands in the text, from left to right, as offsets into the text."""
-    pattern, group = _compiled(phrase)
-    found = (match.span(group) for match in pattern.finditer(_encodable(text)))
-    return tuple((start, end) for start, end in found if start < end)
+def spans(phrases: tuple[str, ...], text: str) -> tuple[tuple[int, int], ...]:
+    """Where any of the phrases stands in the text, as sorted offsets into it.
+
+    Of plain phrases that overlap, the first is found.
+    """
+    return tuple(sorted(set(_spans(phrases, _encodable(text)))))
+
+
+def occur(phrases: tuple[str, ...], text: str) -> bool:
+    """Whether any of the phrases stands in the text."""
+    return next(_spans(phrases, _encodable(text)), None) is not None
 
 
 def names(pattern: str, name: str) -> bool:
     """Whether the pattern of a config means this name: the same, or matched by the expression."""
-    if expression_of(pattern) is None:
+    expression = expression_of(pattern)
+    if expression is None:
         return pattern == name
-    return _compiled(pattern)[0].search(_encodable(name)) is not None
+    return _compiled(expression).search(_encodable(name)) is not None
 
 
-@lru_cache(maxsize=2048)
-def _compiled(phrase: str) -> tuple[Any, int]:
-    expression = expression_of(phrase)
-    try:
-        if expression is None:
-            return re2.compile(f"(?:^|{_EDGE})({_words(phrase)})(?:{_EDGE}|$)", _options()), 1
-        return re2.compile(expression, _options(never_capture=True)), 0
-    except re2.error as refused:
-        raise PhraseError(_reason(refused)) from None
+def _spans(phrases: tuple[str, ...], text: str) -> Iterator[tuple[int, int]]:
+    plain, expressions = _searches(phrases)
+    if plain is not None:
+        found = (match.span() for match in plain.finditer(text))
+        yield from ((start, end) for start, end in found if _is_whole(text, start, end))
+    for expression in expressions:
+        found = (match.span() for match in expression.finditer(text))
+        yield from ((start, end) for start, end in found if start < end)
 
 
-def _options(*, never_capture: bool = False) -> re2.Options:
+@lru_cache(maxsize=512)
+def _searches(phrases: tuple[str, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """One search for all plain phrases together, and one for each expression."""
+    plain = [_words(phrase) for phrase in phrases if expression_of(phrase) is None]
+    expressions = [expression for phrase in phrases if (expression := expression_of(phrase)) is not None]
+    return _compiled("|".join(plain), memory=8 * _MEMORY) if plain else None, tuple(
+        map(_compiled, expressions)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _compiled(expression: str, memory: int = _MEMORY) -> Any:
     options = re2.Options()
     options.case_sensitive = False
     options.log_errors = False  # RE2 would write to stderr, past our logs
-    options.max_mem = _MEMORY
-    options.never_capture = never_capture
-    return options
+    options.max_mem = memory
+    options.never_capture = True
+    try:
+        return re2.compile(expression, options)
+    except re2.error as refused:
+        (said,) = refused.args or ("unreadable",)
+        raise PhraseError(said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)) from None
 
 
 def _words(phrase: str) -> str:
     """Match the words with any white space between them and either kind of apostrophe."""
-    escaped = (re2.escape(word) for word in phrase.split())
-    return r"\s+".join(escaped).replace(re2.escape("'"), "['’]")
+    words = r"\s+".join(re2.escape(word) for word in phrase.split()).replace(re2.escape("'"), "['’]")
+    return f"{_edge(phrase[:1])}{words}{_edge(phrase[-1:])}"
+
+
+def _edge(character: str) -> str:
+    return r"\b" if character.isascii() and _is_of_word(character) else ""
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Whether no word runs on past the edges; RE2's own edge of a word knows ASCII letters only."""
+    runs_on_left = start > 0 and _is_of_word(text[start - 1]) and _is_of_word(text[start])
+    runs_on_right = end < len(text) and _is_of_word(text[end]) and _is_of_word(text[end - 1])
+    return start < end and not runs_on_left and not runs_on_right
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _encodable(text: str) -> str:
     """The text of the same length that RE2 can read: half a surrogate pair becomes a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _reason(refused: Exception) -> str:
-    (said,) = refused.args or ("not a regular expression",)
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)

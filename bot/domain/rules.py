@@ -83,12 +83,21 @@ class Validators:
     checks: tuple[CheckRule, ...] = ()
     sarif: tuple[SarifRule, ...] = ()
 
+    def is_named(self, login: str, *, bot: bool) -> bool:
+        """Whether the config names this account; GitHub's logins know no case."""
+        named = self.apps if bot else self.users
+        return login.lower().removesuffix("[bot]") in {each.lower().removesuffix("[bot]") for each in named}
+
 
 @dataclass(frozen=True, slots=True)
 class Authors:
     """Accounts of GitHub type User that are agents all the same."""
 
     agents: tuple[str, ...] = ()
+
+    def is_agent(self, login: str, *, bot: bool) -> bool:
+        """Whether the author is an agent: by GitHub's type, or named here."""
+        return bot or login.lower() in {each.lower() for each in self.agents}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +159,8 @@ class Escalate:
 class Band:
     """How many changed lines are neither too few nor too many."""
 
-    least: int = 1
-    most: int = 400
+    min: int = 1
+    max: int = 400
 
 
 @dataclass(frozen=True, slots=True)

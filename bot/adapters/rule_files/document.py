@@ -66,7 +66,7 @@ class _Reader:
 
     def decoded(self, data: bytes) -> str | None:
         if len(data) > LARGEST:
-            self._say(1, 1, f"the file has {len(data)} bytes", f"at most {LARGEST}")
+            self._say(1, 1, "the file is too large", f"at most {LARGEST} bytes")
             return None
         try:
             text = data.decode("utf-8").removeprefix("\ufeff")

@@ -59,3 +59,20 @@ def plain(node: Node) -> Any:
             return [plain(item) for item in node.items]
         case Mapping():
             return {entry.key: plain(entry.node) for entry in node.entries}
+
+
+def entry_at(node: Node, *path: str) -> Entry | None:
+    """The entry at the end of these keys, or None where the file does not have it."""
+    entry: Entry | None = None
+    for key in path:
+        entry = node.get(key) if isinstance(node, Mapping) else None
+        if entry is None:
+            return None
+        node = entry.node
+    return entry
+
+
+def entries(node: Node, *path: str) -> tuple[Entry, ...]:
+    """The entries of the mapping at the end of these keys; none where there is no mapping."""
+    entry = entry_at(node, *path)
+    return entry.node.entries if entry and isinstance(entry.node, Mapping) else ()

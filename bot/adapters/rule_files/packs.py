@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import bot
-from bot.adapters.rule_files.document import read
-from bot.adapters.rule_files.nodes import Mapping, plain
+from bot.adapters.rule_files.document import LARGEST, read
+from bot.adapters.rule_files.nodes import Mapping, Scalar, plain
 from bot.adapters.rule_files.shape import differences
-from bot.domain.gates import Aspect, Example, Gate, Gates, Severity
+from bot.domain.gates import DEFAULT_PRIORITY, Aspect, Example, Gate, Gates, Severity
 from bot.domain.problems import Problem, RuleFileError
 
 ENDING = ".yml"
@@ -27,16 +29,22 @@ def rules_directory() -> Path:
 
 def load_pack(path: Path) -> Gates:
     """The gates of a pack; raises `RuleFileError` with all its problems, `OSError` when unreadable."""
-    return parse_pack(path.read_bytes(), str(path), path.stem)
+    return parse_pack(contents(path), str(path), path.stem)
+
+
+def contents(path: Path) -> bytes:
+    """What the file holds; of one that is too large, just enough to see that it is."""
+    with path.open("rb") as file:
+        return file.read(LARGEST + 1)
 
 
 def parse_pack(data: bytes, file: str, name: str) -> Gates:
     """The gates that the text of a pack holds; `name` is what its file is called."""
     root = read(data, file)
-    problems = differences(root, "pack", file) or _misnamed(root, file, name)
+    problems = (*_misnamed(root, file, name), *differences(root, "pack", file))
     if problems:
         raise RuleFileError(problems)
-    return gates_of(plain(root)["gates"], name)
+    return Gates(tuple(new_gate(tag, values, name) for tag, values in plain(root)["gates"].items()))
 
 
 def load_packs(directory: Path) -> dict[str, Gates]:
@@ -44,7 +52,7 @@ def load_packs(directory: Path) -> dict[str, Gates]:
     packs: dict[str, Gates] = {}
     problems: list[Problem] = []
     for path in sorted(directory.glob(f"*{ENDING}")):
-        data = path.read_bytes()
+        data = contents(path)
         if not is_pack(data):  # another kind of rule file lives here too
             continue
         try:
@@ -61,34 +69,43 @@ def is_pack(data: bytes) -> bool:
     return _PACK.search(data) is not None
 
 
-def gates_of(by_tag: dict[str, dict[str, Any]], pack: str) -> Gates:
-    """The gates of plain values that their schema has passed."""
-    return Gates(tuple(_gate(tag, values, pack) for tag, values in by_tag.items()))
+def new_gate(tag: str, values: dict[str, Any], pack: str) -> Gate:
+    """The gate of plain values that their schema has passed."""
+    return Gate(tag=tag, pack=pack, **_fields(values))
 
 
-def _gate(tag: str, values: dict[str, Any], pack: str) -> Gate:
-    return Gate(
-        tag=tag,
-        gate=values["gate"].strip(),
-        description=values["description"].strip(),
-        fix=values["fix"].strip(),
-        severity=Severity(values["severity"]),
-        auto_fixable=values["auto_fixable"],
-        aspect=Aspect(values.get("aspect", Aspect.CORRECTNESS)),
-        guide=values.get("guide"),
-        phrases=tuple(values.get("phrases", ())),
-        examples=tuple(
-            Example(each["bad"].strip(), each["good"].strip()) for each in values.get("examples", ())
-        ),
-        priority=int(values.get("priority", 0)),
-        pack=pack,
-    )
+def changed_gate(gate: Gate, values: dict[str, Any]) -> Gate:
+    """The gate with these values of its own; a priority that came from the severity follows it."""
+    follows = gate.priority == DEFAULT_PRIORITY[gate.severity]
+    return replace(gate, **{"priority": 0 if follows else gate.priority, **_fields(values)})
+
+
+def _fields(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: _FIELDS[key](value) for key, value in values.items()}
+
+
+def _examples(values: list[dict[str, str]]) -> tuple[Example, ...]:
+    return tuple(Example(each["bad"].strip(), each["good"].strip()) for each in values)
+
+
+_FIELDS: dict[str, Callable[[Any], Any]] = {
+    "gate": str.strip,
+    "description": str.strip,
+    "fix": str.strip,
+    "severity": Severity,
+    "auto_fixable": bool,
+    "aspect": Aspect,
+    "guide": str,
+    "phrases": tuple,
+    "examples": _examples,
+    "priority": int,
+}
 
 
 def _misnamed(root: Mapping, file: str, name: str) -> tuple[Problem, ...]:
     entry = root.get("pack")
-    given = plain(entry.node) if entry else name
-    if entry is None or given == name:
+    given = entry.node.value if entry and isinstance(entry.node, Scalar) else None
+    if entry is None or not isinstance(given, str) or given == name:
         return ()
     return (
         Problem(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -89,7 +89,7 @@ class _Walk:
         for entry in node.entries:
             below = at.under(entry)
             if entry.key not in known and others is False:
-                yield self._at_key(below, f"{below.path} is unknown", _known(entry.key, tuple(known)))
+                yield self._at_key(below, f"{below.path} is unknown", choice(entry.key, known))
                 continue
             key = Scalar(entry.key, entry.line, entry.column)
             yield from self._scalar(key, self._resolved(rule.get("propertyNames", {})), f"{at.path}: the key")
@@ -163,6 +163,13 @@ def allowed(rule: Rule) -> str:
     return words
 
 
+def choice(word: str, known: Iterable[str]) -> str:
+    """What one may write instead of a word that nothing has: the likeliest first."""
+    words = tuple(known)
+    near = nearest(word, words)
+    return f"did you mean {near}? One of {', '.join(words)}" if near else f"use one of {', '.join(words)}"
+
+
 def _fits(node: Node, rule: Rule) -> bool:
     """Whether the node is of the kind that the rule asks for, or one of its words."""
     if "anyOf" in rule:
@@ -201,12 +208,6 @@ def _matches(value: str, rule: Rule) -> bool:
 
 def _is_in_range(value: float, rule: Rule) -> bool:
     return bool(rule.get("minimum", value) <= value <= rule.get("maximum", value))
-
-
-def _known(key: str, known: tuple[str, ...]) -> str:
-    near = nearest(key, known)
-    choice = f"one of {', '.join(known)}"
-    return f"did you mean {near}? {choice}" if near else f"use {choice}"
 
 
 def _shown(node: Node) -> str:
