@@ -1,0 +1,203 @@
+"""How do repositories, their people and the App's installations come and go?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.standin.acts.base import Acts, Who
+from bot.standin.git import Changes, Commit
+from bot.standin.model import Account, Installation, Repository, Role, node_id
+from bot.standin.shapes.accounts import Json
+
+
+class RepositoryActs(Acts):
+    """Repositories and installations."""
+
+    def repository(
+        self,
+        full_name: str,
+        *,
+        private: bool = False,
+        collaborators: Mapping[str, Role] | None = None,
+        files: Changes | None = None,
+        installed: bool = True,
+    ) -> Repository:
+        """A new repository with these people and files, the App installed on its owner."""
+        owner_login, _, name = full_name.partition("/")
+        owner = self.find_account(owner_login) or self.account(owner_login, "Organization")
+        made = Repository(self.new_id(), owner, name, private, self.now())
+        self.repositories[made.id] = made
+        for login, role in (collaborators or {}).items():
+            self.set_role(made, login, role)
+        self.commit_to_default_branch(made, files or {"README.md": f"# {name}\n"}, message="Begin")
+        if installed:
+            self._cover(made)
+        self.changed()
+        return made
+
+    def commit_to_default_branch(
+        self, where: Repository, files: Changes, *, message: str = "Change", by: Who | None = None
+    ) -> Commit:
+        """A commit straight on the default branch, with its `push` event."""
+        who = self.account(by) if by is not None else where.owner
+        before = where.branches.get(where.default_branch)
+        parents = () if before is None else (before,)
+        made = where.objects.commit(files, parents=parents, message=message, login=who.login, at=self.now())
+        where.branches[where.default_branch] = made.sha
+        self.emit_push(where, where.default_branch, before, made.sha, who)
+        return made
+
+    def emit_push(self, where: Repository, branch: str, before: str | None, after: str, who: Account) -> None:
+        """Tell of a branch that moved."""
+        page = f"{self.web_url}/{where.full_name}"
+        objects = where.objects
+        forced = before is not None and before not in set(objects.ancestors(after))
+        commits = objects.between(before, after) if before is not None else (objects.commits[after],)
+        written = [self._pushed(where, each, who) for each in commits]
+        payload = {
+            "ref": f"refs/heads/{branch}",
+            "before": before or "0" * 40,
+            "after": after,
+            "created": before is None,
+            "deleted": False,
+            "forced": forced,
+            "base_ref": None,
+            "compare": f"{page}/compare/{before or '0' * 12}...{after}",
+            "commits": written,
+            "head_commit": self._pushed(where, objects.commits[after], who),
+            "pusher": {"name": who.login, "email": f"{who.login}@users.noreply.github.com"},
+        }
+        self.emit("push", where, who, payload)
+
+    def set_role(self, where: Repository, who: Who, role: Role | None) -> None:
+        """Give somebody a role in a repository, or take it away."""
+        account = self.account(who)
+        if role is None:
+            where.collaborators.pop(account.id, None)
+        else:
+            where.collaborators[account.id] = role
+        self.changed()
+
+    def rename_repository(self, where: Repository, name: str, *, by: Who | None = None) -> None:
+        """Give a repository another name; the old one leads to it."""
+        former = where.name
+        self.former_names[where.full_name.casefold()] = where
+        where.name = name
+        who = self.account(by) if by is not None else where.owner
+        changes = {"repository": {"name": {"from": former}}}
+        self.emit("repository", where, who, {"action": "renamed", "changes": changes})
+
+    def archive(self, where: Repository, *, archived: bool = True) -> None:
+        """Make a repository read-only, or writable again."""
+        where.archived = archived
+        action = "archived" if archived else "unarchived"
+        self.emit("repository", where, where.owner, {"action": action})
+
+    def set_private(self, where: Repository, *, private: bool = True) -> None:
+        """Hide a repository, or show it to everybody."""
+        where.private = private
+        action = "privatized" if private else "publicized"
+        self.emit("repository", where, where.owner, {"action": action})
+
+    def install(self, owner: Who, *, permissions: Mapping[str, str] | None = None) -> Installation:
+        """Install the App on an account, and tell it."""
+        made = self._installation(self.account(owner), permissions)
+        payload: Json = {"action": "created", "repositories": [], "requester": None}
+        self.emit_installation("installation", made, made.account, payload)
+        return made
+
+    def add_to_installation(self, where: Repository) -> Installation:
+        """Let the App into one more repository, and tell it."""
+        made = self._cover(where)
+        self._tell_repositories(made, "added", where)
+        return made
+
+    def remove_from_installation(self, where: Repository) -> None:
+        """Shut the App out of a repository, and tell it."""
+        made = self.installation_of(where)
+        if made is not None:
+            made.repositories.remove(where)
+            self._tell_repositories(made, "removed", where)
+
+    def uninstall(self, owner: Who) -> None:
+        """Remove the App from an account, and tell it; its tokens are worthless from now on."""
+        made = self._living(self.account(owner))
+        if made is not None:
+            made.deleted = True
+            short = [_short(each) for each in made.repositories]
+            payload = {"action": "deleted", "repositories": short, "requester": None}
+            self.emit_installation("installation", made, made.account, payload)
+
+    def suspend(self, owner: Who, *, suspended: bool = True) -> None:
+        """Suspend the App on an account, or let it work again, and tell it."""
+        made = self._living(self.account(owner))
+        if made is not None:
+            made.suspended_at = self.now() if suspended else None
+            made.suspended_by = made.account if suspended else None
+            action = "suspend" if suspended else "unsuspend"
+            short = [_short(each) for each in made.repositories]
+            payload = {"action": action, "repositories": short, "requester": None}
+            self.emit_installation("installation", made, made.account, payload)
+
+    def rename_account(self, who: Who, login: str) -> Account:
+        """Give an account another login; its id stays."""
+        account = self.account(who)
+        account.login = login
+        self.changed()
+        return account
+
+    def delete_account(self, who: Who) -> None:
+        """Remove an account; what it wrote stays, without a user."""
+        self.account(who).deleted = True
+        self.changed()
+
+    def _cover(self, where: Repository) -> Installation:
+        made = self._living(where.owner) or self._installation(where.owner)
+        made.repositories.append(where)
+        return made
+
+    def _living(self, owner: Account) -> Installation | None:
+        living = (each for each in self.installations.values() if not each.deleted)
+        return next((each for each in living if each.account is owner), None)
+
+    def _installation(self, owner: Account, permissions: Mapping[str, str] | None = None) -> Installation:
+        granted = dict(permissions or self.app.permissions)
+        made = Installation(self.new_id(), self.app, owner, granted, self.app.events, self.now())
+        self.installations[made.id] = made
+        return made
+
+    def _tell_repositories(self, installed: Installation, action: str, where: Repository) -> None:
+        lists: Json = {"repositories_added": [], "repositories_removed": []} | {
+            f"repositories_{action}": [_short(where)]
+        }
+        payload = {"action": action, "repository_selection": "selected", "requester": None} | lists
+        self.emit_installation("installation_repositories", installed, installed.account, payload)
+
+    def _pushed(self, where: Repository, commit: Commit, who: Account) -> dict[str, object]:
+        before = where.objects.commits[commit.parents[0]].files if commit.parents else {}
+        person = {"name": who.login, "email": f"{who.login}@users.noreply.github.com", "username": who.login}
+        return {
+            "id": commit.sha,
+            "tree_id": commit.tree_sha,
+            "distinct": True,
+            "message": commit.message,
+            "timestamp": commit.at.isoformat(),
+            "url": f"{self.web_url}/{where.full_name}/commit/{commit.sha}",
+            "author": person,
+            "committer": person,
+            "added": sorted(commit.files.keys() - before.keys()),
+            "removed": sorted(before.keys() - commit.files.keys()),
+            "modified": sorted(
+                p for p in commit.files.keys() & before.keys() if commit.files[p] != before[p]
+            ),
+        }
+
+
+def _short(where: Repository) -> dict[str, object]:
+    return {
+        "id": where.id,
+        "node_id": node_id("R", where.id),
+        "name": where.name,
+        "full_name": where.full_name,
+        "private": where.private,
+    }

@@ -1,0 +1,118 @@
+"""What does GitHub answer to a request, once it is known who asks for which endpoint?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from aiohttp import web
+
+from bot.standin.api.access import check
+from bot.standin.api.call import Answer, Call, Route
+from bot.standin.github import GitHub
+from bot.standin.limits import Limits
+from bot.standin.model import Repository
+from bot.standin.refusal import Refused, not_found
+from bot.standin.tokens import Caller, InstallationCaller, Nobody, Unauthorized, UserCaller
+from bot.standin.world import AppFacts, Clock
+
+_DOCUMENTATION = "https://docs.github.com/rest"
+_USED_UP = "API rate limit exceeded for installation."
+
+
+class Gate(GitHub):
+    """The checks before every endpoint, and what GitHub adds to every answer."""
+
+    def __init__(self, facts: AppFacts, *, webhook_url: str | None, clock: Clock | None) -> None:
+        super().__init__(facts, webhook_url=webhook_url, clock=clock)
+        self.limits = Limits(self.now)
+
+    def answer(self, route: Route, request: web.Request, body: Any) -> Answer:
+        """The endpoint's answer, or GitHub's refusal, with the caller's budget in its headers."""
+        try:
+            caller = self.tokens.caller(request.headers.get("Authorization"))
+        except Unauthorized as refusal:
+            return _refusal(Refused(401, str(refusal)))
+        budget = self.limits.of(_budget_of(caller))
+        try:
+            if budget.used >= budget.limit:
+                raise Refused(403, _USED_UP)  # noqa: TRY301  # one place turns refusals into answers
+            answer = self._carry_out(route, request, body, caller)
+        except Refused as refusal:
+            answer = _refusal(refusal)
+        if request.method == "GET" and answer.status == 200:
+            answer = _tagged(answer, request.headers.get("If-None-Match"))
+        budget.used += answer.status != 304
+        return Answer(answer.body, answer.status, {**budget.headers(), **answer.headers}, answer.raw)
+
+    def _carry_out(self, route: Route, request: web.Request, body: Any, caller: Caller) -> Answer:
+        where = self._repository(request)
+        if isinstance(where, str):
+            return _moved(request.method, where)
+        check(caller, route.needs, where)
+        call = Call(
+            github=self,
+            caller=caller,
+            params=request.match_info,
+            query=request.query,
+            accept=request.headers.get("Accept", ""),
+            body=body,
+            url=self.api_url + request.rel_url.raw_path.removeprefix("/api/v3"),
+            found=where,
+        )
+        return route.answer(call)
+
+    def _repository(self, request: web.Request) -> Repository | str | None:
+        """The repository in the path, or the address that a former name leads to."""
+        gaps = request.match_info
+        if "repository_id" in gaps:
+            found = self.repositories.get(int(gaps["repository_id"]))
+        elif "owner" in gaps:
+            name = f"{gaps['owner']}/{gaps['repo']}"
+            found = self.find_repository(name)
+            former = self.former_names.get(name.casefold())
+            if found is None and former is not None:
+                rest = request.path_qs.partition(f"/repos/{name}")[2]
+                return f"{self.api_url}/repositories/{former.id}{rest}"
+        else:
+            return None
+        if found is None:
+            raise not_found()
+        return found
+
+
+def _budget_of(caller: Caller) -> str:
+    match caller:
+        case InstallationCaller(installation=installation):
+            return f"installation {installation.id}"
+        case UserCaller(account=account):
+            return f"user {account.id}"
+        case Nobody():
+            return "nobody"
+        case _:
+            return "app"
+
+
+def _refusal(refusal: Refused) -> Answer:
+    body: dict[str, Any] = {"message": refusal.message}
+    if refusal.errors is not None:
+        body["errors"] = refusal.errors
+    body |= {"documentation_url": _DOCUMENTATION, "status": str(refusal.status)}
+    return Answer(body, refusal.status, refusal.headers)
+
+
+def _moved(method: str, to: str) -> Answer:
+    status = 301 if method in {"GET", "HEAD"} else 307
+    body = {"message": "Moved Permanently", "url": to, "documentation_url": _DOCUMENTATION}
+    return Answer(body, status, {"Location": to})
+
+
+def _tagged(answer: Answer, known: str | None) -> Answer:
+    """The answer with its ETag; no body where the caller has it already."""
+    data = answer.raw if answer.raw is not None else json.dumps(answer.body, sort_keys=True).encode()
+    etag = f'W/"{hashlib.sha256(data).hexdigest()}"'
+    headers = {**answer.headers, "ETag": etag}
+    if known == etag:
+        return Answer(None, 304, headers)
+    return Answer(answer.body, answer.status, headers, answer.raw)

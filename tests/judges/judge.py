@@ -1,0 +1,188 @@
+"""Does a request, an answer or a webhook have the form that GitHub's own description gives it?
+
+judge = Judge()
+judge.watch(standin)
+...
+assert judge.violations == []
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from openapi_core import Config, OpenAPI
+from openapi_core.datatypes import RequestParameters
+from openapi_schema_validator import OAS30Validator, oas30_format_checker
+from werkzeug.datastructures import Headers, ImmutableMultiDict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.standin import Delivery, Exchange, Standin
+
+STORED = Path(__file__).with_name("openapi.json.gz")
+
+
+@cache
+def description() -> dict[str, Any]:
+    """GitHub's description, as far as the tests need it."""
+    described: dict[str, Any] = json.loads(gzip.decompress(STORED.read_bytes()))
+    return described
+
+
+class Judge:
+    """Collects what does not fit, one line each."""
+
+    def __init__(self) -> None:
+        self.violations: list[str] = []
+        self.operations: set[str] = set()
+        self.webhooks: set[str] = set()
+
+    def watch(self, standin: Standin) -> None:
+        """Judge every exchange of this stand-in from now on, and every webhook it sends."""
+        standin.observers.append(self.exchange)
+        standin.deliveries.observers.append(self.delivery)
+
+    def exchange(self, exchange: Exchange) -> None:
+        """Judge a request, and its answer where the stand-in gave it by itself."""
+        self.operations.add(f"{exchange.method} {exchange.route} {exchange.status}")
+        self.violations += violations(exchange)
+
+    def delivery(self, delivery: Delivery) -> None:
+        """Judge a webhook's payload."""
+        self.webhooks.add(_webhook_name(delivery.event, delivery.payload))
+        self.violations += payload_violations(delivery.event, delivery.payload)
+
+
+def violations(exchange: Exchange) -> list[str]:
+    """What is wrong with a request and its answer."""
+    if exchange.route == "/graphql":
+        return [] if isinstance(exchange.body.get("query"), str) else ["POST /graphql: no query"]
+    operation = description()["paths"].get(exchange.route, {}).get(exchange.method.lower())
+    if operation is None:
+        return [f"{exchange.method} {exchange.path}: no operation that the judge knows"]
+    name = f"{exchange.method} {exchange.route}"
+    asked = _Request(exchange)
+    found = [f"{name}: {each}" for each in (*_unknown(exchange, operation), *_requests_errors(asked))]
+    if not exchange.is_fault and exchange.status:
+        found += [f"{name} {exchange.status}: {each}" for each in _answer_errors(exchange, asked, operation)]
+    return found
+
+
+def payload_violations(event: str, payload: Any) -> list[str]:
+    """What is wrong with a webhook's payload."""
+    name = _webhook_name(event, payload)
+    validator = _payload_validator(name)
+    if validator is None:
+        return [f"{name}: no webhook that the judge knows"]
+    return [f"{name}: {each}" for each in _located(validator.iter_errors(payload))]
+
+
+def _requests_errors(asked: _Request) -> list[str]:
+    return [_said(each) for each in _api().iter_request_errors(asked)]
+
+
+def _answer_errors(exchange: Exchange, asked: _Request, operation: dict[str, Any]) -> list[str]:
+    status = exchange.status
+    if str(status) in operation["responses"]:
+        # A media type of the caller's choosing has no schema: there is nothing to hold it against.
+        raw = isinstance(exchange.answer, bytes)
+        return [] if raw else [_said(each) for each in _api().iter_response_errors(asked, _Answer(exchange))]
+    if status in {301, 304, 307}:
+        return []
+    if status >= 400 and isinstance(exchange.answer, dict) and "message" in exchange.answer:
+        return []
+    return ["GitHub describes no such answer"]
+
+
+def _unknown(exchange: Exchange, operation: dict[str, Any]) -> list[str]:
+    """Query parameters and fields of the body that the description does not have: GitHub ignores them."""
+    known = {
+        each["name"] for each in map(_resolved, operation.get("parameters", ())) if each["in"] == "query"
+    }
+    found = [f"unknown query parameter {each}" for each in exchange.query if each not in known]
+    fields = _fields(operation)
+    if isinstance(exchange.body, dict) and fields is not None:
+        found += [f"unknown field {each}" for each in exchange.body if each not in fields]
+    return found
+
+
+def _fields(operation: dict[str, Any]) -> set[str] | None:
+    content = operation.get("requestBody", {}).get("content", {})
+    schema = _resolved(content.get("application/json", {}).get("schema", {}))
+    parts = [schema, *map(_resolved, (*schema.get("oneOf", ()), *schema.get("anyOf", ())))]
+    return {name for part in parts for name in part.get("properties", ())}
+
+
+def _resolved(node: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in node:
+        return node
+    found: Any = description()
+    for step in node["$ref"].removeprefix("#/").split("/"):
+        found = found[step]
+    return found
+
+
+@cache
+def _api() -> OpenAPI:
+    return OpenAPI.from_dict(description(), config=Config(spec_validator_cls=None))
+
+
+@cache
+def _payload_validator(name: str) -> OAS30Validator | None:
+    schema = description()["x-webhooks"].get(name)
+    if schema is None:
+        return None
+    whole = {**schema, "components": description()["components"]}
+    return OAS30Validator(whole, format_checker=oas30_format_checker)
+
+
+def _webhook_name(event: str, payload: Any) -> str:
+    parts = [event, payload["action"]] if "action" in payload else [event]
+    return "-".join(parts).replace("_", "-")
+
+
+def _said(error: BaseException) -> str:
+    cause = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    listed = _located(getattr(cause, "schema_errors", ()))
+    return "; ".join(listed) or f"{type(error).__name__}: {cause}"
+
+
+def _located(errors: Iterable[Any]) -> list[str]:
+    return [f"{'/'.join(map(str, each.absolute_path))}: {each.message[-200:]}" for each in errors]
+
+
+class _Request:
+    """An exchange's request, as openapi-core wants to see it."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.host_url = "https://api.github.com"
+        self.path = exchange.path
+        self.path_pattern = exchange.route
+        self.method = exchange.method.lower()
+        self.content_type = "application/json"
+        self.body = json.dumps(exchange.body).encode() if exchange.body not in ({}, None) else None
+        # A path by the repository's id has no names in it; any will do for the form.
+        gaps = {"owner": "octo-org", "repo": "octo-repo"} | dict(exchange.params or {})
+        self.parameters = RequestParameters(
+            query=ImmutableMultiDict(exchange.query),
+            header=Headers(dict(exchange.headers)),
+            cookie=ImmutableMultiDict(),
+            path=gaps,
+        )
+
+
+class _Answer:
+    """An exchange's answer, as openapi-core wants to see it."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.status_code = exchange.status
+        self.content_type = "application/json"
+        self.headers = Headers(dict(exchange.answer_headers))
+        self.data = None if exchange.status == 204 else json.dumps(exchange.answer).encode()

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import aiohttp
+import pytest
+
+COMMENTS = "/repos/acme/kb/issues/1/comments"
+
+
+@pytest.mark.usefixtures("pull")
+async def test_a_request_fails_as_often_as_ordered(bot, standin):
+    standin.fail("GET", "/repos/*/pulls/1", status=502, times=2)
+    assert [(await bot("GET", "/repos/acme/kb/pulls/1")).status for _ in range(3)] == [502, 502, 200]
+
+
+@pytest.mark.usefixtures("pull")
+async def test_trouble_can_wait_for_a_later_request(bot, standin):
+    standin.fail("*", "/repos/*", status=500, skip=1)
+    assert [(await bot("GET", "/repos/acme/kb/pulls/1")).status for _ in range(3)] == [200, 500, 200]
+
+
+async def test_the_answer_is_lost_but_the_comment_is_there(bot, standin, pull):
+    standin.lose_answer("POST", COMMENTS)
+    with pytest.raises(aiohttp.ClientError):
+        await bot("POST", COMMENTS, json={"body": "Rejected"})
+    assert [each.body for each in standin.comments_of(pull)] == ["Rejected"]
+    assert standin.requests[-1].status == 0
+
+
+async def test_a_write_can_be_done_and_still_be_answered_with_an_error(bot, standin, pull):
+    standin.fail("POST", COMMENTS, status=502, after=True)
+    assert (await bot("POST", COMMENTS, json={"body": "Rejected"})).status == 502
+    assert len(standin.comments_of(pull)) == 1
+
+
+async def test_a_reset_does_nothing(bot, standin, pull):
+    standin.reset("POST", COMMENTS)
+    with pytest.raises(aiohttp.ClientError):
+        await bot("POST", COMMENTS, json={"body": "Rejected"})
+    assert standin.comments_of(pull) == []
+
+
+@pytest.mark.usefixtures("pull")
+async def test_a_request_hangs_until_the_caller_gives_up(bot, standin):
+    standin.hang("GET", "/repos/*")
+    with pytest.raises(TimeoutError):
+        await bot("GET", "/repos/acme/kb", timeout=aiohttp.ClientTimeout(total=0.05))
+
+
+@pytest.mark.usefixtures("pull")
+async def test_the_secondary_limit_comes_with_and_without_a_hint(bot, standin):
+    standin.limit_secondary(7)
+    limited = await bot("GET", "/repos/acme/kb")
+    assert (limited.status, limited.headers["Retry-After"]) == (403, "7")
+    standin.limit_secondary(status=429)
+    limited = await bot("GET", "/repos/acme/kb")
+    assert (limited.status, limited.headers.get("Retry-After")) == (429, None)
+    assert "secondary rate limit" in limited.body["message"]
+
+
+@pytest.mark.usefixtures("pull")
+async def test_the_primary_limit_says_when_it_ends(bot, standin, clock):
+    standin.limit_primary(clock() + timedelta(minutes=5))
+    limited = await bot("GET", "/repos/acme/kb")
+    assert limited.status == 403
+    assert limited.headers["X-RateLimit-Remaining"] == "0"
+    assert int(limited.headers["X-RateLimit-Reset"]) == clock().timestamp() + 300
+
+
+@pytest.mark.usefixtures("repository")
+async def test_an_hours_budget_runs_out(bot, standin):
+    standin.limits.per_hour = 2
+    statuses = [(await bot("GET", "/repos/acme/kb/labels")).status for _ in range(3)]
+    assert statuses == [200, 200, 403]
+
+
+async def test_what_is_known_already_costs_nothing(bot, standin, pull):
+    first = await bot("GET", "/repos/acme/kb/pulls/1")
+    again = await bot("GET", "/repos/acme/kb/pulls/1", headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status, again.body) == (304, b"")
+    assert again.headers["X-RateLimit-Remaining"] == first.headers["X-RateLimit-Remaining"]
+    standin.edit_pull_request(pull, title="Another")
+    fresh = await bot("GET", "/repos/acme/kb/pulls/1", headers={"If-None-Match": first.headers["ETag"]})
+    assert fresh.status == 200
+    assert [each.was_304 for each in standin.asked("GET", "*/pulls/1")] == [False, True, False]
