@@ -154,6 +154,10 @@ class Store(Inbox, Protocol):
         """Give the lane back: due again after `retry_after`, or when something more arrives."""
         ...
 
+    def abandon(self, claim: Claim) -> None:
+        """This turn is over, even if the lane could not be given back: it may be claimed again."""
+        ...
+
     async def pause(self, installation_id: int, until: datetime) -> None:
         """No lane of this installation is due before `until`."""
         ...
@@ -219,6 +223,11 @@ class Gone(GitHubError):
 class Forbidden(GitHubError):
     """403 that no waiting mends: locked, archived, suspended, or a permission that was not granted."""
 
+    def __init__(self, message: str = "", permission: str | None = None) -> None:
+        super().__init__(message)
+        self.permission = permission
+        """What the App lacks (`pull_requests=write`), where that is the reason."""
+
 
 class Refused(GitHubError):
     """422: GitHub understood and will not."""
@@ -239,7 +248,7 @@ class GitHub(Protocol):
         """The newest inline comments, at most 500."""
         ...
 
-    async def role(self, repository: Repository, account: Account) -> str | None:
+    async def role(self, repository: Repository, account: Account, *, fresh: bool = False) -> str | None:
         """`read`, `triage`, `write`, `maintain`, `admin` (or a custom role's base), None for none."""
         ...
 

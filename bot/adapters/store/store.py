@@ -28,7 +28,7 @@ from bot.adapters.store.schema import lane as lane_rows
 from bot.adapters.store.wakes import Wakes
 from bot.domain.effects import Effect
 from bot.domain.model import PullRequest, Sticky
-from bot.ports import Acceptance, Claim, Delivery, Fenced, OutboxRow, Parked, Turn
+from bot.ports import Acceptance, Claim, Delivery, Fenced, OutboxRow, Parked, StoreUnavailable, Turn
 
 Row = TypeVar("Row", Delivery, OutboxRow)
 
@@ -152,17 +152,20 @@ class SqlStore:
 
     async def release(self, claim: Claim, *, retry_after: float | None = None, attempt: int = 0) -> None:
         """Give the lane back: due again after `retry_after`, or when something more arrives."""
-        # Whatever happens now, no turn of ours holds the lane: if the store is away, our next
-        # claim may take it again.
-        self._held.pop(claim.lane, None)
+        self.abandon(claim)  # whatever happens now, this turn is over
         async with self._database.write() as connection:
             due = await lanes.give_back(
                 self._database, connection, claim, self.instance, lanes.Rest(retry_after, attempt)
             )
             if attempt > claim.attempt:
                 await deliveries.count_attempt(connection, claim)
-        if due is not None:
+        if due is not None and retry_after is None:
             self._wakes.here()
+
+    def abandon(self, claim: Claim) -> None:
+        """This turn is over; a lane that could not be given back may be claimed again."""
+        if self._held.get(claim.lane) == claim.fence:
+            del self._held[claim.lane]
 
     async def pause(self, installation_id: int, until: datetime) -> None:
         """No lane of this installation is due before `until`."""
@@ -217,9 +220,8 @@ class SqlStore:
             async with self._database.write() as connection:
                 await lanes.hold(connection, claim, self.instance)
                 yield connection
-        except Fenced:
-            if self._held.get(claim.lane) == claim.fence:
-                del self._held[claim.lane]
+        except (Fenced, StoreUnavailable):
+            self.abandon(claim)
             raise
 
 

