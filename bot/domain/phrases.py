@@ -13,6 +13,7 @@ from typing import Any
 import re2
 
 _MEMORY = 1 << 20  # bytes a compiled expression may take: x{1000} of x{1000} is refused, not tried
+_PART = 1 << 15  # characters of plain phrases that are looked for together
 
 
 class PhraseError(ValueError):
@@ -53,8 +54,8 @@ def names(pattern: str, name: str) -> bool:
 
 def _spans(phrases: tuple[str, ...], text: str) -> Iterator[tuple[int, int]]:
     plain, expressions = _searches(phrases)
-    if plain is not None:
-        found = (match.span() for match in plain.finditer(text))
+    for words in plain:
+        found = (match.span() for match in words.finditer(text))
         yield from ((start, end) for start, end in found if _is_whole(text, start, end))
     for expression in expressions:
         found = (match.span() for match in expression.finditer(text))
@@ -62,13 +63,12 @@ def _spans(phrases: tuple[str, ...], text: str) -> Iterator[tuple[int, int]]:
 
 
 @lru_cache(maxsize=512)
-def _searches(phrases: tuple[str, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """One search for all plain phrases together, and one for each expression."""
+def _searches(phrases: tuple[str, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A few searches for all plain phrases together, and one for each expression."""
     plain = [_words(phrase) for phrase in phrases if expression_of(phrase) is None]
     expressions = [expression for phrase in phrases if (expression := expression_of(phrase)) is not None]
-    return _compiled("|".join(plain), memory=8 * _MEMORY) if plain else None, tuple(
-        map(_compiled, expressions)
-    )
+    together = (_compiled("|".join(part), memory=8 * _MEMORY) for part in _parts(plain))
+    return tuple(together), tuple(map(_compiled, expressions))
 
 
 @lru_cache(maxsize=1024)
@@ -83,6 +83,13 @@ def _compiled(expression: str, memory: int = _MEMORY) -> Any:
     except re2.error as refused:
         (said,) = refused.args or ("unreadable",)
         raise PhraseError(said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)) from None
+
+
+def _parts(plain: list[str]) -> Iterator[list[str]]:
+    """Cut the list where one search for all of it would be larger than RE2 takes."""
+    longest = max(map(len, plain), default=1)
+    size = max(1, _PART // longest)
+    return (plain[start : start + size] for start in range(0, len(plain), size))
 
 
 def _words(phrase: str) -> str:

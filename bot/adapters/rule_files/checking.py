@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.adapters.rule_files.config import Config, load_config, merge
+from bot.adapters.rule_files.config import load_config, merge
 from bot.adapters.rule_files.packs import contents, is_pack, load_packs, parse_pack, rules_directory
 
 
@@ -14,8 +14,6 @@ def check_file(path: Path, organisation: Path | None = None) -> str:
     if is_pack(data):
         return f"a pack of {len(parse_pack(data, str(path), path.stem))} gates"
     packs = load_packs(rules_directory())
-    below: Config | None = None
-    if organisation:
-        below = load_config(contents(organisation), str(organisation), packs)
+    below = load_config(contents(organisation), str(organisation), packs) if organisation else None
     config = load_config(data, str(path), packs, below)
     return f"a config with {len(merge(packs, below, config).gates)} gates in force"

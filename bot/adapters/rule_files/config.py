@@ -28,7 +28,7 @@ class Config:
 
 
 def load_config(data: bytes | str, file: str, packs: Packs, organisation: Config | None = None) -> Config:
-    """The config that the file holds; raises `RuleFileError` with all that is wrong in it."""
+    """The config in the file, to lie over the organisation's; raises `RuleFileError` with all mistakes."""
     root = read(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"), file)
     below = (organisation.root,) if organisation else ()
     problems = {*differences(root, "config", file), *faults(root, file, packs, below)}

@@ -20,6 +20,7 @@ LARGEST = 65_536
 DEEPEST = 16
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_YAMLS = "tag:yaml.org,2002:"
 _WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})")
 _NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
@@ -127,7 +128,7 @@ class _Reader:
                 line, column, f"the anchor &{event.anchor} is set", "write the value out where it is used"
             )
         if event.tag is not None:
-            self._say(line, column, f"the type {event.tag} is given", "leave it out")
+            self._say(line, column, f"the type {event.tag.replace(_YAMLS, '!!')} is given", "leave it out")
 
     def _begin(self, is_mapping: bool, line: int, column: int) -> None:  # noqa: FBT001 - private, named at the call
         above = self._open[-1] if self._open else None

@@ -20,7 +20,10 @@ def _phrase(text: str) -> Complaint | None:
     try:
         check_phrase(text)
     except PhraseError as refused:
-        return f"is not a regular expression of RE2 ({refused})", "leave out look-around and back-references"
+        return (
+            f"is not a regular expression of RE2 ({refused})",
+            "leave out look-around, back-references and long repeats",
+        )
     return None
 
 

@@ -13,6 +13,7 @@ from bot.domain.gates import Gates, is_tag, nearest
 from bot.domain.problems import Problem
 from bot.domain.rules import DEFAULTS
 
+_NEEDED = tuple(schema("pack")["$defs"]["gate"]["required"])
 _CLAIM_LISTS = ("mandatory_grounding", "recommended_grounding", "grounding_not_required")
 _PAIRS = (
     (
@@ -63,18 +64,19 @@ class _Look:
 
     def gates_by_halves(self) -> Iterator[Problem]:
         """Find gates that are in no pack and lack what a new gate needs."""
-        needed = schema("pack")["$defs"]["gate"]["required"]
         known = self._tags_in_force()
         for entry in entries(self.root, "gates"):
-            given = (
-                {each.key for each in entry.node.entries} if isinstance(entry.node, MappingNode) else set()
-            )
-            missing = [key for key in needed if key not in given]
-            if is_tag(entry.key) and entry.key not in known and missing:
-                near = nearest(entry.key, known)
-                hint = f"did you mean {near}? A" if near else "a"
-                what = f"gates.{entry.key} is in no pack and has no {', '.join(missing)}"
-                yield self._problem(entry, what, f"{hint} new gate needs {', '.join(needed)}")
+            if not is_tag(entry.key) or entry.key in known:
+                continue
+            near = nearest(entry.key, known)
+            what = f"gates.{entry.key} is in no pack"
+            if isinstance(entry.node, Scalar):
+                yield self._problem(
+                    entry, what, f"did you mean {near}?" if near else "only a known gate can be off"
+                )
+            elif missing := [key for key in _NEEDED if entry_at(entry.node, key) is None]:
+                needs = f"{f'did you mean {near}? A' if near else 'a'} new gate needs {', '.join(_NEEDED)}"
+                yield self._problem(entry, f"{what} and has no {', '.join(missing)}", needs)
 
     def tags_of_no_gate(self) -> Iterator[Problem]:
         known = (*chain.from_iterable(pack.tags for pack in self.packs.values()), *self._own_tags())

@@ -71,7 +71,8 @@ class _Walk:
     def node(self, node: Node, rule: Rule, at: _At) -> Iterator[Problem]:
         rule = self._chosen(node, self._resolved(rule))
         if not _fits(node, rule):
-            yield self._at_value(node, f"{at.path or 'the file'} is {_shown(node)}", allowed(rule))
+            given = node.value if isinstance(node, Scalar) and isinstance(node.value, str) else ""
+            yield self._at_value(node, f"{at.path or 'the file'} is {_shown(node)}", allowed(rule, given))
         elif isinstance(node, Mapping):
             yield from self._mapping(node, rule, at)
         elif isinstance(node, Sequence):
@@ -147,16 +148,12 @@ class _Walk:
         return Problem(self.file, at.line, at.column, what, allowed)
 
 
-def allowed(rule: Rule) -> str:
-    """What a rule allows, in words."""
+def allowed(rule: Rule, given: str = "") -> str:
+    """What a rule allows, in words; of several words the one most like what was given first."""
     if "x-allowed" in rule:
         return str(rule["x-allowed"])
     if "enum" in rule:
-        return (
-            f"use one of {', '.join(map(_word, rule['enum']))}"
-            if len(rule["enum"]) > 1
-            else f"use {rule['enum'][0]}"
-        )
+        return choice(given, map(_word, rule["enum"]))
     words = f"use {_TYPES[rule['type']]}"
     if "minimum" in rule and "maximum" in rule:
         return f"{words} from {rule['minimum']} to {rule['maximum']}"
@@ -166,6 +163,8 @@ def allowed(rule: Rule) -> str:
 def choice(word: str, known: Iterable[str]) -> str:
     """What one may write instead of a word that nothing has: the likeliest first."""
     words = tuple(known)
+    if len(words) == 1:
+        return f"use {words[0]}"
     near = nearest(word, words)
     return f"did you mean {near}? One of {', '.join(words)}" if near else f"use one of {', '.join(words)}"
 
