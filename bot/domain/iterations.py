@@ -158,15 +158,18 @@ def changes(before: Iteration | None, after: Iteration) -> Changes:
 
 
 def repeated(
-    known: Sequence[Iteration], blocking: Callable[[str], bool] | Collection[str]
+    known: Sequence[Iteration],
+    blocking: Callable[[str], bool] | Collection[str],
+    times: int = ALERT_AT,
+    window: int = WINDOW,
 ) -> tuple[str, ...]:
     """Return the blocking tags that are open now, and for at least the third time in five iterations."""
-    recent = known[-WINDOW:]
+    recent = known[-window:]
     return tuple(
         tag
         for tag in (recent[-1].tags if recent else ())
         if (blocking(tag) if callable(blocking) else tag in blocking)
-        and sum(tag in iteration.tags for iteration in recent) >= ALERT_AT
+        and sum(tag in iteration.tags for iteration in recent) >= times
     )
 
 

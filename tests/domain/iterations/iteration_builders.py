@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+from bot.adapters.rule_files import load_pack
+from bot.adapters.scoring_rules import load_scoring
+from bot.domain.diff import Diff, FileDiff
+from bot.domain.iterations import Iteration
 from bot.domain.model import Account, Item, PullRequest, Repository, Revision, Stance, Validator, Verdict
+from bot.domain.rules import Band
+from bot.domain.scoring import CheckResult, Snapshot
 
 START = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
 ACME = Repository(id=7, owner="acme", name="knowledge", installation_id=1)
@@ -58,3 +65,37 @@ def pull_request(*verdicts, pushes=(), at_head="a", **facts) -> PullRequest:
         verdicts=verdicts,
         **facts,
     )
+
+
+SCORING = load_scoring(Path(__file__).parents[3] / "rules" / "scoring.yml")
+GATES = load_pack(Path(__file__).parents[3] / "rules" / "knowledge-base.yml")
+BAND = Band()
+
+
+def item(tag="date_errors", **facts) -> Item:
+    return Item(tag=tag, **facts)
+
+
+def own(aspect: str, severity: str, number: int = 1) -> Item:
+    """An item of a document, which says itself what it is about and how much it matters."""
+    return Item(tag=None, aspect=aspect, severity=severity, words=f"point {number} about {aspect}")
+
+
+def judged(number=1, letter="a", items=(), *, approved=False) -> Iteration:
+    stance = Stance.APPROVES if approved else Stance.REJECTS
+    verdict = said(number, "alice", stance, letter, items=tuple(items))
+    return Iteration(number, head(letter), minute(number), (verdict,))
+
+
+def checks(passed: int, failed: int = 0, *, is_test=False) -> tuple[CheckResult, ...]:
+    good = [CheckResult(f"good-{n}", "success", is_test) for n in range(passed)]
+    return (*good, *(CheckResult(f"bad-{n}", "failure", is_test) for n in range(failed)))
+
+
+def diff(*files, lines=20) -> Diff:
+    """A diff of these files, or of one with so many added lines."""
+    return Diff(files or (FileDiff("claims/a.md", added=lines, blob=f"blob-{lines}"),))
+
+
+def snapshot(number=1, letter="a", items=(), *, approved=False, **facts) -> Snapshot:
+    return Snapshot(judged(number, letter, items, approved=approved), **facts)
