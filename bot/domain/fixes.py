@@ -1,0 +1,64 @@
+"""Which commit made a tag go away, and whether the next iteration did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.domain.judged import judgements, open_tags
+from bot.domain.memory import Record, Window
+from bot.domain.model import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """The revision at which no validator named the tag any more, and when that was seen."""
+
+    tag: str
+    number: int
+    head: str
+    at: datetime
+
+
+def fixes(record: Record, until: datetime) -> tuple[Fix, ...]:
+    """The fixes in a pull request, oldest first.
+
+    A tag that went away on the same revision was not fixed: it was dismissed, or somebody thought again.
+    """
+    return tuple(_fixes(record, judgements(record, until)))
+
+
+def last_fixes(records: Iterable[Record], until: datetime) -> dict[str, Fix]:
+    """The latest fix of each tag."""
+    found = sorted((fix for record in records for fix in fixes(record, until)), key=lambda fix: fix.at)
+    return {fix.tag: fix for fix in found}
+
+
+def was_fixed_next(record: Record, tag: str, window: Window) -> bool:
+    """Whether the iteration after the first one that named the tag in the window no longer had it."""
+    said = judgements(record, window.last)
+    naming = next((verdict for verdict in said if verdict.at in window and names(verdict, tag)), None)
+    if naming is None:
+        return False
+    following = next((v for v in said if v.at > naming.at and v.head != naming.head), None)
+    return following is not None and any(
+        fix.tag == tag and fix.head == following.head and fix.at >= following.at
+        for fix in fixes(record, window.last)
+    )
+
+
+def names(verdict: Verdict, tag: str) -> bool:
+    """Whether the verdict has an item with this tag."""
+    return any(item.tag == tag for item in verdict.items)
+
+
+def _fixes(record: Record, said: tuple[Verdict, ...]) -> Iterator[Fix]:
+    named_at: dict[str, str | None] = {}
+    for verdict in said:
+        before = open_tags(record, verdict.at - timedelta(microseconds=1))
+        after = open_tags(record, verdict.at)
+        for tag in before:
+            if tag not in after and verdict.head and named_at.get(tag) != verdict.head:
+                yield Fix(tag, record.number, verdict.head, verdict.at)
+        named_at.update((item.tag, verdict.head) for item in verdict.items if item.tag)

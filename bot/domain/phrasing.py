@@ -1,0 +1,116 @@
+"""Numbers, shares, comparisons and dates as a reader wants them said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from bot.domain.escape import code_span, cut, quiet
+from bot.domain.gates import Gates
+from bot.domain.patterns import Tally
+
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?](?=\s+[\"'`(]?[A-Z0-9])")
+_SENTENCE = 200  # characters of a fix that a cell shows
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 pull request`, `2 pull requests`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def percent(part: int, whole: int) -> int:
+    """The share in whole percent, a half rounded up."""
+    return (200 * part + whole) // (2 * whole)
+
+
+def share(part: int, whole: int) -> str:
+    """`6 of 14 (43%)`."""
+    return f"{part} of {whole} ({percent(part, whole)}%)"
+
+
+def out_of(part: int, whole: int, noun: str) -> str:
+    """`3 of the 5 rejected pull requests`, or `the only rejected pull request`."""
+    return f"the only {noun}" if whole == 1 else f"{part} of the {whole} {noun}s"
+
+
+def points_against(now: Tally, before: Tally) -> str:
+    """`17 points more than`: the difference of the two percentages that the reader sees."""
+    points = percent(now.accepted, now.total) - percent(before.accepted, before.total)
+    if points == 0:
+        return "the same as"
+    return f"{counted(abs(points), 'point')} {'more' if points > 0 else 'less'} than"
+
+
+def joined(words: Sequence[str], last: str = "and") -> str:
+    """`a, b and c`."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a gate's text, made quiet."""
+    found = _SENTENCE_END.search(text)
+    return quiet(cut(text[: found.end()] if found else text, _SENTENCE))
+
+
+def period(hours: int) -> str:
+    """`30 days`, `24 hours`."""
+    return counted(hours, "hour") if hours < 48 or hours % 24 else counted(hours // 24, "day")
+
+
+def period_word(hours: int) -> str:
+    """The same as a command takes it: `30d`, `36h`."""
+    return f"{hours}h" if hours % 24 else f"{hours // 24}d"
+
+
+def short_day(day: date, today: date) -> str:
+    """`12 Nov`, with the year where it is another than today's."""
+    year = "" if day.year == today.year else f" {day.year}"
+    return f"{day.day} {_MONTHS[day.month - 1][:3]}{year}"
+
+
+def short_days(first: date, last: date) -> str:
+    """`9–15 Nov`, `26 Oct–1 Nov`."""
+    end = f"{last.day} {_MONTHS[last.month - 1][:3]}"
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{end}"
+    return f"{first.day} {_MONTHS[first.month - 1][:3]}–{end}"
+
+
+def long_days(first: date, last: date) -> str:
+    """`9–15 November 2026`, `26 October–1 November 2026`, `29 December 2025–4 January 2026`."""
+    end = f"{last.day} {_MONTHS[last.month - 1]} {last.year}"
+    if first == last:
+        return end
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{end}"
+    year = "" if first.year == last.year else f" {first.year}"
+    return f"{first.day} {_MONTHS[first.month - 1]}{year}–{end}"
+
+
+def gate_name(tag: str, gates: Gates) -> str:
+    """What people call the gate; an unknown tag is its own name."""
+    gate = gates.get(tag)
+    return quiet(gate.gate) if gate else code_span(tag)
+
+
+def gate_with_tag(tag: str, gates: Gates) -> str:
+    """The name with the tag beside it, since several tags may share a name; warnings say so."""
+    gate = gates.get(tag)
+    if gate is None:
+        return f"{code_span(tag)} (unknown)"
+    return f"{quiet(gate.gate)} {code_span(tag)}{'' if gate.is_blocking else ' (warning)'}"

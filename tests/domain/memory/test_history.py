@@ -1,0 +1,266 @@
+"""The reply to `/feedback-history`: the model's text from the model's facts, and the rarer cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.domain.escape import read_marker
+from bot.domain.fixes import Fix
+from bot.domain.gates import Gates
+from bot.domain.history import Ask, chosen_hours, history, needed_since
+from bot.domain.history_text import history_text
+from bot.domain.history_words import Setting
+from bot.domain.links import Web
+from bot.domain.model import Repository
+from tests.domain.memory.stories import GATES, NOW, approves, days_ago, record, rejects
+from tests.live import live_references
+
+HERE = Repository(1, "acme", "knowledge", 9)
+SETTING = Setting(HERE, GATES, Web())
+EXPECTED = Path(__file__).with_name("expected_history.md").read_text(encoding="utf-8")
+ASK = Ask("rio-agent[bot]", NOW, UTC)
+
+
+def on(day, month=11):
+    """Days before the fifteenth of November, at the same hour."""
+    return (NOW - datetime(2026, month, day, 12, tzinfo=UTC)) / timedelta(days=1)
+
+
+def model_story():
+    """The month that the model shows."""
+    octo = 10
+    before = [record(n, rejects(on(12, octo) + n / 10, "scope_error"), closed=on(12, octo)) for n in range(8)]
+    before += [record(n, approves(on(10, octo) + n / 10), merged=on(10, octo)) for n in range(8, 15)]
+    return [
+        *before,
+        record(193, approves(on(19, octo)), merged=on(20, octo)),
+        record(194, approves(on(20, octo)), merged=on(21, octo)),
+        record(195, rejects(on(20, octo), "date_errors"), closed=on(21, octo)),
+        record(196, rejects(on(21, octo), "date_errors", "broken_wiki_links"), closed=on(22, octo)),
+        record(197, rejects(on(22, octo), "date_errors", "broken_wiki_links"), closed=on(23, octo)),
+        record(
+            198,
+            rejects(on(28, octo), "factual_discrepancy", "title_overclaims"),
+            approves(on(30, octo), head="b3c9d10"),
+            merged=on(30, octo),
+        ),
+        record(199, rejects(on(29, octo), "title_overclaims"), closed=on(30, octo)),
+        record(200, approves(on(28, octo)), merged=on(28, octo)),
+        record(201, approves(on(1)), merged=on(1)),
+        record(205, rejects(on(2), "title_overclaims"), approves(on(3), head="e01f3d9"), merged=on(3)),
+        record(207, rejects(on(4), "date_errors"), approves(on(5), head="5555555"), merged=on(5)),
+        record(209, rejects(on(6), "broken_wiki_links"), approves(on(7)), merged=on(7)),
+        record(211, rejects(on(10), "date_errors"), approves(on(12), head="77ab0c1"), merged=on(12)),
+        record(212, rejects(on(15), "date_errors", "title_overclaims")),
+    ]
+
+
+def reply(*stories, setting=SETTING, **asked):
+    return history_text(history(stories, setting.gates, replace(ASK, **asked)), setting)
+
+
+def paragraphs(text):
+    """Without marker and footer."""
+    return text.strip().split("\n\n")[1:-1]
+
+
+def test_the_model_is_the_reply_to_its_own_facts():  # rows 151, 191
+    text = reply(*model_story(), hours=720)
+    assert text.splitlines() == EXPECTED.splitlines()
+
+
+def test_nothing_in_the_reply_is_live():
+    assert live_references(reply(*model_story(), hours=720)) == []
+    assert live_references(reply(*model_story(), tag="date_errors")) == []
+    elsewhere = replace(SETTING, web=Web("https://git.example.org"))
+    assert live_references(reply(*model_story(), setting=elsewhere)) == []
+    assert "http" not in reply(*model_story(), setting=elsewhere)
+
+
+def test_the_marker_gives_the_numbers():
+    assert read_marker("FEEDBACK-HISTORY", reply(*model_story(), hours=720))["issue_breakdown"] == {
+        "date_errors": 6,
+        "title_overclaims": 4,
+        "broken_wiki_links": 3,
+        "factual_discrepancy": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("ago", "days"),
+    [((1, 2, 3, 4, 5), 7), ((1, 2, 3, 4, 8), 30), ((1, 2, 3, 4, 31), 90), ((1,), 90), ((), 90)],
+)
+def test_without_a_period_the_shortest_with_five_pull_requests_is_shown(ago, days):
+    stories = [record(number, approves(day)) for number, day in enumerate(ago)]
+    assert chosen_hours(stories, ASK) == 24 * days
+    assert f", last {days} days\n" in reply(*stories)
+
+
+def test_periods_come_from_the_configuration():
+    assert chosen_hours([record(1, approves(1))], replace(ASK, periods=(14, 2), minimum=1)) == 48
+
+
+def test_a_period_that_is_asked_for_is_shown_however_little_is_in_it():
+    text = reply(record(1, approves(0.5)), hours=24)
+    assert paragraphs(text) == [
+        "**Feedback history** — `rio-agent[bot]`, this repository, last 24 hours",
+        (
+            "1 pull request: 1 accepted, 0 rejected. That is 100% accepted; in the 24 hours before there were none. "
+            "1 was accepted at the first review."
+        ),
+    ]
+    assert "Other period: `/feedback-history 7d` · what is stored" in text
+
+
+def test_an_empty_history():  # row 186
+    assert reply() == (
+        '<!-- FEEDBACK-HISTORY: {"v": 1, "agent": "rio-agent[bot]", "period_hours": 2160, "total_prs": 0, '
+        '"rejected_prs": 0, "approval_rate": null, "first_pass_prs": 0, "trend": "no_data", '
+        '"issue_breakdown": {}} -->\n\n'
+        "**Feedback history** — `rio-agent[bot]`, this repository, last 90 days\n\n"
+        "No pull request was judged or merged in this time.\n\n"
+        "<sub>Other period: `/feedback-history 30d` · what is stored about you: `/feedback-export`, "
+        "`/feedback-forget`</sub>\n"
+    )
+
+
+def test_a_quiet_time_after_a_busy_one():
+    assert paragraphs(reply(record(1, rejects(10, "date_errors"), pushed=(1,)), hours=168))[1] == (
+        "No pull request was judged or merged in this time. "
+        "In the 7 days before: 1 pull request: 0 accepted, 1 rejected."
+    )
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "said"),
+    [
+        ("aaaar", "aaaar", "That is 80% accepted, the same as in the 7 days before (80% of 5): **stable**."),
+        (
+            "aarrr",
+            "aaaar",
+            "That is 40% accepted, 40 points less than in the 7 days before (80% of 5): **worsening**.",
+        ),
+        (
+            "a",
+            "ar",
+            "That is 100% accepted, 50 points more than in the 7 days before (50% of 2): too few for a trend.",
+        ),
+    ],
+)
+def test_the_trend_in_words(now, before, said):
+    stories = [
+        record(10 * week + n, approves(at) if how == "a" else rejects(at, "date_errors"), closed=at)
+        for week, (all_of_them, at) in enumerate(((now, 2), (before, 9)))
+        for n, how in enumerate(all_of_them)
+    ]
+    assert said in reply(*stories, hours=168)
+
+
+def test_start_with_what_is_broken_most_where_nothing_blocks_alone():
+    stories = [record(n, rejects(2, "scope_error", "factual_discrepancy")) for n in (1, 2)]
+    stories.append(record(3, rejects(2, "factual_discrepancy", "date_errors")))
+    assert "**Start with Factual accuracy**: it was broken in 3 of the 3 pull requests.\n" in reply(
+        *stories, hours=168
+    )
+
+
+def test_the_only_rejected_pull_request():
+    assert (
+        "**Start with Scope qualification**: it was the only blocking issue in the only rejected pull request.\n"
+    ) in reply(record(1, rejects(2, "scope_error")), record(2, approves(1)), hours=168)
+
+
+def test_an_unknown_tag_is_counted_and_shown():  # row 174
+    text = reply(record(1, rejects(2, "odd_tag")), hours=168)
+    assert "| `odd_tag` (unknown) | 1 of 1 (100%) |" in text
+    assert "| never | See the repository's quality gates. |" in text
+
+
+def test_many_gates_are_cut_and_counted():
+    tags = [f"tag_{letter}" for letter in "abcdefghijklmnopqrstuvwxyzABCDEFG"]
+    text = reply(record(1, rejects(2, *tags)), hours=168)
+    assert text.count("(unknown)") == 10
+    assert "And 23 more gates: " in text
+    assert " and 3 others\n" in text
+    assert read_marker("FEEDBACK-HISTORY", text)["more"] == 13
+
+
+def test_one_gate():
+    text = reply(*model_story(), hours=720, tag="date_errors")
+    assert read_marker("FEEDBACK-HISTORY", text)["tag"] == "date_errors"
+    assert paragraphs(text) == [
+        "**Feedback history** — `rio-agent[bot]`, this repository, last 30 days, gate Date accuracy `date_errors`",
+        (
+            "Broken in 6 of 14 (43%), in the 30 days before in 0 of 15 (0%). It was the only blocking issue in "
+            "3 of the 5 rejected pull requests, and it is auto-fixable."
+        ),
+        "Fix: created = extraction date (today), not source publication date. Format: YYYY-MM-DD.",
+        (
+            "| Pull request | Last named | Fixed by |\n"
+            "|---|---|---|\n"
+            "| [212](https://redirect.github.com/acme/knowledge/pull/212), open | 15 Nov | – |\n"
+            "| [211](https://redirect.github.com/acme/knowledge/pull/211), merged | 10 Nov "
+            "| [`77ab0c1`](https://redirect.github.com/acme/knowledge/commit/77ab0c1) on 12 Nov |\n"
+            "| [207](https://redirect.github.com/acme/knowledge/pull/207), merged | 4 Nov "
+            "| [`5555555`](https://redirect.github.com/acme/knowledge/commit/5555555) on 5 Nov |\n"
+            "| [197](https://redirect.github.com/acme/knowledge/pull/197), closed | 22 Oct | – |\n"
+            "| [196](https://redirect.github.com/acme/knowledge/pull/196), closed | 21 Oct | – |\n"
+            "| [195](https://redirect.github.com/acme/knowledge/pull/195), closed | 20 Oct | – |"
+        ),
+    ]
+    assert text.endswith(
+        "<sub>Other period: `/feedback-history 90d` · all gates: `/feedback-history 30d` · all of a gate: "
+        "`/feedback-explain date_errors` · what is stored about you: `/feedback-export`, `/feedback-forget`</sub>\n"
+    )
+
+
+def test_a_gate_that_was_not_broken():
+    assert paragraphs(reply(record(1, approves(1)), hours=168, tag="date_errors"))[1] == (
+        "Broken in none of 1 pull request in this time."
+    )
+
+
+def test_a_tag_that_nobody_knows():
+    assert paragraphs(reply(record(1, approves(1)), hours=168, tag="date_error"))[1] == (
+        "Broken in none of 1 pull request in this time. No gate has this tag. Did you mean `date_errors`?"
+    )
+    assert "Did you mean" not in reply(setting=replace(SETTING, gates=Gates()), tag="date_error")
+
+
+def test_the_examples_carry_the_login_where_another_author_is_shown():
+    text = reply(*model_story(), setting=replace(SETTING, is_default=False))
+    assert (
+        "Other period: `/feedback-history @rio-agent[bot] 90d` · one gate: `/feedback-history @rio-agent[bot] "
+        in text
+    )
+
+
+def test_days_are_those_of_the_repositorys_time_zone():
+    story = record(
+        1, rejects(3.4, "date_errors"), approves(3, head="b" * 40)
+    )  # noon in UTC is tomorrow there
+    text = reply(story, hours=168, zone=ZoneInfo("Pacific/Kiritimati"))
+    assert "on 13 Nov" in text
+
+
+def test_a_fix_of_another_year_says_so():
+    known = {"date_errors": Fix("date_errors", 3, "c" * 40, NOW - timedelta(days=400))}
+    found = history([record(1, rejects(1, "date_errors"))], GATES, ASK, known)
+    assert (
+        "(https://redirect.github.com/acme/knowledge/commit/" + "c" * 40 + ") on 11 Oct 2025 |"
+        in history_text(found, SETTING)
+    )
+
+
+def test_no_week_line_for_a_single_week():
+    assert "by week" not in reply(record(1, approves(1)), record(2, approves(2)), hours=168)
+
+
+def test_records_are_needed_from_two_periods_and_the_time_to_die_ago():
+    assert needed_since(replace(ASK, hours=24)) == days_ago(16) + timedelta(microseconds=1)
+    assert needed_since(ASK) == days_ago(194) + timedelta(microseconds=1)
