@@ -83,10 +83,9 @@ class _Walk:
     def _mapping(self, node: Mapping, rule: Rule, at: _At) -> Iterator[Problem]:
         known, others = rule.get("properties", {}), rule.get("additionalProperties", True)
         yield from self._size(len(node.entries), rule, "Properties", at)
-        for key in rule.get("required", ()):
-            if node.get(key) is None:
-                what = f"{at.path or 'the file'} has no {key}"
-                yield self._at_key(at, what, f"it needs {', '.join(rule['required'])}")
+        if missing := [key for key in rule.get("required", ()) if node.get(key) is None]:
+            what = f"{at.path or 'the file'} has no {', '.join(missing)}"
+            yield self._at_key(at, what, f"it needs {', '.join(rule['required'])}")
         for entry in node.entries:
             below = at.under(entry)
             if entry.key not in known and others is False:
