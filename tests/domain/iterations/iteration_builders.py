@@ -11,7 +11,8 @@ from bot.domain.diff import Diff, FileDiff
 from bot.domain.iterations import Iteration
 from bot.domain.model import Account, Item, PullRequest, Repository, Revision, Stance, Validator, Verdict
 from bot.domain.rules import Band
-from bot.domain.scoring import CheckResult, Snapshot
+from bot.domain.scoring import CheckResult, Score, Snapshot
+from bot.domain.trajectory import Scored
 
 START = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
 ACME = Repository(id=7, owner="acme", name="knowledge", installation_id=1)
@@ -99,3 +100,41 @@ def diff(*files, lines=20) -> Diff:
 
 def snapshot(number=1, letter="a", items=(), *, approved=False, **facts) -> Snapshot:
     return Snapshot(judged(number, letter, items, approved=approved), **facts)
+
+
+def scored_at(number: int, quality: float | None, **facts) -> Scored:
+    """An iteration of which only the score matters."""
+    letter = "abcdef0123456789"[number - 1]
+    score = None if quality is None else Score(quality, ())
+    return Scored(Snapshot(judged(number, letter), **facts), score)
+
+
+THE_DOCUMENTS_OWN = (
+    snapshot(
+        1,
+        "a",
+        [
+            own("correctness", "major"),
+            own("completeness", "major"),
+            own("clarity", "minor", 1),
+            own("clarity", "minor", 2),
+        ],
+        checks=checks(4, 1),
+        diff=diff(),
+    ),
+    snapshot(
+        2,
+        "b",
+        [own("correctness", "major"), own("completeness", "minor", 1), own("completeness", "minor", 2)],
+        checks=checks(5),
+        diff=diff(lines=21),
+    ),
+    snapshot(
+        3,
+        "c",
+        [own("correctness", "major"), own("clarity", "minor")],
+        checks=checks(4, 1),
+        diff=diff(lines=22),
+    ),
+)
+"""72 %, 85 %, 83 %: from values to scores."""

@@ -1,0 +1,183 @@
+"""Whether the last change made a pull request worse, and what in it shows why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise, takewhile
+from typing import assert_never
+
+from bot.domain.diff import Diff, added_lines
+from bot.domain.gates import Aspect, Gates
+from bot.domain.scoring import aspect, counted_checks, distinct
+from bot.domain.trajectory import Scored, best, delta
+from bot.domain.weights import Limits
+
+EARLY = 3
+"""Quality often peaks by this iteration, and falls after it."""
+
+_STYLE = frozenset({Aspect.STYLE, Aspect.CONSISTENCY})
+
+
+class Trigger(StrEnum):
+    """What counts as degraded."""
+
+    QUALITY_DELTA = "quality_delta"
+    CONSECUTIVE_DECREASES = "consecutive_decreases"
+    VALIDATION_FAILURES_INCREASED = "validation_failures_increased"
+
+
+class Cause(StrEnum):
+    """What may have made it worse."""
+
+    OVER_REFINEMENT = "over-refinement"
+    SCOPE_CREEP = "scope creep"
+    STYLE_DRIFT = "style drift"
+    INFORMATION_LOSS = "information loss"
+
+
+MITIGATION = {
+    Cause.OVER_REFINEMENT: "stop at the best iteration",
+    Cause.SCOPE_CREEP: "keep to what the pull request is for",
+    Cause.STYLE_DRIFT: "keep the approach of the iterations before",
+    Cause.INFORMATION_LOSS: "keep the details that were there",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A cause together with its own number."""
+
+    cause: Cause
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """What is seen of one iteration against the one before."""
+
+    iteration: int
+    delta: float | None = None
+    triggers: tuple[Trigger, ...] = ()
+    signs: tuple[Sign, ...] = ()
+
+    @property
+    def degraded(self) -> bool:
+        """Whether the quality fell at all."""
+        return self.delta is not None and self.delta < 0
+
+    @property
+    def flagged(self) -> bool:
+        """Whether one of the triggers holds."""
+        return bool(self.triggers)
+
+
+def degradation(history: Sequence[Scored], gates: Gates, limits: Limits, maximum: int) -> Degradation:
+    """Return what the last of these iterations shows; causes are looked for only where it got worse."""
+    last = history[-1]
+    before = history[-2] if len(history) > 1 else None
+    change = delta(before, last)
+    triggers = tuple(_triggers(history, limits))
+    worse = bool(triggers) or (change is not None and change < 0)
+    signs = tuple(_signs(history, gates, limits, maximum)) if worse and before else ()
+    return Degradation(last.number, change, triggers, signs)
+
+
+def note(found: Degradation) -> str:
+    """Return a few sentences of our own about a flagged iteration; empty where it is not flagged."""
+    if not found.flagged:
+        return ""
+    reasons = ", ".join(_reason(trigger, found.delta) for trigger in found.triggers)
+    parts = [f"Iteration {found.iteration} degraded: {reasons}."]
+    parts += [f"{sign.cause.capitalize()}: {sign.because}; {MITIGATION[sign.cause]}." for sign in found.signs]
+    if found.degraded and found.iteration > EARLY:
+        parts.append("Quality often peaks at iteration 2 or 3: consider stopping at the best one.")
+    return " ".join(parts)
+
+
+def _reason(trigger: Trigger, change: float | None) -> str:
+    match trigger:
+        case Trigger.QUALITY_DELTA:
+            return f"quality {change or 0.0:+.2f}"
+        case Trigger.CONSECUTIVE_DECREASES:
+            return "it fell twice in a row"
+        case Trigger.VALIDATION_FAILURES_INCREASED:
+            return "more checks failed than before"
+        case _:
+            assert_never(trigger)
+
+
+def _triggers(history: Sequence[Scored], limits: Limits) -> Iterator[Trigger]:
+    if len(history) < 2:
+        return
+    before, last = history[-2:]
+    change = delta(before, last)
+    if change is not None and change < -limits.drop:
+        yield Trigger.QUALITY_DELTA
+    if _drops(history) >= limits.drops_in_a_row:
+        yield Trigger.CONSECUTIVE_DECREASES
+    if _has_checks(before) and last.failed_checks > before.failed_checks:
+        yield Trigger.VALIDATION_FAILURES_INCREASED
+
+
+def _drops(history: Sequence[Scored]) -> int:
+    """Return how many times in a row the quality fell, up to the last iteration."""
+    changes = [delta(before, after) for before, after in pairwise(history)]
+    return sum(1 for _ in takewhile(lambda change: change is not None and change < 0, reversed(changes)))
+
+
+def _has_checks(scored: Scored) -> bool:
+    """Whether its checks were seen at all: none seen is not none failed."""
+    return bool(counted_checks(scored.snapshot.checks))
+
+
+def _signs(history: Sequence[Scored], gates: Gates, limits: Limits, maximum: int) -> Iterator[Sign]:
+    first, before, last = history[0], history[-2], history[-1]
+    yield from _over_refinement(history, limits, maximum)
+    yield from _style_drift(before, last, gates, limits)
+    if last.snapshot.diff is None or before.snapshot.diff is None:
+        return
+    if first.snapshot.diff is not None:
+        yield from _scope_creep(first.snapshot.diff, before.snapshot.diff, last.snapshot.diff, limits)
+    yield from _information_loss(before.snapshot.diff, last.snapshot.diff, limits)
+
+
+def _over_refinement(history: Sequence[Scored], limits: Limits, maximum: int) -> Iterator[Sign]:
+    peak, last = best(history), history[-1]
+    since = 0 if peak is None else last.number - peak.number
+    if since >= limits.iterations_since_best:
+        yield Sign(Cause.OVER_REFINEMENT, f"{since} iterations since the best, and none of them better")
+    elif last.number > maximum:
+        yield Sign(Cause.OVER_REFINEMENT, f"iteration {last.number} of a budget of {maximum}")
+
+
+def _scope_creep(first: Diff, before: Diff, last: Diff, limits: Limits) -> Iterator[Sign]:
+    """Give the growth since iteration 1, where this very change added to it."""
+    sizes = (
+        ("lines", first.lines, before.lines, last.lines, limits.growth_lines),
+        ("files", len(first.files), len(before.files), len(last.files), limits.growth_files),
+    )
+    for noun, start, previous, now, least in sizes:
+        if now > previous and now - start >= least and now >= limits.growth * start:
+            yield Sign(Cause.SCOPE_CREEP, f"the diff grew from {start} to {now} {noun} since iteration 1")
+            return
+
+
+def _style_drift(before: Scored, last: Scored, gates: Gates, limits: Limits) -> Iterator[Sign]:
+    was, now = _style_items(before, gates), _style_items(last, gates)
+    if now - was >= limits.style_items:
+        yield Sign(Cause.STYLE_DRIFT, f"open items about style and consistency rose from {was} to {now}")
+
+
+def _style_items(scored: Scored, gates: Gates) -> int:
+    return sum(aspect(item, gates) in _STYLE for item in distinct(scored.snapshot.iteration.open_items))
+
+
+def _information_loss(before: Diff, last: Diff, limits: Limits) -> Iterator[Sign]:
+    unknown = {file.path for file in last.files if file.patch is None}
+    readable = Diff(tuple(file for file in before.files if file.path not in unknown))
+    had, has = added_lines(readable), added_lines(last)
+    lost, gained = (had - has).total(), (has - had).total()
+    if lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * had.total():
+        yield Sign(Cause.INFORMATION_LOSS, f"{lost} of the {had.total()} lines added before are gone")
