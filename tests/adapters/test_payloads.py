@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.payloads import EVENTS, parse
+from bot.adapters.payloads import EVENTS, parse, read
 from bot.domain.events import (
     CommentSeen,
     Ignored,
@@ -19,6 +19,7 @@ from bot.domain.events import (
     ReviewState,
 )
 from bot.domain.model import GHOST, Account, Repository
+from bot.ports import Delivery
 from tests.judges.samples import samples
 
 READ = [sample for sample in samples() if sample.event in EVENTS]
@@ -305,6 +306,18 @@ def test_a_time_at_the_end_of_the_calendar_is_no_time():
 
 def test_a_payload_that_is_no_object_is_ignored():
     assert isinstance(parse("pull_request", ["action"]), Ignored)
+
+
+def test_a_kept_delivery_is_read_from_its_bytes():
+    body = json.dumps(REVIEWED).encode()
+    delivery = Delivery("d-1", "pull_request_review", "pr:7:3", 9, body, at(10))
+    assert read(delivery) == ReviewSeen("submitted", SNAPSHOT, REVIEW)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 200_000])
+def test_a_kept_delivery_that_is_no_json_is_ignored(body):
+    delivery = Delivery("d-1", "pull_request", "pr:7:3", 9, body, at(10))
+    assert read(delivery) == Ignored("pull_request: the body is not JSON")
 
 
 def test_every_published_sample_is_read_or_ignored():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, Odd, find, identifier, mapping, moment, optional_moment, text
 from bot.domain.events import (
@@ -16,9 +18,19 @@ from bot.domain.events import (
     ReviewSeen,
     ReviewState,
 )
+from bot.ports import Delivery
 
 OWN_EVENT = "whetstone"
 """The event that our own commands sign and send to a running server."""
+
+
+def read(delivery: Delivery) -> Event | Ignored:
+    """What a delivery says; `ports.Parse`."""
+    try:
+        payload = msgspec.json.decode(delivery.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Ignored(f"{delivery.event}: the body is not JSON")
+    return parse(delivery.event, payload)
 
 
 def parse(event: str, payload: Mapping[str, Any]) -> Event | Ignored:

@@ -42,10 +42,14 @@ def repository(payload: Json) -> Repository:
 
 def pull_request(payload: Json) -> PullRequestSnapshot:
     """The payload's pull request as it was when the event happened."""
-    tree = mapping(payload, "pull_request")
+    return pull_request_of(repository(payload), mapping(payload, "pull_request"))
+
+
+def pull_request_of(where: Repository, tree: Json) -> PullRequestSnapshot:
+    """A pull request of this repository, from a webhook or as it is read."""
     created = moment(tree, "created_at")
     return PullRequestSnapshot(
-        repository=repository(payload),
+        repository=where,
         number=identifier(tree, "number"),
         author=account(tree, "user"),
         title=text(tree, "title"),

@@ -1,0 +1,72 @@
+"""Who asks: the App itself by its key, or one of its installations by a token."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from bot.adapters.github.app_key import AppKey
+from bot.adapters.github.errors import Asked, BadToken
+from bot.adapters.github.tokens import Token, Tokens
+from bot.adapters.github.wire import Api, Wire
+from bot.adapters.payloads.fields import Odd, find, moment, optional_integer, word
+from bot.ports import Forbidden, Unavailable
+
+T = TypeVar("T")
+
+
+class Callers:
+    """Lends the right credentials to each request."""
+
+    def __init__(self, key: AppKey, wire: Wire, now: Callable[[], datetime]) -> None:
+        self._key = key
+        self._wire = wire
+        self._now = now
+        self._tokens = Tokens(self._new_token, now)
+
+    async def as_installation(self, asked: Asked, ask: Callable[[Api], Awaitable[T]]) -> T:
+        """What the installation is answered; a token that was revoked is replaced once."""
+        installation = asked.installation_id
+        if not installation:
+            raise Forbidden(f"{asked.what}: the delivery came through no installation of the App")
+        token = await self._tokens.of(installation)
+        try:
+            return await ask(Api(self._wire, asked, token))
+        except BadToken:
+            # Nothing was done, so asking again is safe.
+            self._tokens.drop(installation, token)
+        return await ask(Api(self._wire, asked, await self._tokens.of(installation)))
+
+    async def as_app(self, asked: Asked, ask: Callable[[Api], Awaitable[T]]) -> T:
+        """What the App is answered."""
+        try:
+            return await ask(Api(self._wire, asked, jwt=self._key.signed(self._now())))
+        except BadToken as error:
+            hint = "check GITHUB_APP_ID, GITHUB_PRIVATE_KEY and this machine's clock"
+            raise Unavailable(f"{error}; {hint}") from error
+
+    async def as_anybody(self, asked: Asked, ask: Callable[[Api], Awaitable[T]]) -> T:
+        """What GitHub tells everybody; by some installation, because strangers are soon limited."""
+        installation = self._tokens.an_installation() or await self._an_installation()
+        if not installation:
+            return await ask(Api(self._wire, asked))
+        return await self.as_installation(Asked(asked.what, asked.permission, installation), ask)
+
+    async def _new_token(self, installation_id: int) -> Token:
+        path = "/app/installations/{installation}/access_tokens"
+        asked = Asked(f"POST {path}", "", 0)
+        # Without `permissions`: asking for one that was not granted refuses the whole token.
+        answer = await self.as_app(
+            asked, lambda api: api.write("POST", path, b"", installation=installation_id)
+        )
+        try:
+            return Token(word(answer, "token"), moment(answer, "expires_at"))
+        except Odd as error:
+            raise Unavailable(f"{asked.what}: {error}") from error
+
+    async def _an_installation(self) -> int | None:
+        path = "/app/installations?per_page=100"
+        installations: list[Any] = await self.as_app(Asked(f"GET {path}", "", 0), lambda api: api.get(path))
+        living = (each for each in installations if not find(each, "suspended_at"))
+        return next((optional_integer(each, "id") for each in living), None)

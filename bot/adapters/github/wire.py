@@ -1,0 +1,169 @@
+"""One request to GitHub: over the network, along redirects, past what is known already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+import gidgethub
+from cachetools import LRUCache
+from gidgethub.aiohttp import GitHubAPI
+from yarl import URL
+
+from bot.adapters.github.errors import Answer, Asked, Refusals
+from bot.adapters.github.tokens import Token
+from bot.ports import Unavailable
+
+REQUESTER = "whetstone-bot"
+ACCEPT = "application/vnd.github+json"
+_VERSION = {"x-github-api-version": "2022-11-28"}
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_HOPS = 5
+_PAGES = 100
+_REMEMBERED = 16 * 1024 * 1024
+
+_Known = tuple[int, str, str]
+"""Installation, address, accepted type: two installations never share an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """What all requests of this process share."""
+
+    session: aiohttp.ClientSession
+    api_url: str
+    graphql_url: str
+    refusals: Refusals
+    known: LRUCache[_Known, Answer]
+
+    @property
+    def homes(self) -> frozenset[str]:
+        """Where our credentials may be shown."""
+        return frozenset({_origin(self.api_url), _origin(self.graphql_url)})
+
+
+def remembered(limit: int = _REMEMBERED) -> LRUCache[_Known, Answer]:
+    """A memory of tagged answers that holds so many bytes."""
+    return LRUCache(limit, getsizeof=lambda answer: len(answer.body) + 2048)
+
+
+class Api(GitHubAPI):
+    """gidgethub for one caller and one purpose; every failure is an error of the ports."""
+
+    def __init__(self, wire: Wire, asked: Asked, token: Token | None = None, jwt: str | None = None) -> None:
+        super().__init__(
+            wire.session, REQUESTER, oauth_token=token.value if token else None, base_url=wire.api_url
+        )
+        self._wire = wire
+        self._asked = asked
+        self._jwt = jwt
+        self._last = Answer(0, {}, b"")
+
+    async def get(self, path: str, **gaps: str | int) -> Any:
+        """What stands at a path."""
+        try:
+            return await self.getitem(path, _filled(gaps), accept=ACCEPT, jwt=self._jwt)
+        except _UNREADABLE as error:
+            raise self._unreadable() from error
+
+    async def items(self, path: str, limit: int | None = None, **gaps: str | int) -> list[Any]:
+        """The items of a list over all its pages, or the first `limit` of them."""
+        found: list[Any] = []
+        url: str | None = path
+        for _ in range(_PAGES):
+            if url is None or len(found) >= (limit or inf):
+                return found
+            page, url = await self._page(url, gaps)
+            found += page
+        raise Unavailable(f"{self._asked.what}: a list without an end")
+
+    async def write(self, method: str, path: str, data: Any, **gaps: str | int) -> Any:
+        """What GitHub says after having written."""
+        ask = self.patch if method == "PATCH" else self.post
+        try:
+            return await ask(path, _filled(gaps), data=data, accept=ACCEPT, jwt=self._jwt)
+        except _UNREADABLE as error:
+            raise self._unreadable() from error
+
+    async def mutate(self, query: str, **variables: str) -> Any:
+        """The data of a GraphQL answer."""
+        try:
+            return await self.graphql(query, endpoint=self._wire.graphql_url, **variables)
+        except gidgethub.QueryError as error:
+            errors = error.response.get("errors")
+            raise self._wire.refusals.of_query(self._asked, self._last, errors) from error
+        except (gidgethub.GraphQLException, *_UNREADABLE) as error:
+            raise self._unreadable() from error
+
+    async def _page(self, url: str, gaps: Mapping[str, str | int]) -> tuple[list[Any], str | None]:
+        # gidgethub's own paging would take an object for a list of its keys.
+        try:
+            page: Any
+            page, following, _ = await self._make_request(
+                "GET", url, _filled(gaps), b"", ACCEPT, jwt=self._jwt
+            )
+        except _UNREADABLE as error:
+            raise self._unreadable() from error
+        if not isinstance(page, list):
+            raise self._unreadable()
+        return page, following
+
+    async def _request(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        wire, key = self._wire, (self._asked.installation_id, url, headers["accept"])
+        known = wire.known.get(key) if method == "GET" else None
+        tag = {"if-none-match": known.headers["etag"]} if known else {}
+        answer = await self._follow(method, url, {**headers, **_VERSION, **tag}, body)
+        if answer.status == 304 and known:
+            answer = known
+        elif not 200 <= answer.status < 300:
+            raise wire.refusals.of(self._asked, answer)
+        elif method == "GET" and "etag" in answer.headers and len(answer.body) < wire.known.maxsize // 4:
+            wire.known[key] = answer
+        wire.refusals.forget(self._asked.installation_id)
+        self._last = answer
+        return answer.status, answer.headers, answer.body
+
+    async def _follow(self, method: str, url: str, headers: dict[str, str], body: bytes) -> Answer:
+        # Renamed repositories answer with another address; a write is repeated there as it is.
+        for _ in range(_HOPS):
+            at_home = _origin(url) in self._wire.homes
+            if not at_home and method != "GET":
+                break
+            shown = headers if at_home else {k: v for k, v in headers.items() if k != "authorization"}
+            answer = await self._send(method, url, shown, body)
+            target = answer.headers.get("location")
+            if answer.status not in _REDIRECTS or target is None:
+                return answer
+            url = urljoin(url, target)
+        raise Unavailable(f"{self._asked.what}: redirected too often, or with a write to another host")
+
+    async def _send(self, method: str, url: str, headers: dict[str, str], body: bytes) -> Answer:
+        try:
+            async with self._wire.session.request(
+                method, URL(url, encoded=True), headers=headers, data=body or None, allow_redirects=False
+            ) as response:
+                return Answer(response.status, response.headers, await response.read())
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            raise Unavailable(f"{self._asked.what}: {type(error).__name__} {error}".rstrip()) from error
+
+    def _unreadable(self) -> Unavailable:
+        return Unavailable(f"{self._asked.what}: an answer of {self._last.status} that can't be read")
+
+
+# A proxy's page in place of JSON, cut or wrongly encoded text.
+_UNREADABLE = (gidgethub.GitHubException, ValueError, LookupError, TypeError, RecursionError)
+
+
+def _filled(gaps: Mapping[str, str | int]) -> dict[str, str]:
+    return {name: str(value) for name, value in gaps.items()}
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,66 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.adapters.github import AppKey, connect
+from bot.domain.model import Repository
+from bot.standin import AppFacts, Standin, new_key_pair
+
+
+class Clock:
+    """A time that both sides share, and that moves only when told."""
+
+    def __init__(self):
+        self.time = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+    def __call__(self):
+        return self.time
+
+    def move(self, **by):
+        self.time += timedelta(**by)
+
+
+@pytest.fixture(scope="session")
+def keys():
+    return new_key_pair()
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture(params=[False], ids=["github.com"])
+def enterprise(request):
+    return request.param
+
+
+@pytest.fixture
+async def standin(keys, clock, enterprise):
+    async with Standin(AppFacts(public_pem=keys.public_pem), clock=clock, enterprise=enterprise) as github:
+        yield github
+
+
+@pytest.fixture
+async def client(keys, clock, standin):
+    key = AppKey(4242, keys.private_pem)
+    async with connect(key, standin.api_url, standin.graphql_url, now=clock, seconds=5) as client:
+        yield client
+
+
+@pytest.fixture
+def place(standin):
+    """The stand-in's own repository."""
+    return standin.repository("acme/kb", collaborators={"alice": "write"})
+
+
+@pytest.fixture
+def pull(standin, place):
+    return standin.open_pull_request(place, "bob")
+
+
+@pytest.fixture
+def repository(standin, place):
+    """The same repository as the bot knows it."""
+    installation = standin.installation_of(place)
+    return Repository(place.id, "acme", "kb", installation.id)

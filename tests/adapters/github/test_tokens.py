@@ -1,0 +1,154 @@
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import jwt
+import pytest
+
+from bot.adapters.github import AppKey, connect
+from bot.adapters.github.tokens import Token, Tokens
+from bot.ports import Forbidden, Gone, Unavailable
+from bot.standin import new_key_pair
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+ASKED = ("POST", "*/access_tokens")
+
+
+def test_the_app_signs_a_minute_back_for_nine_minutes(keys):
+    signed = AppKey(4242, keys.private_pem).signed(NOW)
+    claims = jwt.decode(
+        signed, keys.public_pem, algorithms=["RS256"], options={"verify_exp": False, "verify_iat": False}
+    )
+    issued = int(NOW.timestamp()) - 60
+    assert claims == {"iss": "4242", "iat": issued, "exp": issued + 540}
+
+
+def test_a_key_is_not_shown(keys):
+    assert repr(AppKey(4242, keys.private_pem)) == "AppKey(app_id=4242)"
+
+
+async def test_fifty_at_once_ask_for_one_token(client, standin, pull, repository):
+    await asyncio.gather(*(client.reviews(repository, pull.number) for _ in range(50)))
+    assert len(standin.asked(*ASKED)) == 1
+
+
+async def test_fifty_at_once_share_one_failure(client, standin, pull, repository):
+    standin.fail(*ASKED, status=502)
+    asked = (client.reviews(repository, pull.number) for _ in range(50))
+    outcomes = await asyncio.gather(*asked, return_exceptions=True)
+    assert {type(outcome) for outcome in outcomes} == {Unavailable}
+    assert len(standin.asked(*ASKED)) == 1
+
+
+async def test_a_token_is_used_until_five_minutes_before_its_end(client, standin, clock, pull, repository):
+    counts = []
+    for minutes in (0, 54, 2):
+        clock.move(minutes=minutes)
+        await client.reviews(repository, pull.number)
+        counts.append(len(standin.asked(*ASKED)))
+    assert counts == [1, 1, 2]
+
+
+async def test_each_installation_has_its_own(client, standin, pull, repository):
+    await client.reviews(repository, pull.number)
+    elsewhere = standin.installation_of(standin.repository("other/kb"))
+    await client.reviews(replace(repository, installation_id=elsewhere.id), pull.number)
+    assert [exchange.params["installation_id"] for exchange in standin.asked(*ASKED)] == [
+        str(repository.installation_id),
+        str(elsewhere.id),
+    ]
+
+
+async def test_a_token_is_asked_for_without_naming_permissions(client, standin, pull, repository):
+    await client.reviews(repository, pull.number)
+    assert [exchange.body for exchange in standin.asked(*ASKED)] == [{}]
+
+
+async def test_a_revoked_token_is_replaced_and_the_write_is_done_once(client, standin, pull, repository):
+    await client.reviews(repository, pull.number)
+    standin.tokens.revoke_all()
+    await client.create_comment(repository, pull.number, "words")
+    assert [comment.body for comment in standin.comments_of(pull)] == ["words"]
+    assert len(standin.asked(*ASKED)) == 2
+
+
+async def test_a_token_that_is_never_good_is_given_up_after_the_second(client, standin, pull, repository):
+    standin.fail("GET", "*/reviews", status=401, times=9)
+    with pytest.raises(Unavailable, match="401"):
+        await client.reviews(repository, pull.number)
+    assert len(standin.asked(*ASKED)) == 2
+
+
+async def test_many_who_meet_a_revoked_token_replace_it_once(client, standin, pull, repository):
+    await client.reviews(repository, pull.number)
+    standin.tokens.revoke_all()
+    await asyncio.gather(*(client.reviews(repository, pull.number) for _ in range(20)))
+    assert len(standin.asked(*ASKED)) == 2
+
+
+async def test_an_uninstalled_app_gets_no_token(client, standin, pull, repository):
+    standin.uninstall("acme")
+    with pytest.raises(Gone):
+        await client.reviews(repository, pull.number)
+
+
+async def test_a_suspended_installation_is_forbidden(client, standin, pull, repository):
+    standin.suspend("acme")
+    with pytest.raises(Forbidden, match="suspended"):
+        await client.reviews(repository, pull.number)
+
+
+async def test_a_delivery_through_no_installation_asks_nothing(client, standin, pull, repository):
+    with pytest.raises(Forbidden, match="no installation"):
+        await client.reviews(replace(repository, installation_id=0), pull.number)
+    assert standin.requests == []
+
+
+async def test_a_wrong_key_is_said_with_what_to_check(clock, standin, pull, repository):
+    key = AppKey(4242, new_key_pair().private_pem)
+    async with connect(key, standin.api_url, standin.graphql_url, now=clock) as client:
+        with pytest.raises(Unavailable, match="check GITHUB_APP_ID, GITHUB_PRIVATE_KEY"):
+            await client.reviews(repository, pull.number)
+
+
+@pytest.mark.parametrize("body", [{}, {"token": "ghs_x"}, {"token": "ghs_x", "expires_at": "never"}, []])
+async def test_a_token_that_can_not_be_read_is_unavailable(client, standin, pull, repository, body):
+    standin.fail(*ASKED, status=201, body=body)
+    with pytest.raises(Unavailable):
+        await client.reviews(repository, pull.number)
+
+
+async def test_one_who_stops_waiting_leaves_the_token_to_the_others():
+    gate = asyncio.Event()
+    asked = []
+
+    async def fetch(installation):
+        asked.append(installation)
+        await gate.wait()
+        return Token("ghs_x", NOW + timedelta(hours=1))
+
+    tokens = Tokens(fetch, lambda: NOW)
+    impatient, patient = (asyncio.create_task(tokens.of(1)) for _ in range(2))
+    await asyncio.sleep(0)
+    impatient.cancel()
+    gate.set()
+    assert ((await patient).value, asked) == ("ghs_x", [1])
+
+
+async def test_a_newer_token_is_not_dropped_for_an_older_one():
+    fetched = [Token(f"ghs_{n}", NOW + timedelta(hours=1)) for n in range(3)]
+    coming = iter(fetched)
+
+    async def fetch(_):
+        return next(coming)
+
+    tokens = Tokens(fetch, lambda: NOW)
+    first = await tokens.of(1)
+    tokens.drop(1, first)
+    second = await tokens.of(1)
+    tokens.drop(1, first)
+    assert await tokens.of(1) is second
+
+
+def test_a_token_is_not_shown():
+    assert "ghs_x" not in repr(Token("ghs_x", NOW))
