@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from bot.domain.effects import Effect
-from bot.domain.events import Event, Ignored, InlineComment, Review
+from bot.domain.events import Event, Ignored, InlineComment, PullRequestSnapshot, Review
 from bot.domain.model import Account, PullRequest, Repository, Sticky
 from bot.domain.rules import Rules
 
@@ -238,6 +238,10 @@ class GitHub(Protocol):
 
     async def me(self) -> Account:
         """The App's own bot account."""
+        ...
+
+    async def pull_request(self, repository: Repository, number: int) -> PullRequestSnapshot:
+        """The pull request as GitHub shows it now."""
         ...
 
     async def reviews(self, repository: Repository, number: int) -> tuple[Review, ...]:

@@ -98,7 +98,7 @@ def inline(number: int, review_id: int, body: str, **changes) -> InlineComment:
 
 def facts(*reviews: Review, comments: tuple[InlineComment, ...] = (), roles: dict | None = None) -> Facts:
     everybody = {said.author.id: "write" for said in reviews}
-    return Facts(ME, reviews, comments, everybody if roles is None else roles)
+    return Facts(ME, None, reviews, comments, everybody if roles is None else roles)
 
 
 def moment(minutes: float = 42, identity: str = ID) -> Moment:

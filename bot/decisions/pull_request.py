@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from bot.decisions.record import with_truth
 from bot.decisions.verdicts import with_reviews
 from bot.domain import comment as comments
 from bot.domain import iterations as judged
@@ -30,7 +31,8 @@ class Decision:
 
 def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment, site: Site) -> Decision:
     """The one comment that the thread should show, given everything recorded and read."""
-    known = with_reviews(pull_request, facts, rules, moment.now)
+    known = with_truth(pull_request, facts.pull_request) if facts.pull_request else pull_request
+    known = with_reviews(known, facts, rules, moment.now)
     feedback = feedback_on(known, rules, moment)
     if feedback is None:
         return _quiet(known, "no validator has judged it yet")

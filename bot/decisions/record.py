@@ -49,10 +49,17 @@ def _with_snapshot(known: PullRequest | None, seen: PullRequestSnapshot) -> Pull
             revisions=(revision,),
         )
     with_revision = replace(known, revisions=_with_revision(known.revisions, revision))
-    if seen.updated_at < known.updated_at:
-        return with_revision
+    if seen.updated_at > known.updated_at:
+        return with_truth(with_revision, seen)
+    if seen.updated_at == known.updated_at and _shown(seen) != _shown(known):
+        return replace(with_revision, unsure=True)
+    return with_revision
+
+
+def with_truth(known: PullRequest, seen: PullRequestSnapshot) -> PullRequest:
+    """The pull request as this snapshot shows it, which is the newest there is."""
     return replace(
-        with_revision,
+        known,
         repository=seen.repository,
         author=seen.author,
         title=seen.title,
@@ -64,7 +71,13 @@ def _with_snapshot(known: PullRequest | None, seen: PullRequestSnapshot) -> Pull
         merged=seen.merged or (known.merged and not seen.open),
         draft=seen.draft,
         closed_at=seen.closed_at,
+        revisions=_with_revision(known.revisions, Revision(seen.head, seen.updated_at)),
+        unsure=False,
     )
+
+
+def _shown(pull_request: PullRequest | PullRequestSnapshot) -> tuple[object, ...]:
+    return (pull_request.head, pull_request.base, pull_request.title, pull_request.open, pull_request.draft)
 
 
 def _with_revision(known: tuple[Revision, ...], seen: Revision) -> tuple[Revision, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.domain.events import InlineComment, Review
+from bot.domain.events import InlineComment, PullRequestSnapshot, Review
 from bot.domain.model import Account
 
 
@@ -15,6 +15,7 @@ class Facts:
     """Reads of the API; `None` where this turn had no reason to read."""
 
     me: Account
+    pull_request: PullRequestSnapshot | None = None
     reviews: tuple[Review, ...] | None = None
     inline_comments: tuple[InlineComment, ...] | None = None
     roles: Mapping[int, str | None] = field(default_factory=dict)

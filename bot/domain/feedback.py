@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.gates import Gate, Gates
-from bot.domain.iterations import Changes, Iteration, open_items, standing
+from bot.domain.iterations import Changes, Iteration, in_order, open_items, standing
 from bot.domain.model import Item, Place, PullRequest, Stance, Validator, Verdict
 
 _BLOCKING_SEVERITIES = frozenset({"critical", "major"})
@@ -111,10 +111,10 @@ class Feedback:
 
 def last_open(pull_request: PullRequest) -> tuple[str, ...]:
     """The tags that were open the last time that any were."""
-    times = sorted({verdict.at for verdict in pull_request.verdicts}, reverse=True)
-    for at in times:
-        if tags := tuple(dict.fromkeys(item.tag for item in open_items(standing(pull_request.verdicts, at)))):
-            return tuple(tag for tag in tags if tag)
+    spoken = [replace(verdict, lifted_at=None) for verdict in in_order(pull_request.verdicts)]
+    for count in range(len(spoken), 0, -1):
+        if items := open_items(standing(spoken[:count])):
+            return tuple(dict.fromkeys(item.tag for item in items if item.tag))
     return ()
 
 

@@ -99,7 +99,7 @@ def standing(
         held = newest.get(verdict.validator.key)
         if held is None or not _is_late_check(verdict, held, head):
             newest[verdict.validator.key] = verdict
-    return _in_order(verdict for verdict in newest.values() if not _lifted(verdict, at))
+    return in_order(verdict for verdict in newest.values() if not _lifted(verdict, at))
 
 
 def open_items(verdicts: Sequence[Verdict]) -> tuple[Item, ...]:
@@ -193,12 +193,13 @@ def phase(number: int, maximum: int, *, closed: bool) -> Phase:
 
 
 def _judgements(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    return _in_order(
+    return in_order(
         verdict for verdict in verdicts if verdict.counted and verdict.stance is not Stance.SILENT
     )
 
 
-def _in_order(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+def in_order(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """Return the verdicts, the earliest first."""
     return tuple(sorted(verdicts, key=_order))
 
 
@@ -256,7 +257,7 @@ def _state(pull_request: PullRequest, head: str, end: datetime) -> tuple[Verdict
         if _head_of(pull_request, verdict) == head or (verdict.at < end and not spoken):
             state[verdict.validator.key] = verdict
     left = _left_at(pull_request, head, end)
-    return _in_order(
+    return in_order(
         verdict for verdict in state.values() if not _lifted(verdict, left if verdict.at < left else None)
     )
 

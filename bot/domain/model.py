@@ -156,6 +156,8 @@ class PullRequest:
     revisions: tuple[Revision, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     sticky: Sticky | None = None
+    unsure: bool = False
+    """Two payloads of the same second differ: only GitHub can say which is the newer."""
 
     @property
     def name(self) -> str:

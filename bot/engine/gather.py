@@ -21,14 +21,17 @@ async def gather(
 ) -> Facts:
     """The facts that these events make necessary; nothing is read where no verdict can have changed."""
     me = await github.me()
+    truth = None
+    if pull_request.unsure:
+        truth = await github.pull_request(pull_request.repository, pull_request.number)
     if not any(_matters(event, pull_request, rules) for event in events):
-        return Facts(me)
+        return Facts(me, truth)
     reviews = _with_seen_reviews(await github.reviews(pull_request.repository, pull_request.number), events)
     comments = None
     if any(_rejects(review, rules) for review in reviews):
         read = await github.inline_comments(pull_request.repository, pull_request.number)
         comments = _with_seen_comments(read, events, now)
-    return Facts(me, reviews, comments, await _roles(pull_request, reviews, rules, github, me))
+    return Facts(me, truth, reviews, comments, await _roles(pull_request, reviews, rules, github, me))
 
 
 def _matters(event: Event, pull_request: PullRequest, rules: Rules) -> bool:

@@ -35,6 +35,9 @@ class Worker:
     _running: set[asyncio.Task[None]] = field(default_factory=set)
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _last_beat: float = 0.0
+    _rounds: int = 0
+    _quiet_round: int = -1
+    _looked: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
         """Work until `stop`; then let what is under way come to its end."""
@@ -54,6 +57,17 @@ class Worker:
         """Take no further lane."""
         self._stopping.set()
         self.store.wakes.set()
+
+    async def settled(self) -> None:
+        """Return when nothing is under way and nothing is due."""
+        begun = self._rounds
+        while self._running or self._quiet_round <= begun:
+            if self._running:
+                await asyncio.wait(self._running)
+                begun = self._rounds
+            self._looked.clear()
+            self.store.wakes.set()
+            await self._looked.wait()
 
     @property
     def beat_age(self) -> float:
@@ -110,6 +124,7 @@ class Worker:
         await self.store.release(claim)
 
     async def _claim_some(self) -> bool:
+        self._rounds += 1
         free = self.concurrency - len(self._running)
         if free <= 0:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
@@ -125,6 +140,9 @@ class Worker:
             task = asyncio.create_task(self.take(claim))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
+        if not claims and not self._running:
+            self._quiet_round = self._rounds
+        self._looked.set()
         return bool(claims)
 
     async def _pause(self) -> None:

@@ -1,0 +1,64 @@
+"""`whetstone parked`: the deliveries that were given up on, and how to try them again."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from dataclasses import asdict
+
+from bot import wiring
+from bot.cli import Command, UsageError
+from bot.ports import Parked
+from bot.settings import SettingsError
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--retry", metavar="ID", nargs="+", help="queue these again; `all` for every one")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    try:
+        url = wiring.database_url()
+    except SettingsError as mistakes:
+        raise UsageError("; ".join(mistakes.problems)) from mistakes
+    return asyncio.run(_listed(url, arguments))
+
+
+async def _listed(url: str, arguments: argparse.Namespace) -> int:
+    async with wiring.store_of(url) as store:
+        parked = await store.parked()
+        if arguments.retry:
+            return await _retried(store.retry, parked, arguments.retry)
+    for delivery in parked:
+        print(json.dumps(asdict(delivery), default=str) if arguments.json else _line(delivery))
+    if not parked and not arguments.json:
+        print("Nothing is parked.")
+    return 0
+
+
+async def _retried(retry: wiring.Retry, parked: tuple[Parked, ...], wanted: list[str]) -> int:
+    known = {delivery.id for delivery in parked}
+    ids = tuple(known) if wanted == ["all"] else tuple(wanted)
+    if unknown := [given for given in ids if given not in known]:
+        raise UsageError(f"nothing is parked under {', '.join(unknown)}")
+    count = await retry(ids)
+    print(f"{count} queued again.")
+    return 0
+
+
+def _line(delivery: Parked) -> str:
+    return (
+        f"{delivery.id}  {delivery.event}  {delivery.lane}  parked {delivery.parked_at:%Y-%m-%d %H:%M} UTC "
+        f"after {delivery.attempts} attempts: {delivery.error}"
+    )
+
+
+COMMAND = Command(
+    "parked",
+    "List the deliveries that were given up on, or queue them again.",
+    "whetstone parked --retry 72d3162e-cc78-11e3-81ab-4c9367dc0958",
+    _arguments,
+    _run,
+)

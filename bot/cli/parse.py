@@ -1,0 +1,46 @@
+"""`whetstone parse`: what a machine reads in a comment."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from bot.cli import Command
+from bot.domain import prose
+from bot.domain.comment import MARKER
+from bot.domain.escape import read_marker
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--document", action="store_true", help="the feedback document instead of the marker")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    body = sys.stdin.buffer.read().decode("utf-8", "replace")
+    found = _document(body) if arguments.document else read_marker(MARKER, body)
+    if found is None:
+        what = "feedback document" if arguments.document else f"{MARKER} marker"
+        print(f"whetstone parse: there is no {what} in the comment", file=sys.stderr)
+        return 1
+    print(json.dumps(found, ensure_ascii=False))
+    return 0
+
+
+def _document(body: str) -> dict[str, object] | None:
+    """The first JSON fence, if it holds an object."""
+    first = next((fence.text for fence in prose.fences(body) if fence.info.split()[:1] == ["json"]), None)
+    try:
+        found = json.loads(first) if first is not None else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+COMMAND = Command(
+    "parse",
+    "Print the marker (or the document) of a comment on standard input as JSON.",
+    "gh api repos/acme/knowledge/issues/comments/501 --jq .body | whetstone parse --document",
+    _arguments,
+    _run,
+)

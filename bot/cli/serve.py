@@ -1,0 +1,65 @@
+"""`whetstone serve`: the HTTP server and the worker in one process."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from dataclasses import replace
+
+from bot import wiring
+from bot.cli import Command, UsageError
+from bot.settings import Settings, SettingsError
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", help="the address to listen on (HOST, 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="the port to listen on (PORT, 8080)")
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--web-only", action="store_true", help="take deliveries in, work on none (PostgreSQL)")
+    part.add_argument("--worker-only", action="store_true", help="work, and listen to nobody (PostgreSQL)")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    try:
+        settings = wiring.settings()
+    except SettingsError as mistakes:
+        for problem in mistakes.problems:
+            print(f"whetstone serve: {problem}", file=sys.stderr)
+        return 2
+    settings = replace(
+        settings,
+        host=arguments.host or settings.host,
+        port=settings.port if arguments.port is None else arguments.port,
+    )
+    if (arguments.web_only or arguments.worker_only) and settings.database_url.startswith("sqlite"):
+        raise UsageError(
+            "SQLite is one process a file; --web-only and --worker-only need PostgreSQL (DATABASE_URL)"
+        )
+    return asyncio.run(_served(settings, web=not arguments.worker_only, worker=not arguments.web_only))
+
+
+async def _served(settings: Settings, *, web: bool, worker: bool) -> int:
+    wiring.configure_log(settings)
+    print(wiring.store_line(settings), flush=True)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stop.set)
+    async with wiring.running(settings, serve=web, work=worker) as instance:
+        if instance.address:
+            host, port = instance.address
+            print(f"Listening on http://{host}:{port}: deliveries go to /webhook.", flush=True)
+        await stop.wait()
+        print("Stopping: what is under way comes to its end first.", flush=True)
+    return 0
+
+
+COMMAND = Command(
+    "serve",
+    "Take deliveries in and work on them, in one process.",
+    "GITHUB_APP_ID=1 GITHUB_PRIVATE_KEY_PATH=key.pem GITHUB_WEBHOOK_SECRET=… whetstone serve --port 8080",
+    _arguments,
+    _run,
+)

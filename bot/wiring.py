@@ -1,0 +1,218 @@
+"""Which concrete parts make up a running Whetstone? The only file that names them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from bot import settings as settings_of
+from bot.domain.comment import Site
+from bot.domain.document import SCHEMA_ID
+from bot.domain.events import Event, Ignored
+from bot.domain.gates import Gates
+from bot.domain.links import GITHUB, Web
+from bot.domain.model import Repository
+from bot.domain.rules import Rules
+from bot.ports import Delivery, StoreUnavailable
+from bot.settings import Settings
+
+if TYPE_CHECKING:
+    # Named here for types only: a command such as `render` must not pay for what it does not use.
+    from bot.adapters.store import SqlStore
+    from bot.engine.worker import Worker
+
+READY_WITHIN = 10.0
+"""Seconds after which a worker that has not beaten counts as stuck."""
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """An identity that nothing else has."""
+    return str(uuid.uuid4())
+
+
+def settings() -> Settings:
+    """What the environment and `.env` say."""
+    return settings_of.load(os.environ, Path(".env"))
+
+
+def pack(name: str) -> Gates:
+    """The gates of a pack, named as in `extends`, or given as a file."""
+    from bot.adapters.rule_files import load_pack, rules_directory
+
+    shipped = rules_directory() / f"{name}.yml"
+    return load_pack(shipped if shipped.is_file() and "/" not in name else Path(name))
+
+
+def default_rules() -> Rules:
+    """The rules of a repository that configures nothing."""
+    from bot.adapters.rule_files import load_packs, merge, rules_directory
+
+    return merge(load_packs(rules_directory()))
+
+
+def site(configuration: Settings) -> Site:
+    """Where links lead with these settings."""
+    public = configuration.public_url
+    schema = f"{public.rstrip('/')}/schemas/actionable-feedback.json" if public else SCHEMA_ID
+    return Site(Web(web_address(configuration.api_url)), schema)
+
+
+def web_address(api_url: str) -> str:
+    """The pages that belong to an API's address: GHES has both on one host."""
+    parts = urlsplit(api_url)
+    if parts.path.rstrip("/").endswith("/api/v3"):
+        return f"{parts.scheme}://{parts.netloc}"
+    if parts.netloc.startswith("api.") and parts.netloc != "api.github.com":
+        return f"{parts.scheme}://{parts.netloc.removeprefix('api.')}"
+    return GITHUB
+
+
+@asynccontextmanager
+async def store_of(url: str) -> AsyncIterator[SqlStore]:
+    """The store beside a running server: reads, accepts and retries, but takes no lanes."""
+    from bot.adapters.store import open_store
+
+    async with open_store(url, worker=False) as store:
+        yield store
+
+
+def database_url() -> str:
+    """The store's address, for the commands that ask nothing of GitHub."""
+    return settings_of.load_database_url(os.environ, Path(".env"))
+
+
+Retry = Callable[[tuple[str, ...]], Awaitable[int]]
+
+
+def configure_log(configuration: Settings) -> None:
+    """Log lines as the settings say, without any secret in them."""
+    from bot.adapters import log
+
+    log.configure(configuration.log_level, configuration.log_format, configuration.secrets)
+
+
+def store_line(configuration: Settings) -> str:
+    """Which store is used, and whether it survives a restart."""
+    shown = settings_of.shown_database(configuration.database_url)
+    if configuration.database_url.startswith("sqlite"):
+        return f"Store: {shown}, a file on this machine: it survives a restart as long as the disk is kept."
+    return f"Store: {shown}, PostgreSQL: it survives a restart, and several machines may share it."
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A running process: where it listens, and the parts that others may ask."""
+
+    address: tuple[str, int] | None
+    store: SqlStore
+    worker: Worker | None
+
+    async def settled(self) -> None:
+        """Return when nothing that came in is left to be done."""
+        if self.worker:
+            await self.worker.settled()
+
+
+@asynccontextmanager
+async def running(
+    configuration: Settings, *, clock: Callable[[], datetime] = now, serve: bool = True, work: bool = True
+) -> AsyncIterator[Instance]:
+    """Door and worker of one process, as long as the block runs."""
+    from bot.adapters.store import open_store
+
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(configuration.database_url, worker=work))
+        worker = await stack.enter_async_context(_working(configuration, store, clock)) if work else None
+        address = await stack.enter_async_context(_serving(configuration, store, worker)) if serve else None
+        yield Instance(address, store, worker)
+
+
+@asynccontextmanager
+async def _serving(
+    configuration: Settings, store: SqlStore, worker: Worker | None
+) -> AsyncIterator[tuple[str, int]]:
+    from bot.adapters.web.app import application, serving
+    from bot.adapters.web.health import routes
+    from bot.adapters.web.webhook import Door
+
+    secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
+    door = Door(store, secrets, events_read())
+    app = application([*door.routes(), *routes(_Readiness(store, worker))])
+    async with serving(app, configuration.host, configuration.port) as address:
+        yield address
+
+
+@asynccontextmanager
+async def _working(
+    configuration: Settings, store: SqlStore, clock: Callable[[], datetime]
+) -> AsyncIterator[Worker]:
+    from bot.adapters.github import AppKey, connect
+    from bot.engine.turns import Turns
+    from bot.engine.worker import Worker
+
+    key = AppKey(configuration.app_id, configuration.private_key)
+    async with connect(key, configuration.api_url, configuration.graphql_url, now=clock) as github:
+        turns = Turns(store, github, _DefaultRules(), parse, site(configuration), clock, new_id)
+        worker = Worker(store, turns, clock)
+        running = asyncio.create_task(worker.run())
+        try:
+            yield worker
+        finally:
+            worker.stop()
+            await running
+
+
+def events_read() -> frozenset[str]:
+    """The events that a delivery may be of: those that GitHub is asked for, and our own."""
+    from bot.adapters.payloads import EVENTS, OWN_EVENT
+
+    return EVENTS | {OWN_EVENT}
+
+
+def parse(delivery: Delivery) -> Event | Ignored:
+    """What a delivery says."""
+    import msgspec
+
+    from bot.adapters import payloads
+
+    return payloads.parse(delivery.event, msgspec.json.decode(delivery.body))
+
+
+class _DefaultRules:
+    """Every repository has the product's own rules."""
+
+    def __init__(self) -> None:
+        self._rules = default_rules()
+
+    async def rules(self, repository: Repository) -> Rules:  # noqa: ARG002  the port names it
+        return self._rules
+
+
+@dataclass(frozen=True, slots=True)
+class _Readiness:
+    store: SqlStore
+    worker: Worker | None
+
+    async def ready(self) -> tuple[bool, dict[str, Any]]:
+        """Whether the store answers and the worker is alive; GitHub being away changes nothing."""
+        try:
+            await self.store.next_due()
+        except StoreUnavailable:
+            return False, {"store": "away"}
+        if self.worker is None:
+            return True, {"store": "ok"}
+        alive = self.worker.beat_age < READY_WITHIN
+        return alive, {"store": "ok", "worker": "ok" if alive else "stuck"}
