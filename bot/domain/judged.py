@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.domain.iterations import standing
-from bot.domain.memory import DEAD_AFTER, Record, Window
+from bot.domain.memory import DEAD_AFTER, Record, Window, reaches_back
 from bot.domain.model import Account, Stance, Verdict
 
 
@@ -45,9 +45,11 @@ def judged(
     records: Iterable[Record], window: Window, dead_after: timedelta = DEAD_AFTER
 ) -> tuple[Judged, ...]:
     """The pull requests that count in the window, the latest activity first."""
+    since = reaches_back(window, dead_after)
+    near = (record for record in records if record.created_at < window.end and record.last_active >= since)
     found = (
         _judged(record, window, max(active))
-        for record in records
+        for record in near
         if (active := tuple(_activity(record, window, dead_after)))
     )
     return tuple(sorted(found, key=lambda row: (row.at, row.number), reverse=True))

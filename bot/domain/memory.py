@@ -67,8 +67,13 @@ class Window:
 
 def last_hours(hours: int, now: datetime) -> Window:
     """The hours up to this instant, which belongs to them."""
-    end = now + _INSTANT
+    end = just_after(now)
     return Window(end - timedelta(hours=hours), end)
+
+
+def just_after(now: datetime) -> datetime:
+    """The end of a window that this instant belongs to."""
+    return now + _INSTANT
 
 
 def reaches_back(window: Window, dead_after: timedelta = DEAD_AFTER) -> datetime:

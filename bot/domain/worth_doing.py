@@ -1,0 +1,117 @@
+"""What a week suggests to do, by rule: one line for each kind of finding, the strongest of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.domain.escape import code_span
+from bot.domain.gates import Gates
+from bot.domain.links import Web, person
+from bot.domain.model import Place
+from bot.domain.phrasing import counted, gate_name, joined, out_of
+from bot.domain.summary import GateWeek, Summary
+
+LINES = 3
+"""At most so many."""
+CONFIG = Place(".github/whetstone.yml")
+"""Where a repository keeps its rules."""
+
+_ALONE = 2  # times that an auto-fixable gate was the only blocker
+_CASES = 2  # of a gate before half of them overturned says something
+_REVIEWS = 3  # of one account that were not counted
+_BEFORE = 2  # cases the week before; from 1 to 2 is chance
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A line for the description, and the same in short for the comment."""
+
+    line: str
+    short: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the lines name and link to."""
+
+    gates: Gates
+    web: Web
+    has_config: bool = True
+    """The repository has a config of its own, which can be linked to."""
+    tells_how: bool = True
+    """Say which lines of the config would make an account's reviews count."""
+
+
+def worth_doing(week: Summary, page: Page) -> tuple[Advice, ...]:
+    """At most three things, the surest first."""
+    return tuple(_advice(week, page))[:LINES]
+
+
+def _advice(week: Summary, page: Page) -> Iterator[Advice]:
+    yield from _check_first(week, page)
+    yield from _too_strict(week, page)
+    yield from _not_counted(week, page)
+    yield from _doubled(week, page)
+
+
+def _check_first(week: Summary, page: Page) -> Iterator[Advice]:
+    alone = {
+        tag: times
+        for tag, times in week.only_blocker.items()
+        if times >= _ALONE and (gate := page.gates.get(tag)) and gate.auto_fixable
+    }
+    if alone:
+        tag = max(sorted(alone), key=lambda tag: alone[tag])
+        name, times = gate_name(tag, page.gates), alone[tag]
+        cost = out_of(times, week.now.rejected, "rejected pull request")
+        yield Advice(
+            f"**{name}** is auto-fixable and was the only blocking issue in {cost}: check it before review "
+            "(a pre-commit hook, the agents' instructions).",
+            f"check {name} before review, it alone would have spared {counted(times, 'rejection')}",
+        )
+
+
+def _too_strict(week: Summary, page: Page) -> Iterator[Advice]:
+    found = [gate for gate in week.gates if gate.broken >= _CASES and 2 * gate.overturned >= gate.broken]
+    if found:
+        worst = max(found, key=lambda gate: gate.overturned)
+        cases = f"was overturned in {worst.overturned} of {counted(worst.broken, 'case')}"
+        name, repository = gate_name(worst.tag, page.gates), week.ask.repository
+        address = page.web.blob_url(repository, repository.default_branch, CONFIG)
+        link = f" [The gate]({address})" if page.has_config else ""
+        yield Advice(f"**{name}** {cases}: its wording may be too strict.{link}", f"{name} {cases}")
+
+
+def _not_counted(week: Summary, page: Page) -> Iterator[Advice]:
+    found = {login: reviews for login, reviews in week.uncounted.items() if reviews >= _REVIEWS}
+    if found:
+        shown = dict(tuple(found.items())[:LINES])
+        told = [f"{reviews} by {person(login)}" for login, reviews in shown.items()]
+        told[0] = told[0].replace(" by ", " reviews by ", 1)
+        who = "it is" if len(shown) == 1 else "they are"
+        reviews = f"{joined(told)} were not counted"
+        lines = f" To count: {code_span(_lines(tuple(shown)))}" if page.tells_how else ""
+        yield Advice(f"{reviews}: {who} not among this repository's validators.{lines}", reviews)
+
+
+def _lines(logins: tuple[str, ...]) -> str:
+    """What to write in the config, on one line."""
+    apps = [login.removesuffix("[bot]") for login in logins if login.endswith("[bot]")]
+    users = [login for login in logins if not login.endswith("[bot]")]
+    sections = [
+        f"{kind}: [{', '.join(names)}]" for kind, names in (("apps", apps), ("users", users)) if names
+    ]
+    return f"validators: {{{', '.join(sections)}}}"
+
+
+def _doubled(week: Summary, page: Page) -> Iterator[Advice]:
+    found = [gate for gate in week.gates if gate.before >= _BEFORE and gate.broken >= 2 * gate.before]
+    if found:
+        most: GateWeek = max(found, key=lambda gate: gate.broken)
+        name = gate_name(most.tag, page.gates)
+        yield Advice(
+            f"**{name}** was broken in {counted(most.broken, 'pull request')}, after {most.before} the week "
+            "before: look at what they have in common.",
+            f"{name} went from {most.before} to {most.broken}",
+        )
