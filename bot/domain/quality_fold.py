@@ -1,0 +1,128 @@
+"""How the comment shows the quality of the iterations, and the way back to the best: folded, from 2 on."""
+
+from __future__ import annotations
+
+from bot.domain.degradation import EARLY, Degradation, note
+from bot.domain.feedback import failed_gates
+from bot.domain.gates import Gates
+from bot.domain.going_back import commands, same_files
+from bot.domain.iterations import WINDOW, Iteration
+from bot.domain.links import Web
+from bot.domain.model import Repository
+from bot.domain.trajectory import Scored, Trajectory, decimals
+from bot.domain.weights import Dimension
+
+
+def fold(
+    trajectory: Trajectory, found: Degradation, gates: Gates, web: Web, repository: Repository
+) -> str | None:
+    """Return the fold of the comment; None before the second iteration, and where nothing was observed."""
+    best = trajectory.best
+    if len(trajectory.scored) < 2 or best is None:
+        return None
+    parts = [
+        _table(trajectory, best, gates, web, repository),
+        _left_out(trajectory.scored),
+        note(found) if found.signs or found.iteration > EARLY else "",
+        _way_back(trajectory, best, web, repository),
+    ]
+    inside = "\n\n".join(part for part in parts if part)
+    return f"<details><summary>{summary(trajectory)}</summary>\n\n{inside}\n\n</details>"
+
+
+def summary(trajectory: Trajectory) -> str:
+    """Return the result in one line: the way of the quality, and which iteration was the best."""
+    path = " → ".join(decimals(trajectory.scored)[-WINDOW:])
+    dots = "… → " if len(trajectory.scored) > WINDOW else ""
+    return f"Quality {dots}{path}: {_result(trajectory)}"
+
+
+def shorter(trajectory: Trajectory, gates: Gates) -> Scored | None:
+    """Return the best iteration where going back to it leaves fewer blocking gates than going on."""
+    best, final = trajectory.best, trajectory.final
+    if best is None or not _is_worth_it(trajectory, best):
+        return None
+    fewer = _blocking(best.snapshot.iteration, gates) < _blocking(final.snapshot.iteration, gates)
+    return best if fewer else None
+
+
+def opened(iteration: Iteration, gates: Gates) -> str:
+    """Return how many gates are broken, in words."""
+    failed = failed_gates(iteration.standing, gates, frozenset())
+    blocking = sum(gate.blocking for gate in failed)
+    warnings = len(failed) - blocking
+    words = [f"{blocking} blocking"] if blocking else []
+    words += [f"{warnings} warning{'' if warnings == 1 else 's'}"] if warnings else []
+    return ", ".join(words) or "nothing"
+
+
+def _blocking(iteration: Iteration, gates: Gates) -> int:
+    return sum(gate.blocking for gate in failed_gates(iteration.standing, gates, frozenset()))
+
+
+def _result(trajectory: Trajectory) -> str:
+    best, final = trajectory.best, trajectory.final
+    if best is None:
+        return "nothing was observed"
+    if best.number == final.number:
+        last = final.number == trajectory.scored[-1].number
+        return (
+            "the last iteration is the best"
+            if last
+            else f"iteration {best.number}, the present one, is the best"
+        )
+    if best.quality == final.quality:
+        return f"as good as iteration {best.number}, none was better"
+    if not final.snapshot.iteration.rejected:
+        return f"iteration {best.number} scored higher, the verdict stands"
+    if same_files(best, final):
+        return f"iteration {best.number} scored higher with the same files"
+    way = ". How to go back to it" if best.snapshot.available else ", but GitHub no longer has it"
+    return f"iteration {best.number} was the best{way}"
+
+
+def _is_worth_it(trajectory: Trajectory, best: Scored) -> bool:
+    """Whether to go back: not from an accepted iteration, whatever its score, nor to the same files."""
+    final = trajectory.final
+    lower = best.quality is not None and final.quality is not None and final.quality < best.quality
+    possible = best.snapshot.available and not same_files(best, final)
+    return lower and possible and final.snapshot.iteration.rejected
+
+
+def _table(trajectory: Trajectory, best: Scored, gates: Gates, web: Web, repository: Repository) -> str:
+    rows = ["| Iteration | Quality | Open | What decided |", "|---|---|---|---|"]
+    told = list(zip(trajectory.scored, decimals(trajectory.scored), strict=True))
+    shown = [pair for pair in told[:-WINDOW] if pair[0] is best] + told[-WINDOW:]
+    for scored, quality in shown:
+        commit = web.other_commit(repository, scored.head)
+        number = f"**{quality}**" if scored is best else quality
+        decided = scored.score.decided if scored.score else "nothing was observed"
+        open_gates = opened(scored.snapshot.iteration, gates)
+        rows.append(f"| {scored.number} {commit} | {number} | {open_gates} | {decided} |")
+    return "\n".join(rows)
+
+
+def _left_out(scored: tuple[Scored, ...]) -> str:
+    """Say which dimensions nothing observed, and where."""
+    lines = []
+    for dimension in Dimension:
+        numbers = [each.number for each in scored if each.score and dimension in each.score.unobserved]
+        if numbers:
+            where = "everywhere" if len(numbers) == len(scored) else f"in {', '.join(map(str, numbers))}"
+            lines.append(f"{dimension} {where}")
+    return f"Not observed, so left out: {'; '.join(lines)}." if lines else ""
+
+
+def _way_back(trajectory: Trajectory, best: Scored, web: Web, repository: Repository) -> str:
+    final = trajectory.final
+    if best.number == final.number or best.quality == final.quality:
+        return ""
+    label = f"What changed from {best.number} to {final.number}"
+    changed = f"{web.compare(repository, best.head, final.head, label)}."
+    if not _is_worth_it(trajectory, best):
+        return changed
+    shell = "\n".join(commands(best, final))
+    return (
+        f"{changed} To take over the files of iteration {best.number} on your branch, "
+        f"without rewriting history:\n\n```sh\n{shell}\n```"
+    )
