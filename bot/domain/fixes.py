@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from bot.domain.judged import judgements, open_tags
+from bot.domain.judged import judgements, tags_left
 from bot.domain.memory import Record, Window
 from bot.domain.model import Verdict
 
@@ -54,11 +54,13 @@ def names(verdict: Verdict, tag: str) -> bool:
 
 
 def _fixes(record: Record, said: tuple[Verdict, ...]) -> Iterator[Fix]:
+    stands: dict[str, Verdict] = {}
     named_at: dict[str, str | None] = {}
     for verdict in said:
-        before = open_tags(record, verdict.at - timedelta(microseconds=1))
-        after = open_tags(record, verdict.at)
+        before = tags_left(record, stands.values(), verdict.at)
+        stands[verdict.validator.key] = verdict
+        after = tags_left(record, stands.values(), verdict.at)
         for tag in before:
-            if tag not in after and verdict.head and named_at.get(tag) != verdict.head:
+            if tag not in after and verdict.head and named_at[tag] != verdict.head:
                 yield Fix(tag, record.number, verdict.head, verdict.at)
         named_at.update((item.tag, verdict.head) for item in verdict.items if item.tag)

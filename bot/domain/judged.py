@@ -57,9 +57,15 @@ def judged(
 
 def open_tags(record: Record, at: datetime) -> tuple[str, ...]:
     """The tags that the standing verdicts reject for at this moment, oldest verdict first."""
+    return tags_left(record, standing(record.verdicts, at), at)
+
+
+def tags_left(record: Record, verdicts: Iterable[Verdict], at: datetime) -> tuple[str, ...]:
+    """The tags of the rejecting ones among these verdicts that nobody has lifted or overturned by then."""
     named = (
         item.tag
-        for verdict in _rejecting(record, at)
+        for verdict in verdicts
+        if verdict.stance is Stance.REJECTS and not (verdict.lifted_at and verdict.lifted_at <= at)
         for item in verdict.items
         if item.tag and not _is_overturned(record, item.tag, verdict.at, at)
     )
@@ -88,15 +94,16 @@ def _activity(record: Record, window: Window, dead_after: timedelta) -> Iterator
 
 def _judged(record: Record, window: Window, at: datetime) -> Judged:
     said = judgements(record, window.last)
-    rejected = _is_rejected(record, window.last)
-    left = open_tags(record, _settled(record, window.last)) if rejected else ()
+    decided = _decided_at(record, window.last)
+    rejecting = _rejecting(record, decided)
+    left = tags_left(record, rejecting, decided)
     return Judged(
         number=record.number,
         author=record.author,
         at=at,
         state=_state(record, window.last),
-        rejected=rejected,
-        first_pass=not rejected and all(verdict.stance is Stance.APPROVES for verdict in said),
+        rejected=bool(rejecting),
+        first_pass=not rejecting and all(verdict.stance is Stance.APPROVES for verdict in said),
         judged=bool(said),
         tags=tuple(dict.fromkeys((*_named(record, window), *left))),
         open_tags=left,
@@ -104,14 +111,12 @@ def _judged(record: Record, window: Window, at: datetime) -> Judged:
     )
 
 
-def _is_rejected(record: Record, at: datetime) -> bool:
-    return bool(_rejecting(record, at) or _rejecting(record, _settled(record, at)))
-
-
-def _settled(record: Record, at: datetime) -> datetime:
-    """The moment that decides: closing unmerged keeps the verdict that stood then."""
-    closed_unmerged = record.closed_at is not None and record.closed_at <= at and not record.merged
-    return record.closed_at if closed_unmerged and record.closed_at and not _rejecting(record, at) else at
+def _decided_at(record: Record, at: datetime) -> datetime:
+    """The moment whose verdicts count: closing unmerged keeps those that stood then."""
+    closed = record.closed_at
+    if closed is None or closed > at or record.merged or _rejecting(record, at):
+        return at
+    return closed
 
 
 def _named(record: Record, window: Window) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.domain.iterations import in_order
 from bot.domain.model import Account, Item, PullRequest, Verdict
 
 DEAD_AFTER = timedelta(days=14)
@@ -88,7 +89,7 @@ def record_of(pull_request: PullRequest, overturned: tuple[Overturned, ...] = ()
         author=pull_request.author,
         created_at=pull_request.created_at,
         pushed_at=tuple(revision.seen_at for revision in pull_request.revisions),
-        verdicts=tuple(_wordless(verdict, pull_request) for verdict in pull_request.verdicts),
+        verdicts=tuple(_wordless(verdict, pull_request) for verdict in in_order(pull_request.verdicts)),
         closed_at=None if pull_request.open else pull_request.closed_at,
         merged=pull_request.merged,
         overturned=overturned,
