@@ -4,6 +4,8 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from iteration_builders import approves, check, head, minute, pull_request, rejects, said
 
 from bot.domain.iterations import (
@@ -235,6 +237,42 @@ def test_fixed_still_open_and_new():
 def test_in_the_first_iteration_all_is_new():
     one = iterations(pull_request(rejects(1)))[0]
     assert changes(None, one) == Changes(new=("date_errors",))
+
+
+# Whatever happens
+
+EVENT = st.tuples(st.sampled_from("abcd"), st.sampled_from(["alice", "bob"]), st.booleans())
+
+
+def told(events):
+    return [
+        approves(at, who, where) if yes else rejects(at, who, where)
+        for at, (where, who, yes) in enumerate(events, 1)
+    ]
+
+
+@given(st.lists(EVENT, max_size=8), st.lists(EVENT, max_size=4))
+def test_a_number_once_given_stays_also_over_force_pushes_back(first, more):  # row 7
+    before = numbered(pull_request(*told(first)))
+    after = numbered(pull_request(*told([*first, *more])))
+    assert after[: len(before)] == before
+    assert [number for number, _ in after] == list(range(1, len(after) + 1))
+
+
+@given(st.lists(EVENT, min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_the_order_of_arrival_changes_nothing(events, random):
+    shuffled = told(events)
+    random.shuffle(shuffled)
+    last = events[-1][0]
+    assert iterations(pull_request(*shuffled, at_head=last)) == iterations(
+        pull_request(*told(events), at_head=last)
+    )
+
+
+@given(st.lists(EVENT, min_size=1, max_size=8))
+def test_the_current_iteration_shows_what_stands_now(events):
+    pull = pull_request(*told(events), at_head=events[-1][0])
+    assert current(pull).standing == standing(pull.verdicts)
 
 
 # Repeated tags

@@ -1,0 +1,106 @@
+"""How often feedback is followed and helps: by author, by reviewer, by gate, with and without a place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from bot.domain.following import Answer, Tracking
+
+
+class By(StrEnum):
+    """What the rates are told apart by."""
+
+    AUTHOR = "author"
+    REVIEWER = "reviewer"
+    GATE = "gate"
+    PLACE = "place"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One item and what came of it, small enough to be kept."""
+
+    at: datetime
+    """When the next iteration was judged."""
+    author: str
+    reviewer: str
+    tag: str | None
+    placed: bool
+    followed: bool
+    delta: float | None = None
+
+    def key(self, by: By) -> str:
+        """The group that it belongs to."""
+        groups = {
+            By.AUTHOR: self.author,
+            By.REVIEWER: self.reviewer,
+            By.GATE: self.tag or "without a tag",
+            By.PLACE: "with a place" if self.placed else "without a place",
+        }
+        return groups[by]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How the items of one group turned out."""
+
+    key: str
+    items: int
+    followed: int
+    measured: int
+    """Of how many the next score is known."""
+    improved: int
+    mean_delta: float | None
+
+    @property
+    def follow_rate(self) -> float:
+        """The share that was followed."""
+        return round(self.followed / self.items, 3)
+
+    @property
+    def improvement_rate(self) -> float | None:
+        """The share after which the quality rose, of those where it is known."""
+        return round(self.improved / self.measured, 3) if self.measured else None
+
+
+def observations(
+    found: Sequence[Answer], tracking: Tracking, author: str, at: datetime
+) -> tuple[Observation, ...]:
+    """Return one observation for each item of an iteration."""
+    return tuple(
+        Observation(
+            at=at,
+            author=author,
+            reviewer=answer.by.key,
+            tag=answer.item.tag,
+            placed=answer.item.place is not None,
+            followed=answer.followed,
+            delta=tracking.delta,
+        )
+        for answer in found
+    )
+
+
+def rates(seen: Iterable[Observation], by: By) -> tuple[Rate, ...]:
+    """Return a rate for each group, the largest group first."""
+    groups: dict[str, list[Observation]] = {}
+    for each in seen:
+        groups.setdefault(each.key(by), []).append(each)
+    return tuple(
+        sorted((_rate(*group) for group in groups.items()), key=lambda rate: (-rate.items, rate.key))
+    )
+
+
+def _rate(key: str, seen: Sequence[Observation]) -> Rate:
+    deltas = [each.delta for each in seen if each.delta is not None]
+    return Rate(
+        key=key,
+        items=len(seen),
+        followed=sum(each.followed for each in seen),
+        measured=len(deltas),
+        improved=sum(change > 0 for change in deltas),
+        mean_delta=round(sum(deltas) / len(deltas), 4) if deltas else None,
+    )
