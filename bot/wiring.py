@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +18,7 @@ from bot.domain.comment import Site
 from bot.domain.document import SCHEMA_ID
 from bot.domain.events import Event, Ignored
 from bot.domain.gates import Gates
+from bot.domain.lint import Lint
 from bot.domain.links import GITHUB, Web
 from bot.domain.model import Repository
 from bot.domain.rules import Rules
@@ -54,6 +55,20 @@ def pack(name: str) -> Gates:
 
     shipped = rules_directory() / f"{name}.yml"
     return load_pack(shipped if shipped.is_file() and "/" not in name else Path(name))
+
+
+def lint_feedback(data: bytes, name: str) -> tuple[Lint, ...]:
+    """Everything that keeps a feedback document from being acted on."""
+    from bot.adapters import feedback_files, feedback_lint
+
+    return feedback_lint.lint(feedback_files.read(data, name))
+
+
+def sarif_log(findings: Sequence[Lint], name: str) -> str:
+    """The findings as other tools read them."""
+    from bot.adapters import sarif
+
+    return sarif.write(findings, name)
 
 
 def default_rules() -> Rules:

@@ -307,3 +307,14 @@ def test_our_log_describes_every_rule_and_points_to_it():
     assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == "no-concrete-action"
     assert result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "/x"
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "file:///f.json"}
+
+
+def test_what_zizmor_writes_is_understood(tmp_path):
+    workflow = tmp_path / ".github/workflows/ci.yml"
+    workflow.parent.mkdir(parents=True)
+    steps = "    steps:\n      - uses: actions/checkout@v4\n"
+    workflow.write_text(f"on: push\njobs:\n  a:\n    runs-on: x\n{steps}")
+    command = [Path(sys.executable).with_name("zizmor"), "--offline", "--quiet", "--format", "sarif", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)  # noqa: S603 - our own linter
+    found = {(one.tool, one.rule, one.path, one.line) for one in sarif.read(done.stdout).results}
+    assert ("zizmor", "zizmor/unpinned-uses", ".github/workflows/ci.yml", 6) in found

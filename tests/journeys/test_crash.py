@@ -1,0 +1,120 @@
+"""Killed at any moment, restarted, and still: every acknowledged delivery has its effect exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import socket
+import sys
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.journeys.town import KEYS, SECRET
+
+DATE = "<!-- ISSUES: date_errors -->"
+COMMENTS = "/repos/acme/knowledge/issues/*/comments"
+
+
+class Server:
+    """`whetstone serve` as an operator runs it, on one port for its whole life."""
+
+    def __init__(self, town) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        settings = town.settings
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "GITHUB_APP_ID": str(settings.app_id),
+            "GITHUB_PRIVATE_KEY": KEYS.private_pem,
+            "GITHUB_WEBHOOK_SECRET": SECRET,
+            "GITHUB_API_URL": settings.api_url,
+            "GITHUB_GRAPHQL_URL": settings.graphql_url,
+            "DATABASE_URL": settings.database_url,
+            "PORT": str(self.port),
+        }
+        self.process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot", "serve", env=self.environment, stdout=asyncio.subprocess.PIPE
+        )
+        async with asyncio.timeout(30):
+            while b"Listening" not in (line := await self.process.stdout.readline()):
+                assert line, "the server ended before it listened"
+
+    async def kill(self, how: signal.Signals = signal.SIGKILL) -> int:
+        self.process.send_signal(how)
+        return await self.process.wait()
+
+
+@asynccontextmanager
+async def serving(town):
+    server = Server(town)
+    town.github.webhook_url = f"http://127.0.0.1:{server.port}/webhook"
+    await server.start()
+    try:
+        yield server
+    finally:
+        if server.process.returncode is None:
+            await server.kill()
+
+
+@pytest.fixture
+def store_url(sqlite_url):
+    """The embedded store alone: on PostgreSQL a peer takes over, which is another journey."""
+    return sqlite_url
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_kill_9_under_load_loses_nothing_and_posts_nothing_twice(town, knowledge, seed):
+    chance = random.Random(seed)
+    github = town.github
+    pulls = [github.open_pull_request(knowledge, "rio-agent[bot]") for _ in range(12)]
+    github.lose_answer("POST", COMMENTS, times=2)
+    github.reset("POST", COMMENTS, times=1)
+    async with serving(town) as server:
+        await github.until(lambda: github.deliveries.is_idle)
+        for pull in pulls:
+            github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+        for _ in range(3):
+            wanted = len(github.requests) + chance.randrange(3, 14)
+            await github.until(
+                lambda wanted=wanted: len(github.requests) >= wanted or _done(town, pulls), timeout=60
+            )
+            await server.kill()
+            await server.start()
+            await github.until(lambda: github.deliveries.is_idle, timeout=60)
+            for delivery in [each for each in github.deliveries if not 200 <= (each.status_code or 0) < 300]:
+                github.redeliver(delivery)
+        await github.until(lambda: _done(town, pulls), timeout=90)
+        assert await server.kill(signal.SIGTERM) == 0
+    assert [len(town.comments(pull)) for pull in pulls] == [1] * len(pulls)
+    assert [town.markers(pull)[0]["issues"] for pull in pulls] == [["date_errors"]] * len(pulls)
+
+
+def _done(town, pulls) -> bool:
+    return town.github.deliveries.is_idle and all(town.comments(pull) for pull in pulls)
+
+
+@pytest.mark.parametrize("fault", ["lose_answer", "reset", "hang"])
+async def test_a_write_whose_answer_was_lost_is_adopted_not_repeated(journey, pull, fault):
+    if fault == "hang":
+        journey.github.fail("POST", COMMENTS, status=502, times=1, after=True)
+    else:
+        getattr(journey.github, fault)("POST", COMMENTS, times=1)
+    journey.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+    await journey.github.until(lambda: _settled_sticky(journey, pull), timeout=20)
+    await journey.settled()
+    assert [marker["issues"] for marker in journey.markers(pull)] == [["date_errors"]]
+    assert len(journey.comments(pull)) == 1
+
+
+def _settled_sticky(journey, pull) -> bool:
+    looked = [
+        each for each in journey.github.requests if "since=" in str(each.query) or "since" in str(each.query)
+    ]
+    return bool(journey.comments(pull)) and bool(looked)
