@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from bot.adapters.web.answers import problem
 from bot.adapters.web.webhook import MAX_BODY
@@ -25,7 +26,7 @@ def application(routes: Iterable[web.AbstractRouteDef]) -> web.Application:
 async def serving(app: web.Application, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
     """Listens while the block runs; gives the address, with the port that the system chose."""
     # Signatures are over the bytes as sent, so nothing is unpacked on the way.
-    runner = web.AppRunner(app, access_log=None, auto_decompress=False, shutdown_timeout=10)
+    runner = web.AppRunner(app, access_log=None, logger=_protocol, auto_decompress=False, shutdown_timeout=10)
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port).start()
@@ -33,6 +34,15 @@ async def serving(app: web.Application, host: str, port: int) -> AsyncIterator[t
         yield str(address[0]), int(address[1])
     finally:
         await runner.cleanup()
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    # What is no HTTP is answered 400; a stranger's nonsense is not worth a traceback.
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
+_protocol = logging.getLogger("whetstone.web.protocol")
+_protocol.addFilter(_is_ours)
 
 
 @web.middleware

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 from collections.abc import Callable, Mapping
@@ -33,6 +34,8 @@ class Door:
     secrets: tuple[bytes, ...]
     events: frozenset[str]
     now: Callable[[], datetime] = _now
+    patience: float = 30
+    """Seconds for a body to come in; GitHub itself gives up after ten."""
 
     def __post_init__(self) -> None:
         """No secret, or an empty one, would let anybody in."""
@@ -47,7 +50,7 @@ class Door:
         """The contract's checks, in the contract's order; 202 only when the delivery is safe."""
         headers = request.headers
         try:
-            body = await _body(request)
+            body = await _body(request, self.patience)
             self._check_signature(body, headers.get("X-Hub-Signature-256", ""))
             event = _event(headers)
             if event not in self.events:
@@ -86,13 +89,21 @@ class _Refused(Exception):
         self.detail = detail
 
 
-async def _body(request: web.Request) -> bytes:
-    if (request.content_length or 0) <= MAX_BODY:
-        try:
+_TOO_LARGE = _Refused(413, "The payload is larger than 25 MiB.")
+
+
+async def _body(request: web.Request, patience: float) -> bytes:
+    if (request.content_length or 0) > MAX_BODY:
+        raise _TOO_LARGE
+    try:
+        async with asyncio.timeout(patience):
             return await request.read()  # stops at the application's client_max_size
-        except web.HTTPRequestEntityTooLarge:
-            pass
-    raise _Refused(413, "The payload is larger than 25 MiB.")
+    except web.HTTPRequestEntityTooLarge:
+        raise _TOO_LARGE from None
+    except TimeoutError:
+        raise _Refused(408, "The body did not come in time.") from None
+    except (ConnectionError, web.RequestPayloadError):
+        raise _Refused(400, "The body was cut off.") from None
 
 
 def _event(headers: Mapping[str, str]) -> str:

@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import json
@@ -6,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bot.adapters.web.app import application, serving
 from bot.adapters.web.webhook import MAX_BODY, Door
 from bot.ports import Delivery
 from tests.judges.samples import samples
@@ -20,6 +22,21 @@ def sign(body, secret=b"new secret"):
 
 def said(answer):
     return answer.status, answer.content.get("detail", answer.content["status"])
+
+
+async def status_of(address, rest, *, end=False, then=b""):
+    """What is answered to a request in these very bytes; the last ones are sent after the answer."""
+    reader, writer = await asyncio.open_connection(*address)
+    writer.write(b"POST /webhook HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + rest)
+    if end:
+        writer.write_eof()
+    answer = await reader.readline()
+    if then:
+        writer.write(then)
+    writer.close()
+    with contextlib.suppress(ConnectionError):
+        await writer.wait_closed()
+    return answer.decode().split()[1] if answer else "closed"
 
 
 UNSIGNED = (401, "X-Hub-Signature-256 does not sign this body with our secret.")
@@ -98,14 +115,8 @@ async def test_the_old_sha1_header_alone_is_a_401(github):
 
 
 async def test_raw_bytes_in_the_signature_header_are_a_401(address):
-    reader, writer = await asyncio.open_connection(*address)
-    writer.write(
-        b"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n"
-        b"X-Hub-Signature-256: sha256=\xff\xfe\x80\r\n\r\n{}"
-    )
-    status = await reader.readline()
-    writer.close()
-    assert status == b"HTTP/1.1 401 Unauthorized\r\n"
+    headers = b"Content-Length: 2\r\nX-Hub-Signature-256: sha256=\xff\xfe\x80\r\n\r\n{}"
+    assert await status_of(address, headers) == "401"
 
 
 @pytest.mark.parametrize("secrets", [(), (b"",), (b"good", b"")])
@@ -218,3 +229,28 @@ async def test_every_published_sample_gets_a_2xx(github, caplog):
         for number, sample in enumerate(samples())
     }
     assert (statuses, caplog.records) == ({200, 202}, [])
+
+
+NO_HTTP = {
+    "a chunk without a size": b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+    "a NUL in a header": b"Bad\x00Header: 1\r\n\r\n",
+    "a negative length": b"Content-Length: -5\r\n\r\n",
+    "two lengths": b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("rest", NO_HTTP.values(), ids=NO_HTTP.keys())
+async def test_what_is_no_http_is_a_400_without_a_traceback(address, caplog, rest):
+    assert await status_of(address, rest) == "400"
+    assert caplog.records == []
+
+
+async def test_a_body_that_is_cut_off_leaves_no_traceback(address, inbox, caplog):
+    assert await status_of(address, b"Content-Length: 20\r\n\r\n{}", end=True) in {"400", "closed"}
+    assert (inbox.deliveries, caplog.records) == ([], [])
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(inbox):
+    door = Door(inbox, (b"secret",), frozenset(), patience=0.05)
+    async with serving(application(door.routes()), "127.0.0.1", 0) as address:
+        assert await status_of(address, b"Content-Length: 20\r\n\r\n{}", then=b" " * 18) == "408"
