@@ -8,22 +8,26 @@ async with Standin(AppFacts(public_pem=keys.public_pem), webhook_url=url) as git
     await github.until(lambda: github.comments_of(pull))
 """
 
+from bot.standin.acts.checks import Output
 from bot.standin.acts.pulls import Opening
 from bot.standin.acts.reviews import Inline
 from bot.standin.deliveries import Delivery
 from bot.standin.exchange import Exchange
 from bot.standin.git import Submodule, Symlink
 from bot.standin.keys import KeyPair, new_key_pair
+from bot.standin.model import Annotation
 from bot.standin.server import Standin
 from bot.standin.world import AppFacts
 
 __all__ = [
+    "Annotation",
     "AppFacts",
     "Delivery",
     "Exchange",
     "Inline",
     "KeyPair",
     "Opening",
+    "Output",
     "Standin",
     "Submodule",
     "Symlink",

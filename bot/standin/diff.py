@@ -34,9 +34,10 @@ class Anchor:
     position: int
 
 
-def changes(objects: Objects, base: str, head: str) -> tuple[FileChange, ...]:
-    """Every file that differs between two commits, by path."""
-    before, after = objects.commits[base].files, objects.commits[head].files
+def changes(objects: Objects, base: str | None, head: str) -> tuple[FileChange, ...]:
+    """Every file that differs between two commits, by path; without a base everything is new."""
+    before = {} if base is None else objects.commits[base].files
+    after = objects.commits[head].files
     renamed = _renamed(before, after)
     found = []
     for path in sorted(before.keys() | after.keys()):

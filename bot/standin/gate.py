@@ -11,11 +11,9 @@ from aiohttp import web
 from bot.standin.api.access import check
 from bot.standin.api.call import Answer, Call, Route
 from bot.standin.github import GitHub
-from bot.standin.limits import Limits
 from bot.standin.model import Repository
 from bot.standin.refusal import Refused, not_found
-from bot.standin.tokens import Caller, InstallationCaller, Nobody, Unauthorized, UserCaller
-from bot.standin.world import AppFacts, Clock
+from bot.standin.tokens import Caller, Unauthorized
 
 _DOCUMENTATION = "https://docs.github.com/rest"
 _USED_UP = "API rate limit exceeded for installation."
@@ -24,17 +22,13 @@ _USED_UP = "API rate limit exceeded for installation."
 class Gate(GitHub):
     """The checks before every endpoint, and what GitHub adds to every answer."""
 
-    def __init__(self, facts: AppFacts, *, webhook_url: str | None, clock: Clock | None) -> None:
-        super().__init__(facts, webhook_url=webhook_url, clock=clock)
-        self.limits = Limits(self.now)
-
     def answer(self, route: Route, request: web.Request, body: Any) -> Answer:
         """The endpoint's answer, or GitHub's refusal, with the caller's budget in its headers."""
         try:
             caller = self.tokens.caller(request.headers.get("Authorization"))
         except Unauthorized as refusal:
             return _refusal(Refused(401, str(refusal)))
-        budget = self.limits.of(_budget_of(caller))
+        budget = self.limits.of(caller.budget)
         try:
             if budget.used >= budget.limit:
                 raise Refused(403, _USED_UP)  # noqa: TRY301  # one place turns refusals into answers
@@ -43,7 +37,8 @@ class Gate(GitHub):
             answer = _refusal(refusal)
         if request.method == "GET" and answer.status == 200:
             answer = _tagged(answer, request.headers.get("If-None-Match"))
-        budget.used += answer.status != 304
+        # What the caller had already is free, and so is asking for the budget itself.
+        budget.used += answer.status != 304 and route.path != "/rate_limit"
         return Answer(answer.body, answer.status, {**budget.headers(), **answer.headers}, answer.raw)
 
     def _carry_out(self, route: Route, request: web.Request, body: Any, caller: Caller) -> Answer:
@@ -80,18 +75,6 @@ class Gate(GitHub):
         if found is None:
             raise not_found()
         return found
-
-
-def _budget_of(caller: Caller) -> str:
-    match caller:
-        case InstallationCaller(installation=installation):
-            return f"installation {installation.id}"
-        case UserCaller(account=account):
-            return f"user {account.id}"
-        case Nobody():
-            return "nobody"
-        case _:
-            return "app"
 
 
 def _refusal(refusal: Refused) -> Answer:

@@ -81,11 +81,21 @@ class Objects:
                 files.pop(path, None)
             else:
                 files[path] = self._store(content)
-        tree_sha = self._tree("", files)
-        sha = _commit_name(tree_sha, parents, message, login, at)
-        made = Commit(sha, tree_sha, files, parents, message, login, at)
-        self.commits[sha] = made
-        return made
+        return self._seal(files, parents, message, login, at)
+
+    def merge(self, onto: str, head: str, *, message: str, login: str, at: datetime) -> Commit:
+        """A merge commit: `onto` with all that head changed since they parted; head wins."""
+        common = self.merge_base(onto, head)
+        before = {} if common is None else self.commits[common].files
+        files, after = dict(self.commits[onto].files), self.commits[head].files
+        for path in before.keys() | after.keys():
+            if before.get(path) == after.get(path):
+                continue
+            if path in after:
+                files[path] = after[path]
+            else:
+                files.pop(path, None)
+        return self._seal(files, (onto, head), message, login, at)
 
     def content(self, sha: str, path: str) -> bytes | None:
         """The bytes of a file in a commit, or None where there is no such file."""
@@ -114,6 +124,13 @@ class Objects:
         ahead = [self.commits[sha] for sha in self.ancestors(head) if sha not in known]
         return tuple(reversed(ahead))
 
+    def _seal(
+        self, files: Mapping[str, Entry], parents: tuple[str, ...], message: str, login: str, at: datetime
+    ) -> Commit:
+        tree_sha = self._tree(files)
+        sha = _commit_name(tree_sha, parents, message, login, at)
+        return self.commits.setdefault(sha, Commit(sha, tree_sha, files, parents, message, login, at))
+
     def _store(self, content: Content) -> Entry:
         if isinstance(content, Submodule):
             return Entry(SUBMODULE, content.sha, content.url)
@@ -124,7 +141,7 @@ class Objects:
         self.blobs[name] = data
         return Entry(mode, name)
 
-    def _tree(self, folder: str, files: Mapping[str, Entry]) -> str:
+    def _tree(self, files: Mapping[str, Entry]) -> str:
         items: list[TreeItem] = []
         folders: dict[str, dict[str, Entry]] = {}
         for path, entry in files.items():
@@ -133,7 +150,7 @@ class Objects:
                 folders.setdefault(top, {})[rest] = entry
             else:
                 items.append(TreeItem(top, entry.mode, entry.sha))
-        items += [TreeItem(name, TREE, self._tree(f"{folder}{name}/", sub)) for name, sub in folders.items()]
+        items += [TreeItem(name, TREE, self._tree(sub)) for name, sub in folders.items()]
         # Git sorts a folder as if its name ended in a slash.
         items.sort(key=lambda item: item.path + ("/" if item.mode == TREE else ""))
         data = b"".join(

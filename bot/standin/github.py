@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.standin.acts.checks import CheckActs
 from bot.standin.acts.comments import CommentActs
 from bot.standin.acts.pulls import PullRequestActs
 from bot.standin.acts.repositories import RepositoryActs
@@ -9,7 +10,7 @@ from bot.standin.acts.reviews import ReviewActs
 from bot.standin.model import Account
 
 
-class GitHub(RepositoryActs, PullRequestActs, ReviewActs, CommentActs):
+class GitHub(RepositoryActs, PullRequestActs, ReviewActs, CommentActs, CheckActs):
     """Everything people and Apps can do here."""
 
     def user_token(self, login: str | Account) -> str:

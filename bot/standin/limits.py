@@ -17,6 +17,16 @@ class Budget:
     reset_at: datetime
     used: int = 0
 
+    def written(self) -> dict[str, int]:
+        """The budget as `GET /rate_limit` tells it."""
+        left = max(self.limit - self.used, 0)
+        return {
+            "limit": self.limit,
+            "used": self.used,
+            "remaining": left,
+            "reset": int(self.reset_at.timestamp()),
+        }
+
     def headers(self) -> dict[str, str]:
         """The budget as GitHub tells it with every answer."""
         return {

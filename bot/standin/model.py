@@ -236,7 +236,7 @@ class CheckRun:
     title: str | None = None
     summary: str | None = None
     text: str | None = None
-    external_id: str | None = None
+    external_id: str = ""
     details_url: str | None = None
     annotations: list[Annotation] = field(default_factory=list)
 

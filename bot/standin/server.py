@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from bot.standin.api import apps, graphql, issues, pulls, repositories
+from bot.standin.api import apps, checks, deliveries, git, graphql, issues, pulls, repositories
 from bot.standin.api.call import BY_ANYBODY, REPO, Answer, Route
 from bot.standin.deliveries import Delivery
 from bot.standin.exchange import Exchange, Observer
@@ -19,12 +19,24 @@ from bot.standin.faults import Fault, FaultActs, Kind
 from bot.standin.gate import Gate
 from bot.standin.world import GITHUB_WEB, AppFacts, Clock
 
-ROUTES = (*apps.ROUTES, *repositories.ROUTES, *pulls.ROUTES, *issues.ROUTES)
+ROUTES = (
+    *apps.ROUTES,
+    *deliveries.ROUTES,
+    *repositories.ROUTES,
+    *pulls.ROUTES,
+    *issues.ROUTES,
+    *checks.ROUTES,  # before git: a branch's name may hold slashes
+    *git.ROUTES,
+)
 GRAPHQL = Route("POST", "/graphql", graphql.answer, BY_ANYBODY)
 NOWHERE = Route("*", "", lambda _: Answer({"message": "Not Found"}, status=404), BY_ANYBODY)
 
 _LARGEST_BODY = 32 * 1024 * 1024
-_FREE_TEXT = {"path": "{path:.*}", "basehead": "{basehead:.+}"}  # gaps that may hold slashes
+_FREE_TEXT = {
+    "path": "{path:.*}",
+    "basehead": "{basehead:.+}",
+    "ref": "{ref:.+}",
+}  # gaps that may hold slashes
 
 
 class Standin(Gate, FaultActs):

@@ -27,6 +27,7 @@ class AppCaller:
     """The App itself, by its JWT."""
 
     app: App
+    budget: str = "app"
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +40,11 @@ class InstallationCaller:
     repositories: tuple[Repository, ...] | None = None
     permissions: dict[str, str] | None = None
     revoked: bool = False
+
+    @property
+    def budget(self) -> str:
+        """Whose hour of requests this counts against."""
+        return f"installation {self.installation.id}"
 
     def covers(self, repository: Repository) -> bool:
         """Whether the token was given for this repository."""
@@ -59,10 +65,17 @@ class UserCaller:
     token: str
     revoked: bool = False
 
+    @property
+    def budget(self) -> str:
+        """Whose hour of requests this counts against."""
+        return f"user {self.account.id}"
+
 
 @dataclass(frozen=True, slots=True)
 class Nobody:
     """A request without credentials."""
+
+    budget: str = "nobody"
 
 
 Caller = AppCaller | InstallationCaller | UserCaller | Nobody

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 from bot.standin.deliveries import Deliveries
+from bot.standin.limits import Limits
 from bot.standin.model import Account, AccountType, App, Installation, Repository
 from bot.standin.tokens import Tokens
 
@@ -78,6 +79,8 @@ class World:
             changed=self.changed,
         )
         self.tokens = Tokens(self.app, self.now)
+        self.limits = Limits(self.now)
+        self.manifest_codes: dict[str, str] = {}  # code → the new App's private key
 
     def now(self) -> datetime:
         """The time, to the second: GitHub's timestamps are no finer."""

@@ -35,12 +35,21 @@ def description() -> dict[str, Any]:
 
 
 class Judge:
-    """Collects what does not fit, one line each."""
+    """Collects what it sees, and judges when it is asked: a busy loop is not held up by it."""
 
     def __init__(self) -> None:
-        self.violations: list[str] = []
         self.operations: set[str] = set()
         self.webhooks: set[str] = set()
+        self._exchanges: list[Exchange] = []
+        self._deliveries: list[Delivery] = []
+
+    @property
+    def violations(self) -> list[str]:
+        """What does not fit in all that was seen, one line each."""
+        found = [line for each in self._exchanges for line in violations(each)]
+        return found + [
+            line for each in self._deliveries for line in payload_violations(each.event, each.payload)
+        ]
 
     def watch(self, standin: Standin) -> None:
         """Judge every exchange of this stand-in from now on, and every webhook it sends."""
@@ -48,14 +57,14 @@ class Judge:
         standin.deliveries.observers.append(self.delivery)
 
     def exchange(self, exchange: Exchange) -> None:
-        """Judge a request, and its answer where the stand-in gave it by itself."""
+        """See a request, and its answer where the stand-in gave it by itself."""
         self.operations.add(f"{exchange.method} {exchange.route} {exchange.status}")
-        self.violations += violations(exchange)
+        self._exchanges.append(exchange)
 
     def delivery(self, delivery: Delivery) -> None:
-        """Judge a webhook's payload."""
+        """See a webhook's payload."""
         self.webhooks.add(_webhook_name(delivery.event, delivery.payload))
-        self.violations += payload_violations(delivery.event, delivery.payload)
+        self._deliveries.append(delivery)
 
 
 def violations(exchange: Exchange) -> list[str]:

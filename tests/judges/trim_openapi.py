@@ -94,7 +94,9 @@ WEBHOOKS = (
     "issues-closed",
     "issues-opened",
     "issues-edited",
+    "issues-labeled",
     "issues-reopened",
+    "issues-unlabeled",
     "pull-request-closed",
     "pull-request-converted-to-draft",
     "pull-request-edited",
@@ -114,18 +116,29 @@ WEBHOOKS = (
     "pull-request-review-comment-edited",
     "pull-request-review-thread-resolved",
     "pull-request-review-thread-unresolved",
-    "ping",
     "push",
     "repository-archived",
     "repository-privatized",
     "repository-publicized",
     "repository-renamed",
-    "repository-transferred",
     "repository-unarchived",
     "status",
 )
 
-PROSE = frozenset({"description", "summary", "example", "examples", "externalDocs", "tags", "title", "links"})
+# No prose; and no discriminators, which GitHub puts on answers that are lists.
+DROPPED = frozenset(
+    {
+        "description",
+        "summary",
+        "example",
+        "examples",
+        "externalDocs",
+        "tags",
+        "title",
+        "links",
+        "discriminator",
+    }
+)
 
 
 def trim(description: dict[str, Any]) -> dict[str, Any]:
@@ -155,6 +168,12 @@ def _correct(description: dict[str, Any]) -> None:
     # In this one list an account would have to be a user and an enterprise at once.
     answer = description["paths"]["/app/installations"]["get"]["responses"]["200"]
     answer["content"]["application/json"]["schema"]["items"] = {"$ref": "#/components/schemas/installation"}
+    schemas = description["components"]["schemas"]
+    labels = schemas["pull-request-simple"]["properties"]["labels"]["items"]
+    labels["properties"]["description"]["nullable"] = True
+    for name in ("pull-request-review-comment", "review-comment"):
+        for gone in ("line", "position"):  # both are null once the comment is outdated
+            schemas[name]["properties"][gone]["nullable"] = True
 
 
 def _webhook(description: dict[str, Any], name: str) -> Any:
@@ -171,7 +190,7 @@ def _without_prose(node: Any, *, names: bool = False) -> Any:
     kept = {
         key: _without_prose(value, names=key in {"properties", "responses", "content"} and not names)
         for key, value in node.items()
-        if names or not (key in PROSE or key.startswith("x-") or key == "headers")
+        if names or not (key in DROPPED or key.startswith("x-") or key == "headers")
     }
     if kept.get("nullable") is True and "enum" in kept and None not in kept["enum"]:
         # The description means null by `nullable` alone; a validator wants it among the values.

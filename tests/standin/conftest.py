@@ -27,7 +27,7 @@ class Client:
         more.setdefault("allow_redirects", False)
         async with self.session.request(method, url, headers=headers, **more) as answer:
             data = await answer.read()
-            is_json = "json" in answer.headers.get("Content-Type", "")
+            is_json = answer.content_type == "application/json"
             return Reply(answer.status, await answer.json() if is_json and data else data, answer.headers)
 
 

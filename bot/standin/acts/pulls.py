@@ -105,16 +105,8 @@ class PullRequestActs(Acts):
     def merge(self, pull: PullRequest, *, by: Who) -> Commit:
         """Merge a pull request into its base."""
         who, where = self.account(by), pull.repository
-        objects = where.objects
-        files = {
-            path: _content(objects.blobs, entry.sha)
-            for path, entry in objects.commits[pull.head_sha].files.items()
-        }
-        tip = where.branches[pull.base_ref]
-        message = f"Merge pull request #{pull.number}"
-        made = objects.commit(
-            files, parents=(tip, pull.head_sha), message=message, login=who.login, at=self.now()
-        )
+        tip, message = where.branches[pull.base_ref], f"Merge pull request #{pull.number}"
+        made = where.objects.merge(tip, pull.head_sha, message=message, login=who.login, at=self.now())
         where.branches[pull.base_ref] = made.sha
         pull.merged_at, pull.merged_by, pull.merge_commit_sha = self.now(), who, made.sha
         self._end(pull, who)
@@ -192,10 +184,6 @@ class PullRequestActs(Acts):
     def _tell_pull(self, pull: PullRequest, action: str, who: Account, **more: Any) -> None:
         payload = {"action": action, "number": pull.number, "pull_request": written_pull(self, pull)} | more
         self.emit("pull_request", pull.repository, who, payload)
-
-
-def _content(blobs: dict[str, bytes], sha: str) -> bytes:
-    return blobs.get(sha, b"")
 
 
 def _outdate(pull: PullRequest) -> None:

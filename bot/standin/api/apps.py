@@ -89,6 +89,27 @@ def get_me(call: Call) -> Answer:
     return Answer(public_user(call.github, call.caller.account))
 
 
+def get_rate_limit(call: Call) -> Answer:
+    """What the caller has left; asking is free."""
+    budget = call.github.limits.of(call.caller.budget).written()
+    return Answer({"resources": {"core": budget, "search": budget, "graphql": budget}, "rate": budget})
+
+
+def convert_manifest(call: Call) -> Answer:
+    """A new App's credentials for the code that its maker was given; a code is good once."""
+    private_pem = call.github.manifest_codes.pop(call.params["code"], None)
+    if private_pem is None:
+        raise not_found()
+    made = call.github.app
+    credentials = {
+        "client_id": f"Iv23li{made.id:014d}",
+        "client_secret": "made-up-client-secret",
+        "webhook_secret": call.github.deliveries.secret,
+        "pem": private_pem,
+    }
+    return Answer(app(call.github, made) | credentials, status=201)
+
+
 def _installation(call: Call) -> Installation:
     found = call.github.installations.get(call.number("installation_id"))
     if found is None or found.deleted:
@@ -105,4 +126,6 @@ ROUTES = (
     Route("GET", "/installation/repositories", list_repositories, reads("metadata")),
     Route("GET", "/users/{username}", get_user, BY_ANYBODY),
     Route("GET", "/user", get_me, BY_ANYBODY),
+    Route("GET", "/rate_limit", get_rate_limit, BY_ANYBODY),
+    Route("POST", "/app-manifests/{code}/conversions", convert_manifest, BY_ANYBODY),
 )

@@ -124,6 +124,17 @@ def react(call: Call) -> Answer:
     return Answer(reaction(call.github, made), status=201 if len(to.reactions) > before else 200)
 
 
+def remove_reaction(call: Call) -> Answer:
+    """Take a reaction back."""
+    to, wanted = _comment(call), call.number("reaction_id")
+    found = next((each for each in to.reactions if each.id == wanted), None)
+    if found is None:
+        raise not_found()
+    to.reactions.remove(found)
+    call.github.changed()
+    return Answer(status=204)
+
+
 def list_labels(call: Call) -> Answer:
     """The labels of a thread."""
     return page(call, call.thread.labels, lambda each: label(call.github, call.repository, each))
@@ -181,6 +192,7 @@ ROUTES = (
     Route("DELETE", _COMMENT, delete_comment, _WRITE),
     Route("GET", f"{_COMMENT}/reactions", list_reactions, _READ),
     Route("POST", f"{_COMMENT}/reactions", react, _WRITE),
+    Route("DELETE", f"{_COMMENT}/reactions/{{reaction_id}}", remove_reaction, _WRITE),
     Route("GET", _ISSUE, get_issue, _READ),
     Route("PATCH", _ISSUE, edit_issue, _WRITE),
     Route("GET", f"{_ISSUE}/comments", list_comments, _READ),
