@@ -18,16 +18,17 @@ from bot.domain.comment import Site
 from bot.domain.document import SCHEMA_ID
 from bot.domain.events import Event, Ignored
 from bot.domain.gates import Gates
-from bot.domain.lint import Lint
 from bot.domain.links import GITHUB, Web
+from bot.domain.lint import Lint
 from bot.domain.model import Repository
 from bot.domain.rules import Rules
-from bot.ports import Delivery, StoreUnavailable
+from bot.ports import Delivery, GitHub, StoreUnavailable
 from bot.settings import Settings
 
 if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
     from bot.adapters.store import SqlStore
+    from bot.engine.rehearsal import Rehearsal
     from bot.engine.worker import Worker
 
 READY_WITHIN = 10.0
@@ -54,7 +55,12 @@ def pack(name: str) -> Gates:
     from bot.adapters.rule_files import load_pack, rules_directory
 
     shipped = rules_directory() / f"{name}.yml"
-    return load_pack(shipped if shipped.is_file() and "/" not in name else Path(name))
+    try:
+        return load_pack(shipped if shipped.is_file() and "/" not in name else Path(name))
+    except OSError as missing:
+        raise CannotStart(
+            f"{name}: {missing.strerror}; give a file, or a pack of {shipped.parent}"
+        ) from missing
 
 
 def lint_feedback(data: bytes, name: str) -> tuple[Lint, ...]:
@@ -127,6 +133,10 @@ def store_line(configuration: Settings) -> str:
     return f"Store: {shown}, PostgreSQL: it survives a restart, and several machines may share it."
 
 
+class CannotStart(Exception):
+    """Why this process can't begin its work, for the operator."""
+
+
 @dataclass(frozen=True, slots=True)
 class Instance:
     """A running process: where it listens, and the parts that others may ask."""
@@ -146,10 +156,14 @@ async def running(
     configuration: Settings, *, clock: Callable[[], datetime] = now, serve: bool = True, work: bool = True
 ) -> AsyncIterator[Instance]:
     """Door and worker of one process, as long as the block runs."""
-    from bot.adapters.store import open_store
+    from bot.adapters.store import StoreRefused, open_store
 
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_store(configuration.database_url, worker=work))
+        try:
+            opening = open_store(configuration.database_url, worker=work)
+            store = await stack.enter_async_context(opening)
+        except StoreRefused as reason:
+            raise CannotStart(str(reason)) from reason
         worker = await stack.enter_async_context(_working(configuration, store, clock)) if work else None
         address = await stack.enter_async_context(_serving(configuration, store, worker)) if serve else None
         yield Instance(address, store, worker)
@@ -174,12 +188,10 @@ async def _serving(
 async def _working(
     configuration: Settings, store: SqlStore, clock: Callable[[], datetime]
 ) -> AsyncIterator[Worker]:
-    from bot.adapters.github import AppKey, connect
     from bot.engine.turns import Turns
     from bot.engine.worker import Worker
 
-    key = AppKey(configuration.app_id, configuration.private_key)
-    async with connect(key, configuration.api_url, configuration.graphql_url, now=clock) as github:
+    async with _github(configuration, clock) as github:
         turns = Turns(store, github, _DefaultRules(), parse, site(configuration), clock, new_id)
         worker = Worker(store, turns, clock)
         running = asyncio.create_task(worker.run())
@@ -188,6 +200,15 @@ async def _working(
         finally:
             worker.stop()
             await running
+
+
+@asynccontextmanager
+async def _github(configuration: Settings, clock: Callable[[], datetime]) -> AsyncIterator[GitHub]:
+    from bot.adapters.github import AppKey, connect
+
+    key = AppKey(configuration.app_id, configuration.private_key)
+    async with connect(key, configuration.api_url, configuration.graphql_url, now=clock) as github:
+        yield github
 
 
 def events_read() -> frozenset[str]:
@@ -204,6 +225,21 @@ def parse(delivery: Delivery) -> Event | Ignored:
     from bot.adapters import payloads
 
     return payloads.parse(delivery.event, msgspec.json.decode(delivery.body))
+
+
+async def rehearse(event: str, body: bytes) -> tuple[Rehearsal, bool]:
+    """What this delivery would do, and whether that rests on the payload alone."""
+    from bot.engine.rehearsal import Stage
+
+    delivery = Delivery("dry-run", event, "", 0, body, now())
+    try:
+        configuration = settings()
+    except settings_of.SettingsError:
+        stage = Stage(parse, _DefaultRules(), Site(Web()), now, new_id)
+        return await stage.rehearse(delivery), True
+    async with _github(configuration, now) as github:
+        stage = Stage(parse, _DefaultRules(), site(configuration), now, new_id, github)
+        return await stage.rehearse(delivery), False
 
 
 class _DefaultRules:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+from bot.domain.problems import RuleFileError
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -57,6 +59,9 @@ def run(argv: Sequence[str]) -> int:
         return registry[arguments.command].run(arguments)
     except UsageError as mistake:
         print(f"whetstone {arguments.command}: {mistake}", file=sys.stderr)
+        return 2
+    except RuleFileError as mistakes:
+        print(mistakes, file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stdout = None

@@ -23,7 +23,10 @@ def _run(arguments: argparse.Namespace) -> int:
     wrong = [tag for tag in arguments.tags if not is_tag(tag)]
     if wrong:
         raise UsageError(f"{wrong[0]!r} is no tag: two or more words of a-z and 0-9 joined by _")
-    gates = wiring.pack(arguments.pack) if arguments.pack else wiring.default_rules().gates
+    try:
+        gates = wiring.pack(arguments.pack) if arguments.pack else wiring.default_rules().gates
+    except wiring.CannotStart as missing:
+        raise UsageError(str(missing)) from missing
     now, identity = wiring.now(), wiring.new_id()
     tags = tuple(dict.fromkeys(arguments.tags))
     validator = Validator("cli", arguments.source)

@@ -37,7 +37,10 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "SQLite is one process a file; --web-only and --worker-only need PostgreSQL (DATABASE_URL)"
         )
-    return asyncio.run(_served(settings, web=not arguments.worker_only, worker=not arguments.web_only))
+    try:
+        return asyncio.run(_served(settings, web=not arguments.worker_only, worker=not arguments.web_only))
+    except (wiring.CannotStart, OSError) as reason:
+        raise UsageError(str(reason)) from reason
 
 
 async def _served(settings: Settings, *, web: bool, worker: bool) -> int:

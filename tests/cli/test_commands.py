@@ -1,0 +1,122 @@
+"""The commands as a person types them, each in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot import cli
+from bot.domain.escape import read_marker
+from tests.judges.samples import samples
+
+
+def whetstone(*arguments, given=b"", where=None, **environment):
+    run = subprocess.run(  # noqa: S603  our own command
+        [sys.executable, "-m", "bot", *arguments],
+        input=given,
+        capture_output=True,
+        check=False,
+        cwd=where,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2]), **environment},
+        timeout=60,
+    )
+    return run.returncode, run.stdout.decode(), run.stderr.decode()
+
+
+def test_render_prints_a_comment_that_parse_reads_back(tmp_path):
+    code, comment, _ = whetstone(
+        "render", "date_errors", "near_duplicate", "--source", "alice", where=tmp_path
+    )
+    assert (code, read_marker("REJECTION", comment)["source"]) == (0, "alice")
+    code, marker, _ = whetstone("parse", given=comment.encode(), where=tmp_path)
+    assert (code, json.loads(marker)["issues"]) == (0, ["date_errors", "near_duplicate"])
+
+
+def test_parse_says_in_one_line_that_there_is_nothing():
+    assert whetstone("parse", given=b"hello") == (
+        1,
+        "",
+        "whetstone parse: there is no REJECTION marker in the comment\n",
+    )
+    assert whetstone("parse", "--document", given=b"```json\n[1]\n```")[0] == 1
+
+
+def test_parse_takes_the_document_out_of_the_comment():
+    given = b'text\n```json\n{"id": 7}\n```\n```json\n{"id": 8}\n```'
+    assert whetstone("parse", "--document", given=given) == (0, '{"id": 7}\n', "")
+
+
+def test_a_typo_is_answered_with_what_was_meant():
+    assert whetstone("rendr") == (2, "", "whetstone: there is no command 'rendr'; did you mean 'render'?\n")
+
+
+@pytest.mark.parametrize("name", sorted(cli.commands()))
+def test_every_command_has_help_with_an_example(name):
+    command = cli.commands()[name]
+    assert command.help.endswith(".")
+    assert "whetstone" in command.example
+
+
+def test_serve_names_everything_that_is_missing_at_once(tmp_path):
+    code, _, said = whetstone("serve", where=tmp_path, PORT="many")
+    assert code == 2
+    assert [line.split(":")[1].split()[0] for line in said.splitlines()] == [
+        "GITHUB_APP_ID",
+        "GITHUB_PRIVATE_KEY",
+        "GITHUB_WEBHOOK_SECRET",
+        "PORT",
+    ]
+
+
+def test_a_pack_with_mistakes_is_refused_with_every_one_of_them(tmp_path):
+    pack = tmp_path / "mine.yml"
+    pack.write_text(
+        "pack: mine\ngates:\n  date_errors:\n    gate: Dates\n    severity: hi\n    colour: red\n"
+    )
+    code, _, said = whetstone("render", "date_errors", "--pack", str(pack))
+    assert code == 2
+    assert len(said.splitlines()) >= 3
+    assert all(line.startswith(f"{pack}:") for line in said.splitlines())
+
+
+def rejected(tmp_path) -> Path:
+    """A published sample, derived: none of them requests changes."""
+    sample = next(each for each in samples() if each.event == "pull_request_review")
+    payload = json.loads(json.dumps(sample.payload))
+    payload["action"] = "submitted"
+    payload["review"]["state"] = "changes_requested"
+    payload["review"]["body"] = "<!-- ISSUES: date_errors -->"
+    payload["review"]["user"] = {"id": 4711, "login": "alice", "type": "User"}
+    path = tmp_path / "review.json"
+    path.write_text(json.dumps(payload))
+    return path
+
+
+def test_receive_prints_what_a_delivery_would_do_and_on_whose_word(tmp_path):
+    path = rejected(tmp_path)
+    code, said, warned = whetstone("receive", "-e", "pull_request_review", "-p", str(path), where=tmp_path)
+    assert (code, said.splitlines()[0]) == (0, "ShowComment")
+    assert read_marker("REJECTION", said)["issues"] == ["date_errors"]
+    assert warned.startswith("No credentials: decided on the payload's own facts")
+
+
+@pytest.mark.parametrize(
+    ("event", "payload", "what"),
+    [
+        ("push", "{}", "'push' is no event that is read"),
+        ("pull_request", "{", "is not JSON"),
+        ("pull_request", "[]", "is not a JSON object"),
+    ],
+)
+def test_receive_says_what_is_wrong_with_its_input(tmp_path, event, payload, what):
+    path = tmp_path / "payload.json"
+    path.write_text(payload)
+    code, _, said = whetstone("receive", "-e", event, "-p", str(path), where=tmp_path)
+    assert (code, what in said) == (2, True)
+
+
+def test_parked_is_empty_on_a_new_store(tmp_path):
+    assert whetstone("parked", where=tmp_path) == (0, "Nothing is parked.\n", "")
+    assert whetstone("parked", "--retry", "nope", where=tmp_path)[0] == 2
