@@ -13,7 +13,7 @@ _THREAD = re.compile(
 )
 _RELATIVE = re.compile(r"\]\(\s*<?(/[^)\s]*/(?:pull|issues|discussions)/\d+)")
 _ADDRESS = re.compile(r"(?<=\]\()[^)\s]*(?=\))|https?://[^\s)\]>]+")
-_MENTION = re.compile(r"(?<![\w`/])@[a-z0-9][\w-]*(?:/[\w.-]+)?", re.IGNORECASE)
+_MENTION = re.compile(r"(?<![\w/])@[a-z0-9][\w-]*(?:/[\w.-]+)?", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w&])(?:[\w.-]+(?:/[\w.-]+)?)?#[0-9]+\b|\bGH-[0-9]+\b", re.IGNORECASE)
 _SHA = re.compile(r"(?<!@ )\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")
 

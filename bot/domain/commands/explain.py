@@ -1,0 +1,61 @@
+"""What `/feedback-explain` says about a gate."""
+
+from __future__ import annotations
+
+from bot.domain.escape import code_span, quiet
+from bot.domain.gates import Gate, Gates
+from bot.domain.links import Web
+from bot.domain.model import Place, Repository
+
+_LONG = 300  # characters of an example
+_TAGS = 60  # in the list of all gates
+
+
+def explain_text(tag: str, gates: Gates, repository: Repository, web: Web) -> str:
+    """The gate with its fix and examples, or the nearest one there is."""
+    gate = gates.get(tag)
+    if gate is None:
+        return _unknown(tag, gates)
+    parts = (
+        f"**{quiet(gate.gate)}** {code_span(tag)} — {_weight(gate)}",
+        quiet(gate.description),
+        f"Fix: {quiet(gate.fix)}",
+        _examples(gate),
+        _guide(gate, repository, web),
+        _footer(tag),
+    )
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _weight(gate: Gate) -> str:
+    weight = "blocking" if gate.is_blocking else "a warning, not blocking"
+    return f"{weight}, auto-fixable" if gate.auto_fixable else weight
+
+
+def _examples(gate: Gate) -> str:
+    return "\n".join(
+        f"- Not {code_span(example.bad, _LONG)}\n  but {code_span(example.good, _LONG)}"
+        for example in gate.examples
+    )
+
+
+def _guide(gate: Gate, repository: Repository, web: Web) -> str:
+    if not gate.guide:
+        return ""
+    path, _, heading = gate.guide.partition("#")
+    address = web.blob_url(repository, repository.default_branch, Place(path))
+    return f"More: [{code_span(gate.guide)}]({address}{f'#{heading}' if heading else ''})"
+
+
+def _footer(tag: str) -> str:
+    appeal, history = code_span(f"/feedback-appeal {tag} reason: …"), code_span(f"/feedback-history {tag}")
+    return f"<sub>Wrong here: {appeal} · how often: {history} · all commands: `/feedback-help`</sub>"
+
+
+def _unknown(tag: str, gates: Gates) -> str:
+    near = gates.nearest(tag)
+    meant = f" Did you mean {code_span(near)}?" if near else ""
+    more = f" and {len(gates) - _TAGS} more" if len(gates) > _TAGS else ""
+    known = ", ".join(code_span(each) for each in gates.tags[:_TAGS])
+    listed = f"\n\nThe gates here: {known}{more}" if known else ""
+    return f"No gate has the tag {code_span(tag)}.{meant}{listed}\n"

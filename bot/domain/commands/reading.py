@@ -1,0 +1,64 @@
+"""Which commands a new comment gives, and which it only quotes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bot.domain.commands.asked import Asked, Mistake
+from bot.domain.commands.catalogue import COMMANDS, command_named
+from bot.domain.commands.command import PREFIX, Command
+from bot.domain.gates import nearest
+from bot.domain.prose import Kind, mask
+
+MOST = 3
+"""Commands of one comment that are answered; each is a comment of ours."""
+
+_LINE = re.compile(rf"^[ ]{{0,3}}{PREFIX}([a-z]+)(?![\w/-])([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
+_NOT_OWN = (Kind.CODE, Kind.FENCE, Kind.QUOTE, Kind.COMMENT, Kind.HTML, Kind.LINK, Kind.IMAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A command as it was given."""
+
+    command: Command
+    asked: Asked
+
+
+@dataclass(frozen=True, slots=True)
+class WrongUse:
+    """A command that was meant, and what is wrong with it."""
+
+    command: Command
+    what: str
+
+
+def commands_in(body: str) -> tuple[Given | WrongUse, ...]:
+    """The commands at the start of a line, outside quotes and code, each once, the first few.
+
+    Only for text that was just created: an edit is not a new command.
+    """
+    if PREFIX not in body.lower():
+        return ()
+    found: list[Given | WrongUse] = []
+    for line in _LINE.finditer(mask(body, *_NOT_OWN)):
+        starts_it = not body[line.start() : line.start(1)].strip(" ").lower().removeprefix(PREFIX)
+        given = _read(line[1].lower(), body[line.start(2) : line.end(2)]) if starts_it else None
+        if given and given not in found:
+            found.append(given)
+    return tuple(found[:MOST])
+
+
+def _read(name: str, rest: str) -> Given | WrongUse | None:
+    command = command_named(name)
+    if command is None:
+        return _misspelt(name)
+    asked = command.read(rest)
+    return WrongUse(command, asked.what) if isinstance(asked, Mistake) else Given(command, asked)
+
+
+def _misspelt(name: str) -> WrongUse | None:
+    """What was most likely meant; a word that is far from ours belongs to another bot."""
+    meant = command_named(nearest(name, (command.name for command in COMMANDS)) or "")
+    return WrongUse(meant, f"there is no `{PREFIX}{name}`") if meant else None

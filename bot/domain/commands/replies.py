@@ -1,0 +1,100 @@
+"""What the shorter commands are answered with, word for word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.domain.commands.catalogue import COMMANDS
+from bot.domain.commands.command import Command
+from bot.domain.commands.reading import WrongUse
+from bot.domain.escape import code_span, table_cell
+from bot.domain.links import person
+from bot.domain.model import Repository
+from bot.domain.phrasing import counted, joined
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How much is stored about somebody in a repository."""
+
+    pull_requests: int = 0
+    verdicts: int = 0
+    commands: int = 0
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is nothing to export or to forget."""
+        return not (self.pull_requests or self.verdicts or self.commands)
+
+
+def wrong_use(mistake: WrongUse) -> str:
+    """What is wrong, the right use, and a line that works."""
+    command = mistake.command
+    return (
+        f"Not understood: {mistake.what}.\n\n"
+        f"Use: {code_span(command.right_use)} · for example: {code_span(command.example)}\n\n"
+        f"<sub>{command.help} All commands: `/feedback-help`</sub>\n"
+    )
+
+
+def help_text() -> str:
+    """Every command with its use, who may give it, and an example."""
+    table = "\n".join(("| Command | Does | Who | Example |", "|---|---|---|---|", *map(_row, COMMANDS)))
+    return (
+        "**Commands**, each at the start of a line in a new comment\n\n"
+        f"{table}\n\n"
+        "<sub>A command in a quote, in code or in an edited comment is not read.</sub>\n"
+    )
+
+
+def export_text(login: str, repository: Repository, public_url: str | None) -> str:
+    """Where to get one's data; never the data, since others read this thread."""
+    path = f"/api/v1/repos/{repository.full_name}/authors/{login}/export"
+    if public_url is None:
+        where = f"this bot's server, at {code_span(f'GET {path}', 300)}"
+    else:
+        where = code_span(f"GET {public_url}{path}", 300)
+    return (
+        f"All that is stored about {person(login)} in this repository: {where}, with the header "
+        "`Authorization: Bearer <a GitHub token of yours that may read metadata>`. The token is asked of "
+        "GitHub and not stored. To delete it all: `/feedback-forget`\n"
+    )
+
+
+def forget_text(login: str, stored: Stored, *, done: bool = False) -> str:
+    """What goes, or what is gone; counts without a name stay, so that a week's numbers stay true."""
+    if stored.is_nothing:
+        return f"Nothing is stored about {person(login)} in this repository.\n"
+    what = _stored(stored)
+    kept = "Numbers of past weeks stay, without a name."
+    if done:
+        return f"Deleted for {person(login)} in this repository: {what}. {kept}\n"
+    return (
+        f"Stored about {person(login)} in this repository: {what}. {kept} This can't be undone.\n\n"
+        "To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`\n"
+    )
+
+
+def record_elsewhere(login: str, repository: Repository, public_url: str | None) -> str:
+    """Where a person's record can be read, since a public thread is not the place."""
+    path = f"/api/v1/repos/{repository.full_name}/authors/{login}/patterns"
+    command = code_span(f"whetstone history {repository.full_name} {login}", 300)
+    where = "" if public_url is None else f"at {code_span(f'GET {public_url}{path}', 300)}, or "
+    return (
+        f"The record of {person(login)} is not shown in a public thread. With `triage` or more in this "
+        f"repository it can be read {where}with {command} by whoever runs this bot.\n"
+    )
+
+
+def _row(command: Command) -> str:
+    cells = (code_span(command.right_use), command.help, str(command.who), code_span(command.example))
+    return f"| {' | '.join(map(table_cell, cells))} |"
+
+
+def _stored(stored: Stored) -> str:
+    parts = (
+        (stored.pull_requests, "pull request"),
+        (stored.verdicts, "verdict"),
+        (stored.commands, "command"),
+    )
+    return joined([counted(number, noun) for number, noun in parts if number])

@@ -1,0 +1,95 @@
+"""Who may give which command, and whose record anyone may see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.domain.choices import Permission
+from bot.domain.commands.catalogue import COMMANDS, command_named
+from bot.domain.commands.permits import Giver, Permit, Sight, may_answer_bot, permit, sight
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+READER = Giver(Permission.READ)
+WRITER = Giver(Permission.WRITE)
+AUTHOR = Giver(Permission.READ, is_author=True)
+MAINTAINING_AUTHOR = Giver(Permission.ADMIN, is_author=True)
+AGENT = Giver(None, is_author=True, is_bot=True, is_agent=True)
+OTHER_BOT = Giver(Permission.WRITE, is_bot=True, is_agent=True)
+ALL = {command.name for command in COMMANDS}
+READ = {"history", "explain", "export", "forget", "help"}
+OVERRIDES = {"reject", "dismiss", "select"}
+
+
+def allowed(giver, **rules):
+    return {command.name for command in COMMANDS if permit(command, giver, **rules) is Permit.YES}
+
+
+@pytest.mark.parametrize(
+    ("giver", "names"),
+    [
+        (READER, READ),
+        (WRITER, ALL),
+        (AUTHOR, READ | {"appeal"}),
+        (MAINTAINING_AUTHOR, READ | {"appeal"}),
+        (AGENT, {"history", "explain", "help"}),
+        (OTHER_BOT, set()),
+        (replace(WRITER, is_us=True), set()),
+        (replace(WRITER, wrote_it=False), set()),
+        (replace(WRITER, is_agent=True), READ | {"appeal"}),
+        (Giver(None), set()),
+        (Giver(None, is_author=True), {"appeal"}),
+        (Giver(Permission.TRIAGE), READ),
+    ],
+)
+def test_what_each_may(giver, names):
+    assert allowed(giver) == names
+
+
+def test_a_repository_may_let_authors_override():
+    assert allowed(MAINTAINING_AUTHOR, by_author=True) == ALL
+    assert allowed(AUTHOR, by_author=True) == READ | {"appeal"}
+
+
+def test_without_the_permission_a_person_gets_a_face_and_a_bot_nothing():
+    dismiss = command_named("dismiss")
+    assert permit(dismiss, READER) is Permit.NO
+    assert permit(dismiss, MAINTAINING_AUTHOR) is Permit.NO
+    assert permit(dismiss, AGENT) is Permit.IGNORED
+    assert permit(dismiss, OTHER_BOT) is Permit.IGNORED
+    assert permit(command_named("help"), replace(READER, is_us=True)) is Permit.IGNORED
+
+
+@pytest.mark.parametrize(
+    ("minutes_ago", "may"),
+    [
+        ((), True),
+        ((0.5,), False),
+        ((1,), True),
+        (tuple(range(5, 95, 10)), True),
+        (tuple(range(5, 105, 10)), False),
+        (tuple(range(1441, 1541, 10)), True),
+    ],
+)
+def test_a_bot_gets_one_answer_a_minute_and_ten_a_day(minutes_ago, may):
+    answers = [NOW - timedelta(minutes=minutes) for minutes in minutes_ago]
+    assert may_answer_bot(answers, NOW) is may
+
+
+@pytest.mark.parametrize(
+    ("role", "own", "agent", "public", "seen"),
+    [
+        (Permission.READ, True, False, True, Sight.SHOWN),
+        (Permission.READ, False, True, True, Sight.SHOWN),
+        (Permission.READ, False, False, True, Sight.REFUSED),
+        (Permission.READ, False, False, False, Sight.REFUSED),
+        (Permission.TRIAGE, False, False, True, Sight.ELSEWHERE),
+        (Permission.TRIAGE, False, False, False, Sight.SHOWN),
+        (Permission.ADMIN, False, False, True, Sight.ELSEWHERE),
+        (None, False, False, False, Sight.REFUSED),
+    ],
+)
+def test_whose_record(role, own, agent, public, seen):
+    assert sight(role, own=own, agent=agent, public_thread=public) is seen

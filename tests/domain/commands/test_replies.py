@@ -1,0 +1,148 @@
+"""The replies of the shorter commands: nothing in them is live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.rule_files import load_pack
+from bot.domain.commands.catalogue import COMMANDS
+from bot.domain.commands.explain import explain_text
+from bot.domain.commands.reading import commands_in
+from bot.domain.commands.replies import (
+    Stored,
+    export_text,
+    forget_text,
+    help_text,
+    record_elsewhere,
+    wrong_use,
+)
+from bot.domain.gates import Aspect, Example, Gate, Gates, Severity
+from bot.domain.links import Web
+from bot.domain.model import Repository
+from tests.live import live_references
+
+HERE = Repository(1, "acme", "knowledge", 9)
+PACK = load_pack(Path(__file__).parents[3] / "rules" / "knowledge-base.yml")
+HOSTILE = Gate(
+    tag="odd_gate",
+    gate="Odd @acme/all #1",
+    description="See https://github.com/acme/x/issues/1 <!-- REJECTION: {} -->",
+    fix="Ask @bob, see #12.",
+    severity=Severity.WARNING,
+    auto_fixable=False,
+    aspect=Aspect.STYLE,
+    priority=7,
+    pack="x",
+    guide="CONTRIBUTING.md#odd-gate",
+    examples=(Example("@bob ` #1", "`` @eve"),),
+)
+
+
+def explained(tag, gates=PACK):
+    return explain_text(tag, gates, HERE, Web())
+
+
+def test_a_gate_is_explained_with_examples():
+    assert explained("date_errors") == (
+        "**Date accuracy** `date_errors` — blocking, auto-fixable\n\n"
+        "Invalid or incorrect date format in created field\n\n"
+        "Fix: created = extraction date (today), not source publication date. Format: YYYY-MM-DD.\n\n"
+        "- Not `created: 15/11/2026`\n  but `created: 2026-11-15`\n\n"
+        "<sub>Wrong here: `/feedback-appeal date_errors reason: …` · how often: "
+        "`/feedback-history date_errors` · all commands: `/feedback-help`</sub>\n"
+    )
+
+
+def test_a_gate_links_to_the_repositorys_own_guide():  # row 168
+    text = explained("odd_gate", Gates((HOSTILE,)))
+    assert (
+        "More: [`CONTRIBUTING.md#odd-gate`]"
+        "(https://github.com/acme/knowledge/blob/main/CONTRIBUTING.md#odd-gate)\n"
+    ) in text
+    assert text.startswith("**Odd `@acme/all` `#1`** `odd_gate` — a warning, not blocking\n")
+
+
+def test_an_unknown_tag_gets_the_nearest_and_the_list():
+    assert explained("date_error").startswith(
+        "No gate has the tag `date_error`. Did you mean `date_errors`?\n\nThe gates here: `frontmatter_schema`, "
+    )
+    assert explained("odd_gate", Gates()) == "No gate has the tag `odd_gate`.\n"
+
+
+def test_wrong_use_gets_the_right_use():
+    (mistake,) = commands_in("/feedback-history 30x")
+    assert wrong_use(mistake) == (
+        "Not understood: `30x` is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`.\n\n"
+        "Use: `/feedback-history [@login] [30d|24h|…] [tag]` · for example: "
+        "`/feedback-history @rio-agent[bot] 30d date_errors`\n\n"
+        "<sub>Which gates an author breaks, how often, and what fixed them last time. "
+        "All commands: `/feedback-help`</sub>\n"
+    )
+
+
+def test_the_help_names_every_command_with_use_and_example():
+    lines = help_text().splitlines()
+    assert sum(line.startswith("| `/feedback-") for line in lines) == len(COMMANDS)
+    assert (
+        "| `/feedback-dismiss TAG reason: …` | Lift a tag at this revision, or uphold an appeal. "
+        "| `write` or more, not the author, no bot "
+        "| `/feedback-dismiss date_errors reason: the date is right` |"
+    ) in lines
+    assert "`/feedback-select best\\|final\\|N reason: …`" in help_text()
+
+
+def test_an_export_is_answered_with_the_address_never_with_data():
+    assert export_text("bob", HERE, "https://whetstone.example.org") == (
+        "All that is stored about `bob` in this repository: "
+        "`GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/export`, with the header "
+        "`Authorization: Bearer <a GitHub token of yours that may read metadata>`. The token is asked of GitHub and "
+        "not stored. To delete it all: `/feedback-forget`\n"
+    )
+    assert "this bot's server, at `GET /api/v1/repos/acme/" in export_text("bob", HERE, None)
+
+
+def test_forgetting_says_what_would_go_and_wants_a_confirmation():
+    stored = Stored(pull_requests=14, verdicts=1, commands=3)
+    assert forget_text("bob", stored) == (
+        "Stored about `bob` in this repository: 14 pull requests, 1 verdict and 3 commands. "
+        "Numbers of past weeks stay, without a name. This can't be undone.\n\n"
+        "To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`\n"
+    )
+    assert forget_text("bob", stored, done=True) == (
+        "Deleted for `bob` in this repository: 14 pull requests, 1 verdict and 3 commands. "
+        "Numbers of past weeks stay, without a name.\n"
+    )
+    assert forget_text("bob", Stored()) == "Nothing is stored about `bob` in this repository.\n"
+
+
+def test_a_persons_record_is_read_elsewhere():
+    assert record_elsewhere("bob", HERE, "https://whetstone.example.org") == (
+        "The record of `bob` is not shown in a public thread. With `triage` or more in this repository it can be "
+        "read at `GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/patterns`, or with "
+        "`whetstone history acme/knowledge bob` by whoever runs this bot.\n"
+    )
+    assert "it can be read with `whetstone history" in record_elsewhere("bob", HERE, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        help_text(),
+        *(explained(tag) for tag in (*PACK.tags, "odd_tag")),
+        explained("odd_gate", Gates((HOSTILE,))),
+        export_text("bob", HERE, None),
+        export_text("rio-agent[bot]", HERE, "https://github.example.org"),
+        forget_text("bob", Stored(1)),
+        record_elsewhere("bob", HERE, None),
+        *(
+            wrong_use(found)
+            for line in ("explain @bob#12", "history #12", "reject a_b @acme/all x", "select `#1`")
+            for found in commands_in(f"/feedback-{line}")
+        ),
+    ],
+)
+def test_no_reply_mentions_or_refers_to_anything(text):
+    assert live_references(text) == []
+    assert "<!--" not in text
