@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.engine.sending import NotYet
+from bot.engine.sending import BELIEVE_GONE_AFTER, NotYet
 from bot.engine.turns import Turns
-from bot.ports import Claim, Fenced, Forbidden, RateLimited, Store, StoreUnavailable, Turn, Unavailable
+from bot.ports import Claim, Fenced, Forbidden, GitHubError, Gone, RateLimited, Store, StoreUnavailable, Turn
 
 BEAT_EVERY = 2.0
 LATE_AFTER = 15.0
@@ -104,14 +104,13 @@ class Worker:
 
     async def _failed(self, claim: Claim, error: Exception) -> None:
         attempt = claim.attempt + 1
-        level = logging.WARNING if isinstance(error, Unavailable) else logging.ERROR
-        logger.log(
-            level,
-            "a turn failed",
-            extra={"lane": claim.lane, "attempt": attempt, "deliveries": [d.id for d in claim.deliveries]},
-            exc_info=error,
-        )
-        if attempt >= MOST_ATTEMPTS and claim.deliveries:
+        told = {"lane": claim.lane, "attempt": attempt, "deliveries": [d.id for d in claim.deliveries]}
+        if isinstance(error, GitHubError):
+            logger.warning("GitHub did not answer as hoped: %s", error, extra=told)
+        else:
+            logger.error("a turn failed", extra=told, exc_info=error)
+        final = attempt >= MOST_ATTEMPTS or (isinstance(error, Gone) and attempt > BELIEVE_GONE_AFTER)
+        if final and claim.deliveries:
             await self._park(claim, error)
         else:
             delay = min(LONGEST_DELAY, 2.0 ** min(claim.attempt, 10))
