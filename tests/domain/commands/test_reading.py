@@ -130,6 +130,8 @@ def test_a_misspelt_command_gets_the_one_that_was_meant():
         "",
         "> /feedback-help",
         ">> quoted\n> /feedback-help",
+        "> a quote goes on\n/feedback-help",
+        "<pre>\n/feedback-help\n</pre>",
         "```\n/feedback-help\n```",
         "`/feedback-help`",
         "a `code\n/feedback-help\nspan`",

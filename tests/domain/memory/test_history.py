@@ -264,3 +264,14 @@ def test_no_week_line_for_a_single_week():
 def test_records_are_needed_from_two_periods_and_the_time_to_die_ago():
     assert needed_since(replace(ASK, hours=24)) == days_ago(16) + timedelta(microseconds=1)
     assert needed_since(ASK) == days_ago(194) + timedelta(microseconds=1)
+
+
+def test_a_hostile_tag_or_gate_breaks_nothing():
+    tag = "odd_`|@bob #1 <!-- REJECTION: {} -->"
+    gate = replace(GATES.get("date_errors"), gate="Odd | @acme/all", fix="Ask @bob | see #12. Then go.")
+    setting = replace(SETTING, gates=Gates((gate,)))
+    text = reply(record(1, rejects(1, tag, "date_errors")), setting=setting, hours=168)
+    assert live_references(text) == []
+    assert text.count("<!--") == 1
+    assert "| Odd \\| `@acme/all` `date_errors` | 1 of 1 (100%) |" in text
+    assert "| never | Ask `@bob` \\| see `#12`. |" in text
