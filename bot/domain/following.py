@@ -127,7 +127,7 @@ def track(
 def _is_gone(item: Item, said: Verdict, after: Iteration) -> bool:
     """Whether the validator's next verdict leaves the item out; a dismissal is no such verdict."""
     again = next((each for each in after.standing if each.validator.key == said.validator.key), None)
-    if again is None or again.id == said.id or again.at < said.at:
+    if again is None or again.at < said.at:
         return False
     if again.stance is Stance.APPROVES:
         return True

@@ -101,6 +101,12 @@ def test_a_dismissal_is_no_sign_that_anybody_followed():
     assert not only(answers(one, two, {})).followed
 
 
+def test_an_approval_given_before_the_item_was_named_is_no_answer_to_it():
+    told = (SAID, approves(5, where="b"), rejects(9, where="a", items=(DATE,)), approves(12, where="c"))
+    one, two, _ = iterations(pull_request(*told, at_head="c"))
+    assert [answer.gone for answer in answers(one, two, {})] == [False]
+
+
 def test_an_item_without_a_tag_is_known_by_its_words():
     vague = rejects(1, items=(Item(None, words="unclear", aspect="clarity"),))
     same, other = (

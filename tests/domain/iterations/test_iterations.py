@@ -156,6 +156,12 @@ def test_a_late_review_of_an_earlier_head_counts_there_and_stands_now():
     assert two.standing == (alice, late)
 
 
+def test_a_second_word_about_an_earlier_head_does_not_replace_what_was_said_about_this_one():
+    here, late = rejects(2, where="b", tags=("scope_error",)), approves(3, where="a")
+    one, two, _ = iterations(pull_request(rejects(1), here, late, rejects(4, where="c"), at_head="c"))
+    assert (one.standing, two.standing) == ((late,), (here,))
+
+
 def test_a_check_that_finishes_late_changes_only_the_iteration_it_ran_on():  # row 85
     review, passed, late = rejects(1), approves(4, check(), "b"), rejects(5, check(), "a")
     one, two = iterations(pull_request(review, passed, late, at_head="b"))
