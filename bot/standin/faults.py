@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 _PRIMARY = "API rate limit exceeded for installation ID 1."
-_SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 _MESSAGES = {500: "Server Error", 502: "Server Error", 503: "Service Unavailable", 504: "Gateway Timeout"}
 
 
@@ -134,5 +134,5 @@ class FaultActs:
     ) -> Fault:
         """Too much at once; with or without a hint when to come back."""
         headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-        body = {"message": _SECONDARY}
+        body = {"message": SECONDARY}
         return self.fail(method, pattern, status=status, times=times, headers=headers, body=body)

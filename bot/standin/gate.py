@@ -10,6 +10,7 @@ from aiohttp import web
 
 from bot.standin.api.access import check
 from bot.standin.api.call import Answer, Call, Route
+from bot.standin.faults import SECONDARY
 from bot.standin.github import GitHub
 from bot.standin.model import Repository
 from bot.standin.refusal import Refused, not_found
@@ -32,6 +33,8 @@ class Gate(GitHub):
         try:
             if budget.used >= budget.limit:
                 raise Refused(403, _USED_UP)  # noqa: TRY301  # one place turns refusals into answers
+            if route.needs.level == "write" and not self.limits.allows_write(caller.budget):
+                raise Refused(403, SECONDARY, headers={"Retry-After": "60"})  # noqa: TRY301  # as above
             answer = self._carry_out(route, request, body, caller)
         except Refused as refusal:
             answer = _refusal(refusal)
@@ -42,6 +45,10 @@ class Gate(GitHub):
         return Answer(answer.body, answer.status, {**budget.headers(), **answer.headers}, answer.raw)
 
     def _carry_out(self, route: Route, request: web.Request, body: Any, caller: Caller) -> Answer:
+        if "User-Agent" not in request.headers:
+            raise Refused(403, "Request forbidden by administrative rules.")
+        if body is None:
+            raise Refused(400, "Problems parsing JSON")
         where = self._repository(request)
         if isinstance(where, str):
             return _moved(request.method, where)

@@ -17,7 +17,7 @@ from bot.standin.deliveries import Delivery
 from bot.standin.exchange import Exchange, Observer
 from bot.standin.faults import Fault, FaultActs, Kind
 from bot.standin.gate import Gate
-from bot.standin.world import GITHUB_WEB, AppFacts, Clock
+from bot.standin.world import GITHUB_WEB, AppFacts, Clock, Found
 
 ROUTES = (
     *apps.ROUTES,
@@ -98,6 +98,13 @@ class Standin(Gate, FaultActs):
     ) -> None:
         await self.stop()
 
+    async def until(self, condition: Callable[[], Found], timeout: float = 10) -> Found:  # noqa: ASYNC109  # asked for by each test
+        """The condition's first true value; a time-out tells what happened last."""
+        try:
+            return await super().until(condition, timeout)
+        except TimeoutError:
+            raise TimeoutError(f"after {timeout} s; {self._story()}") from None
+
     def hold(self) -> None:
         """Keep every webhook from now on back."""
         self.deliveries.hold()
@@ -173,6 +180,12 @@ class Standin(Gate, FaultActs):
             observer(exchange)
         self.changed()
 
+    def _story(self) -> str:
+        """The last requests and webhooks, for whoever waited in vain."""
+        asked = [f"{each.method} {each.path} {each.status}" for each in self.requests[-5:]]
+        sent = [f"{each.event} {each.action} {each.status_code}" for each in self.deliveries.all[-5:]]
+        return f"last requests: {', '.join(asked) or 'none'}; last webhooks: {', '.join(sent) or 'none'}"
+
     def _path(self, request: web.Request) -> str:
         return request.path.removeprefix("/api/v3") if self.enterprise else request.path
 
@@ -187,10 +200,11 @@ def _addresses(path: str) -> list[str]:
 
 
 def _parsed(data: bytes) -> Any:
+    """The body; an empty one is an empty object, and what is no JSON is None."""
     try:
         return json.loads(data) if data else {}
     except ValueError:
-        return {}
+        return None
 
 
 def _response(answer: Answer) -> web.Response:

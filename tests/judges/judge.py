@@ -70,7 +70,8 @@ class Judge:
 def violations(exchange: Exchange) -> list[str]:
     """What is wrong with a request and its answer."""
     if exchange.route == "/graphql":
-        return [] if isinstance(exchange.body.get("query"), str) else ["POST /graphql: no query"]
+        asked = exchange.body.get("query") if isinstance(exchange.body, dict) else None
+        return [] if isinstance(asked, str) else ["POST /graphql: no query"]
     operation = description()["paths"].get(exchange.route, {}).get(exchange.method.lower())
     if operation is None:
         return [f"{exchange.method} {exchange.path}: no operation that the judge knows"]

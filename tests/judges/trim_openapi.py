@@ -171,6 +171,9 @@ def _correct(description: dict[str, Any]) -> None:
     schemas = description["components"]["schemas"]
     labels = schemas["pull-request-simple"]["properties"]["labels"]["items"]
     labels["properties"]["description"]["nullable"] = True
+    for name in ("pull-request", "pull-request-simple"):  # a deleted fork leaves no repository
+        head = schemas[name]["properties"]["head"]["properties"]
+        head["repo"] = {"$ref": "#/components/schemas/nullable-repository"}
     for name in ("pull-request-review-comment", "review-comment"):
         for gone in ("line", "position"):  # both are null once the comment is outdated
             schemas[name]["properties"][gone]["nullable"] = True

@@ -84,3 +84,30 @@ async def test_what_is_known_already_costs_nothing(bot, standin, pull):
     fresh = await bot("GET", "/repos/acme/kb/pulls/1", headers={"If-None-Match": first.headers["ETag"]})
     assert fresh.status == 200
     assert [each.was_304 for each in standin.asked("GET", "*/pulls/1")] == [False, True, False]
+
+
+async def test_too_many_writes_in_a_minute_are_refused_for_a_minute(bot, standin, clock, pull):
+    standin.limits.writes_per_minute = 2
+    path = f"/repos/acme/kb/issues/{pull.number}/comments"
+    statuses = [(await bot("POST", path, json={"body": "Again"})).status for _ in range(3)]
+    assert statuses == [201, 201, 403]
+    assert (await bot("GET", path)).status == 200
+    clock.advance(minutes=1)
+    assert (await bot("POST", path, json={"body": "Again"})).status == 201
+
+
+@pytest.mark.parametrize(
+    ("data", "says"), [("{", "Problems parsing JSON"), ("[1]", "Body should be a JSON object")]
+)
+async def test_what_is_no_json_object_is_refused(bot, standin, pull, data, says):
+    standin.observers.clear()  # the request is wrong on purpose
+    refused = await bot("POST", f"/repos/acme/kb/issues/{pull.number}/comments", data=data)
+    assert (refused.status, refused.body["message"]) == (400, says)
+
+
+async def test_waiting_in_vain_tells_what_happened_last(bot, standin, pull):
+    await bot("GET", f"/repos/acme/kb/pulls/{pull.number}")
+    with pytest.raises(
+        TimeoutError, match=r"last requests: GET /repos/acme/kb/pulls/1 200; last webhooks: pull_"
+    ):
+        await standin.until(lambda: False, timeout=0.01)

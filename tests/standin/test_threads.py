@@ -193,3 +193,11 @@ async def test_the_numbers_of_threads_and_ids_are_never_the_same(standin, reposi
     second = standin.open_pull_request(repository, "bob", Opening(draft=True))
     assert [each.number for each in (pull, issue, second)] == [1, 2, 3]
     assert len({pull.id, pull.pull_id, issue.id, second.id, second.pull_id}) == 5
+
+
+async def test_a_deleted_fork_leaves_the_head_without_a_repository(bot, standin, repository):
+    pull = standin.open_pull_request(repository, "bob", Opening(fork=True))
+    standin.delete_fork(pull)
+    head = (await bot("GET", f"{REPO}/pulls/1")).body["head"]
+    assert (head["repo"], head["sha"]) == (None, pull.head_sha)
+    assert [each["head"]["repo"] for each in (await bot("GET", f"{REPO}/pulls")).body] == [None]

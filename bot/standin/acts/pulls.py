@@ -152,6 +152,14 @@ class PullRequestActs(Acts):
                 "issues", thread.repository, who, {"action": action, "issue": written_issue(self, thread)}
             )
 
+    def delete_fork(self, pull: PullRequest) -> None:
+        """Delete the repository that the pull request comes from; its commits stay readable here."""
+        fork = pull.head_repository
+        if fork is not None and fork is not pull.repository:
+            self.repositories.pop(fork.id)
+            pull.head_repository = None
+        self.changed()
+
     def _end(self, thread: Issue, who: Account) -> None:
         thread.state, thread.closed_at, thread.closed_by = "closed", self.now(), who
         thread.state_reason = None if isinstance(thread, PullRequest) else "completed"

@@ -41,7 +41,7 @@ def create_token(call: Call) -> Answer:
     installed = _installation(call)
     if installed.suspended_at is not None:
         raise Refused(403, "This installation has been suspended")
-    asked = call.body if isinstance(call.body, dict) else {}
+    asked = call.fields
     names, ids = asked.get("repositories"), asked.get("repository_ids")
     chosen = tuple(
         each for each in installed.repositories if each.name in (names or ()) or each.id in (ids or ())

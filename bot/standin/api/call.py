@@ -75,6 +75,13 @@ class Call:
             raise Refused(401, "Requires authentication")
         return account
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The body, where it is an object."""
+        if not isinstance(self.body, dict):
+            raise Refused(400, "Body should be a JSON object")
+        return self.body
+
     def number(self, name: str) -> int:
         """A number in the path."""
         text = self.params[name]
@@ -105,7 +112,7 @@ class Call:
 
     def text(self, name: str, resource: str) -> str:
         """A text of the body that must be there and must not be blank."""
-        value = self.body.get(name) if isinstance(self.body, dict) else None
+        value = self.fields.get(name)
         if not isinstance(value, str) or not value.strip():
             raise invalid(resource, name, "missing_field")
         return value

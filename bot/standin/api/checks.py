@@ -24,8 +24,8 @@ def create_run(call: Call) -> Answer:
         raise Refused(403, "You must authenticate via a GitHub App.")
     if sha not in call.repository.objects.commits:
         raise Refused(422, f"No commit found for SHA: {sha}")
-    output = _output(call.body)
-    status = call.body.get("status", "queued")
+    output = _output(call.fields)
+    status = call.fields.get("status", "queued")
     run = call.github.start_check_run(call.repository, sha, name, app=call.github.app, status=status)
     _apply(call, run, output)
     return Answer(check_run(call.github, run), status=201)
@@ -38,9 +38,9 @@ def update_run(call: Call) -> Answer:
         raise Refused(
             403, "Invalid app_id - check run can only be modified by the GitHub App that created it."
         )
-    output = _output(call.body)
-    run.name = call.body.get("name", run.name)
-    run.status = call.body.get("status", run.status)
+    output = _output(call.fields)
+    run.name = call.fields.get("name", run.name)
+    run.status = call.fields.get("status", run.status)
     _apply(call, run, output)
     return Answer(check_run(call.github, run))
 
@@ -85,11 +85,11 @@ def get_status(call: Call) -> Answer:
 
 
 def _apply(call: Call, run: CheckRun, output: Output | None) -> None:
-    run.external_id = call.body.get("external_id", run.external_id)
-    run.details_url = call.body.get("details_url", run.details_url)
-    if started := call.body.get("started_at"):
+    run.external_id = call.fields.get("external_id", run.external_id)
+    run.details_url = call.fields.get("details_url", run.details_url)
+    if started := call.fields.get("started_at"):
         run.started_at = datetime.fromisoformat(started)
-    conclusion = call.body.get("conclusion")
+    conclusion = call.fields.get("conclusion")
     if conclusion is not None:
         call.github.complete_check_run(run, conclusion, output)
     else:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.standin.api.call import BY_APP, Answer, Call, Route
+from bot.standin.api.paging import page_size
 from bot.standin.deliveries import Delivery
 from bot.standin.refusal import Refused, not_found
 from bot.standin.shapes.accounts import Json, stamp
 
 _KEPT = timedelta(days=3)
-_DEFAULT, _LARGEST = 30, 100
 
 
 def list_deliveries(call: Call) -> Answer:
     """The webhooks of the last days, newest first; a cursor leads to the next page."""
-    size = min(int(call.query.get("per_page", _DEFAULT)), _LARGEST)
+    size = page_size(call)
     found = [each for each in reversed(_known(call)) if _has_status(each, call.query.get("status"))]
     cursor = call.query.get("cursor")
     if cursor is not None:

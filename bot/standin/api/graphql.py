@@ -17,11 +17,11 @@ def answer(call: Call) -> Answer:
     """Minimise a comment, or show it again; everything GraphQL finds wrong is a 200 with errors."""
     if isinstance(call.caller, Nobody):
         return Answer({"message": "This endpoint requires you to be authenticated."}, status=401)
-    query = str(call.body.get("query", ""))
+    query = str(call.fields.get("query", ""))
     name = next((each for each in ("unminimizeComment", "minimizeComment") if each in query), None)
     if name is None:
         return _failed(None, "undefinedField", "Only minimizeComment and unminimizeComment are known here.")
-    asked = _arguments(query, call.body.get("variables") or {})
+    asked = _arguments(query, call.fields.get("variables") or {})
     comment = _comment(call, asked.get("subjectId"))
     if comment is None:
         missing = f"Could not resolve to a node with the global id of '{asked.get('subjectId')}'."

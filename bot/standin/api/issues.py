@@ -41,16 +41,16 @@ def get_issue(call: Call) -> Answer:
 
 def create_issue(call: Call) -> Answer:
     """A new issue."""
-    names = [each if isinstance(each, str) else each["name"] for each in call.body.get("labels", ())]
+    names = [each if isinstance(each, str) else each["name"] for each in call.fields.get("labels", ())]
     labels = tuple(call.github.label(call.repository, each) for each in names)
     title = call.text("title", "Issue")
-    made = call.github.open_issue(call.repository, call.actor, title, call.body.get("body"), labels)
+    made = call.github.open_issue(call.repository, call.actor, title, call.fields.get("body"), labels)
     return Answer(issue(call.github, made), status=201)
 
 
 def edit_issue(call: Call) -> Answer:
     """Other words, labels or another state."""
-    thread, asked = call.thread, call.body
+    thread, asked = call.thread, call.fields
     call.github.edit_issue(thread, call.actor, title=asked.get("title"), body=asked.get("body"))
     if "labels" in asked:
         thread.labels = [call.github.label(call.repository, each) for each in asked["labels"]]
@@ -142,7 +142,7 @@ def list_labels(call: Call) -> Answer:
 
 def add_labels(call: Call) -> Answer:
     """More labels for a thread."""
-    asked = call.body if isinstance(call.body, list) else call.body.get("labels", ())
+    asked = call.body if isinstance(call.body, list) else call.fields.get("labels", ())
     for each in asked:
         call.github.add_label(call.thread, each if isinstance(each, str) else each["name"], by=call.actor)
     return list_labels(call)

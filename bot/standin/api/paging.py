@@ -22,7 +22,7 @@ def page(call: Call, items: Iterable[Item], written: Callable[[Item], object]) -
 def cut(call: Call, items: Iterable[Item]) -> tuple[list[Item], Mapping[str, str]]:
     """The asked page, and the header that leads to the others."""
     everything = list(items)
-    size = min(max(_whole(call.query.get("per_page"), _DEFAULT), 1), _LARGEST)
+    size = page_size(call)
     number = max(_whole(call.query.get("page"), 1), 1)
     last = max(-(-len(everything) // size), 1)
     links: dict[str, int] = {}
@@ -34,6 +34,11 @@ def cut(call: Call, items: Iterable[Item]) -> tuple[list[Item], Mapping[str, str
     if not links:
         return shown, {}
     return shown, {"Link": ", ".join(f'<{_address(call, to)}>; rel="{name}"' for name, to in links.items())}
+
+
+def page_size(call: Call) -> int:
+    """How many items a page is asked to have."""
+    return min(max(_whole(call.query.get("per_page"), _DEFAULT), 1), _LARGEST)
 
 
 def _address(call: Call, number: int) -> str:

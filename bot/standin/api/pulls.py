@@ -71,14 +71,14 @@ def list_comments_of_review(call: Call) -> Answer:
 
 def create_review(call: Call) -> Answer:
     """A review by the caller; without an event it stays pending."""
-    event = call.body.get("event")
+    event = call.fields.get("event")
     if event is not None and event not in _EVENTS:
         raise invalid("PullRequestReview", "event")
     if event in {"APPROVE", "REQUEST_CHANGES"} and call.actor is call.pull.user:
         raise Refused(422, "Unprocessable Entity", errors=["Can not review your own pull request"])
     state = "PENDING" if event is None else _EVENTS[event]
-    comments = [_inline(each) for each in call.body.get("comments", ())]
-    body = call.body.get("body") or ""
+    comments = [_inline(each) for each in call.fields.get("comments", ())]
+    body = call.fields.get("body") or ""
     made = call.github.submit_review(call.pull, call.actor, state, body, comments)
     return Answer(review(call.github, made))
 

@@ -43,8 +43,8 @@ def create_label(call: Call) -> Answer:
     if name in call.repository.labels:
         errors = [{"resource": "Label", "code": "already_exists", "field": "name"}]
         raise Refused(422, "Validation Failed", errors=errors)
-    made = call.github.label(call.repository, name, color=call.body.get("color") or "ededed")
-    made.description = call.body.get("description")
+    made = call.github.label(call.repository, name, color=call.fields.get("color") or "ededed")
+    made.description = call.fields.get("description")
     return Answer(label(call.github, call.repository, made), status=201)
 
 
