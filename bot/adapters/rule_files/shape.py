@@ -98,13 +98,13 @@ class _Walk:
 
     def _sequence(self, node: Sequence, rule: Rule, at: _At) -> Iterator[Problem]:
         yield from self._size(len(node.items), rule, "Items", at)
-        seen: list[object] = []
+        seen: set[object] = set()
         for index, item in enumerate(node.items):
             here = at.item(index, item)
-            value = item.value if isinstance(item, Scalar) else item
+            value = (isinstance(item.value, bool), item.value) if isinstance(item, Scalar) else item
             if rule.get("uniqueItems") and value in seen:
                 yield self._at_value(item, f"{here.path} repeats {_shown(item)}", "name each once")
-            seen.append(value)
+            seen.add(value)
             yield from self.node(item, rule["items"], here)
 
     def _scalar(self, node: Scalar, rule: Rule, path: str) -> Iterator[Problem]:

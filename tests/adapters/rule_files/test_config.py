@@ -275,6 +275,11 @@ def test_a_check_may_mean_a_gate_that_is_off_or_of_another_pack():
     assert found.validators.checks == (CheckRule("ci", ("tests_failing",)),)
 
 
+def test_a_check_may_mean_a_gate_of_the_config_itself():
+    found = rules(f"{OWN_GATE}validators: {{checks: {{reuse: [licence_missing]}}}}")
+    assert found.validators.checks == (CheckRule("reuse", ("licence_missing",)),)
+
+
 def test_a_claim_moves_to_the_list_that_names_it():
     found = rules("grounding: {grounding_rules: {grounding_not_required: [git_state]}}").grounding
     assert found.not_required == (ClaimType.GIT_STATE,)

@@ -1,0 +1,377 @@
+"""Rule files with mistakes, and the exact lines that each gets."""
+
+# name of the mistake: (the file, the lines without the file's name)
+CONFIGS = {
+    "an empty file": (
+        "",
+        ["1:1: the file is empty; use keys with values, as in `version: 1`"],
+    ),
+    "only a comment": (
+        "# nothing yet\n",
+        ["1:1: the file is empty; use keys with values, as in `version: 1`"],
+    ),
+    "a list": (
+        "- comment\n",
+        ["1:1: the file is not a mapping; use keys with values, as in `version: 1`"],
+    ),
+    "a single word": (
+        "comment\n",
+        ["1:1: the file is not a mapping; use keys with values, as in `version: 1`"],
+    ),
+    "too large": (
+        "#" * 65_537,
+        ["1:1: the file is too large; at most 65536 bytes"],
+    ),
+    "not UTF-8": (
+        b"version: 1\ncomment: \xff\n",
+        ["2:10: byte 0xff is not UTF-8; save the file as UTF-8"],
+    ),
+    "a NUL": (
+        "version: 1\nextends: [\0]\n",
+        ["2:11: the character U+0000 can't be printed; leave it out"],
+    ),
+    "an escaped NUL": (
+        'gates:\n  date_errors: {guide: "a\\0"}\n',
+        ["2:24: the character U+0000 can't be printed; leave it out"],
+    ),
+    "a tab": (
+        "comment:\n\tenabled: true\n",
+        ["2:1: a tab indents this line; indent with spaces"],
+    ),
+    "an open list": (
+        "extends: [knowledge-base\n",
+        ["2:1: this is not YAML: did not find expected ',' or ']'; check indentation, quotes and colons"],
+    ),
+    "an open quote": (
+        'weekly:\n  time: "09:00\n',
+        ["3:1: this is not YAML: found unexpected end of stream; check indentation, quotes and colons"],
+    ),
+    "two values": (
+        "weekly: time: 09:00\n",
+        [
+            "1:13: this is not YAML: mapping values are not allowed in this context; check indentation, quotes and colons"
+        ],
+    ),
+    "two documents": (
+        "version: 1\n---\nversion: 1\n",
+        ["2:1: a second document begins; one document a file"],
+    ),
+    "too deep": (
+        "gates: " + "[" * 20 + "]" * 20,
+        ["1:23: the nesting is too deep; at most 16 levels"],
+    ),
+    "an alias": (
+        "comment: &off {enabled: false}\ncheck: *off\n",
+        [
+            "1:10: the anchor &off is set; write the value out where it is used",
+            "2:8: the alias *off is used; write the value out",
+        ],
+    ),
+    "a merge key": (
+        "comment:\n  <<: {enabled: false}\n",
+        ["2:3: the merge key << is used; write the keys out"],
+    ),
+    "a type": (
+        "version: !!int 1\n",
+        ["1:10: the type !!int is given; leave it out"],
+    ),
+    "a list as key": (
+        "? [comment]\n: {}\n",
+        ["1:3: a key is a list or a mapping; use a word as the key"],
+    ),
+    "a key twice": (
+        "comment: {enabled: true}\ncheck: {enabled: true}\ncomment: {enabled: false}\n",
+        ["3:1: comment is given twice; keep one (first in line 1)"],
+    ),
+    "a nested key twice": (
+        "gates:\n  date_errors:\n    severity: warning\n    severity: blocking\n",
+        ["4:5: gates.date_errors.severity is given twice; keep one (first in line 3)"],
+    ),
+    "an unknown section": (
+        "comments:\n  enabled: true\n",
+        [
+            "1:1: comments is unknown; did you mean comment? One of version, extends, gates, validators, authors, overrides, comment, check, history, weekly, iterations, grounding, quality, detection"
+        ],
+    ),
+    "an unknown key": (
+        "comment:\n  sugestions: true\n",
+        [
+            "2:3: comment.sugestions is unknown; did you mean suggestions? One of enabled, when, suggestions, labels"
+        ],
+    ),
+    "a key without likeness": (
+        "check:\n  colour: red\n",
+        ["2:3: check.colour is unknown; use enabled"],
+    ),
+    "another version": (
+        "version: 2\n",
+        ["1:10: version is 2; use 1"],
+    ),
+    "true for one": (
+        "version: true\n",
+        ["1:10: version is true; use 1"],
+    ),
+    "nought for off": (
+        "gates: {date_errors: 0}\n",
+        ["1:22: gates.date_errors is 0; use off, or keys of the gate with values"],
+    ),
+    "too many entries": (
+        f"history: {{periods: {list(range(1, 7))}}}",
+        ["1:11: history.periods has 6 entries; at most 5"],
+    ),
+    "yes for true": (
+        "comment:\n  enabled: yes\n",
+        ['2:12: comment.enabled is "yes"; use true or false'],
+    ),
+    "quoted truth": (
+        'check:\n  enabled: "true"\n',
+        ['2:12: check.enabled is "true"; use true or false'],
+    ),
+    "an empty section": (
+        "comment:\n",
+        ["1:9: comment is empty; use keys with values"],
+    ),
+    "a section that is a list": (
+        "comment: [enabled]\n",
+        ["1:10: comment is a list; use keys with values"],
+    ),
+    "a word for a number": (
+        "iterations:\n  max: five\n",
+        ['2:8: iterations.max is "five"; use a whole number from 1 to 50'],
+    ),
+    "a number out of range": (
+        "iterations:\n  max: 0\n",
+        ["2:8: iterations.max is 0; use a whole number from 1 to 50"],
+    ),
+    "a fraction": (
+        "iterations:\n  max: 2.5\n",
+        ["2:8: iterations.max is 2.5; use a whole number from 1 to 50"],
+    ),
+    "an octal number": (
+        "grounding:\n  reads: 010\n",
+        ['2:10: grounding.reads is "010"; use a whole number from 0 to 50'],
+    ),
+    "a share above one": (
+        "iterations:\n  threshold: 70\n",
+        ["2:14: iterations.threshold is 70; use a number from 0 to 1"],
+    ),
+    "a wrong choice": (
+        "validators:\n  permission: owner\n",
+        ['2:15: validators.permission is "owner"; use one of read, triage, write, maintain, admin'],
+    ),
+    "a wrong day": (
+        "weekly:\n  day: Monday\n",
+        [
+            '2:8: weekly.day is "Monday"; did you mean monday? One of monday, tuesday, wednesday, thursday, friday, saturday, sunday'
+        ],
+    ),
+    "a time without zero": (
+        "weekly:\n  time: 9:00\n",
+        ['2:9: weekly.time is "9:00"; use hours and minutes, as in "09:00"'],
+    ),
+    "no time zone": (
+        "weekly:\n  timezone: Berlin\n",
+        [
+            '2:13: weekly.timezone is "Berlin", which is no time zone; use an IANA name, as in UTC or Europe/Berlin'
+        ],
+    ),
+    "a mention": (
+        "authors:\n  agents: ['@rio']\n",
+        ['2:12: authors.agents[0] is "@rio"; use a login without @'],
+    ),
+    "a login twice": (
+        "validators:\n  users: [alice, alice]\n",
+        ['2:18: validators.users[1] repeats "alice"; name each once'],
+    ),
+    "no periods": (
+        "history:\n  periods: []\n",
+        ["2:3: history.periods has 0 entries; at least 1"],
+    ),
+    "an unknown pack": (
+        "extends: [knowledge_base]\n",
+        [
+            "1:11: extends[0] is knowledge_base, which is no pack; did you mean knowledge-base? One of code-review, knowledge-base"
+        ],
+    ),
+    "a tag of one word": (
+        "gates:\n  style: off\n",
+        [
+            '2:3: gates: the key is "style"; use at least two lower case words joined by _, at most 64 characters, as in tests_missing'
+        ],
+    ),
+    "an unknown gate switched off": (
+        "gates:\n  date_error: off\n",
+        ["2:3: gates.date_error is in no pack; did you mean date_errors?"],
+    ),
+    "half a new gate": (
+        "gates:\n  licence_missing:\n    gate: Licence\n    severity: blocking\n",
+        [
+            "2:3: gates.licence_missing is in no pack and has no description, fix, auto_fixable; a new gate needs gate, description, fix, severity, auto_fixable"
+        ],
+    ),
+    "neither off nor keys": (
+        "gates:\n  date_errors: disabled\n",
+        ['2:16: gates.date_errors is "disabled"; use off, or keys of the gate with values'],
+    ),
+    "a wrong severity": (
+        "gates:\n  date_errors:\n    severity: hi\n",
+        ['3:15: gates.date_errors.severity is "hi"; use one of blocking, warning'],
+    ),
+    "a short fix": (
+        "gates:\n  date_errors:\n    fix: Fix it.\n",
+        ["3:10: gates.date_errors.fix has 7 characters; use one line of 20 to 1000 characters"],
+    ),
+    "a fix of two lines": (
+        "gates:\n  date_errors:\n    fix: |\n      Write the date as YYYY-MM-DD.\n      Then push.\n",
+        [
+            '3:10: gates.date_errors.fix is "Write the date as YYYY-MM-DD.\\nThen push…"; use one line of 20 to 1000 characters'
+        ],
+    ),
+    "a guide outside": (
+        "gates:\n  date_errors:\n    guide: https://example.org/guide\n",
+        [
+            '3:12: gates.date_errors.guide is "https://example.org/guide"; use a path in the repository, as in CONTRIBUTING.md#tests'
+        ],
+    ),
+    "look-around": (
+        "gates:\n  date_errors:\n    phrases: ['/date(?!s)/']\n",
+        [
+            "3:15: gates.date_errors.phrases[0] is not a regular expression of RE2 (invalid perl operator: (?!); leave out look-around, back-references and long repeats"
+        ],
+    ),
+    "a bomb": (
+        "gates:\n  date_errors:\n    phrases: ['/((a{100}){100}){100}/']\n",
+        [
+            "3:15: gates.date_errors.phrases[0] is not a regular expression of RE2 (invalid repetition size: {100}); leave out look-around, back-references and long repeats"
+        ],
+    ),
+    "a check for a tag of no gate": (
+        "validators:\n  checks:\n    validate: [date_error]\n",
+        ["3:16: validators.checks.validate[0] is date_error, which no gate has; did you mean date_errors?"],
+    ),
+    "a check without tags": (
+        "validators:\n  checks:\n    validate: date_errors\n",
+        [
+            '3:15: validators.checks.validate is "date_errors"; use a list of tags, or the keys tags, annotations, kind'
+        ],
+    ),
+    "an annotation for a tag of no gate": (
+        "validators:\n  checks:\n    lint: {annotations: {line too long: line_length}}\n",
+        [
+            "3:41: validators.checks.lint.annotations.line too long is line_length, which no gate has; use the tag of a gate, or add it under gates"
+        ],
+    ),
+    "SARIF for a tag of no gate": (
+        "validators:\n  sarif: {E501: code_styles}\n",
+        ["2:17: validators.sarif.E501 is code_styles, which no gate has; did you mean code_style?"],
+    ),
+    "a band upside down": (
+        "iterations:\n  diff_size: {min: 500, max: 100}\n",
+        ["2:15: iterations.diff_size.min is 500, iterations.diff_size.max is 100; min is at most max"],
+    ),
+    "a claim in two lists": (
+        "grounding:\n  grounding_rules:\n    mandatory_grounding: [git_state]\n    recommended_grounding: [git_state]\n",
+        ["4:29: recommended_grounding and mandatory_grounding both name git_state; name it in one"],
+    ),
+    "a cue without a type": (
+        "detection:\n  cues:\n    - phrase: not in scope\n",
+        ["3:7: detection.cues[0] has no type; it needs type, phrase"],
+    ),
+    "several at once": (
+        "version: two\ncomment: {enabled: on}\nweekly: {day: mon}\ngates: {date_erors: off}\n",
+        [
+            '1:10: version is "two"; use 1',
+            '2:20: comment.enabled is "on"; use true or false',
+            '3:15: weekly.day is "mon"; use one of monday, tuesday, wednesday, thursday, friday, saturday, sunday',
+            "4:9: gates.date_erors is in no pack; did you mean date_errors?",
+        ],
+    ),
+}
+
+GATE = """\
+pack: house
+gates:
+  tests_missing:
+    gate: Tests
+    description: There is no test for this behaviour
+    fix: Add a test that fails without the change.
+    severity: blocking
+    auto_fixable: false
+"""
+
+PACK_FILES = {
+    "no gates": (
+        "pack: house\n",
+        ["1:1: the file has no gates; it needs pack, gates"],
+    ),
+    "no gate at all": (
+        "pack: house\ngates: {}\n",
+        ["2:1: gates has 0 entries; at least 1"],
+    ),
+    "another name": (
+        GATE.replace("pack: house", "pack: home"),
+        ['1:7: pack is "home"; use the file\'s name, house'],
+    ),
+    "a name with a space": (
+        GATE.replace("pack: house", "pack: My house"),
+        [
+            '1:7: pack is "My house"; use the file\'s name, house',
+            '1:7: pack is "My house"; use lower case words joined by -',
+        ],
+    ),
+    "a missing key": (
+        GATE.replace("    severity: blocking\n", ""),
+        ["3:3: gates.tests_missing has no severity; it needs gate, description, fix, severity, auto_fixable"],
+    ),
+    "a key of a config": (
+        GATE + "validators: {}\n",
+        ["9:1: validators is unknown; use one of pack, gates"],
+    ),
+    "an unknown key": (
+        GATE + "    exmples: []\n",
+        [
+            "9:5: gates.tests_missing.exmples is unknown; did you mean examples? One of gate, description, fix, severity, auto_fixable, aspect, guide, phrases, examples, priority"
+        ],
+    ),
+    "a switched off gate": (
+        "pack: house\ngates:\n  tests_missing: off\n",
+        ['3:18: gates.tests_missing is "off"; use keys with values'],
+    ),
+    "a wrong aspect": (
+        GATE + "    aspect: testing\n",
+        [
+            '9:13: gates.tests_missing.aspect is "testing"; use one of correctness, completeness, clarity, consistency, efficiency, security, style, documentation, testability, maintainability'
+        ],
+    ),
+    "a priority of none": (
+        GATE + "    priority: 0\n",
+        ["9:15: gates.tests_missing.priority is 0; use a whole number from 1 to 10"],
+    ),
+    "half an example": (
+        GATE + "    examples:\n      - bad: assert True\n",
+        ["10:9: gates.tests_missing.examples[0] has no good; it needs bad, good"],
+    ),
+    "a phrase of two letters": (
+        GATE + "    phrases: [no]\n",
+        [
+            "9:15: gates.tests_missing.phrases[0] has 2 characters; use 3 to 200 characters in one line: plain words, or a regular expression between slashes"
+        ],
+    ),
+    "an upper case tag": (
+        GATE.replace("tests_missing", "Tests_Missing"),
+        [
+            '3:3: gates: the key is "Tests_Missing"; use at least two lower case words joined by _, at most 64 characters, as in tests_missing'
+        ],
+    ),
+    "no truth value": (
+        GATE.replace("false", "no"),
+        ['8:19: gates.tests_missing.auto_fixable is "no"; use true or false'],
+    ),
+    "two gates wrong": (
+        GATE.replace("blocking", "fatal") + "  docs_missing: {gate: Docs}\n",
+        [
+            '7:15: gates.tests_missing.severity is "fatal"; use one of blocking, warning',
+            "9:3: gates.docs_missing has no description, fix, severity, auto_fixable; it needs gate, description, fix, severity, auto_fixable",
+        ],
+    ),
+}
