@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 _BACK = timedelta(seconds=60)  # clocks differ
 _LIFE = timedelta(minutes=9)  # GitHub takes ten at most, from its own clock
@@ -26,4 +29,13 @@ class AppKey:
             "exp": int((issued + _LIFE).timestamp()),
             "iss": str(self.app_id),
         }
-        return jwt.encode(claims, self.pem, algorithm="RS256")
+        return jwt.encode(claims, _parsed(self.pem), algorithm="RS256")
+
+
+@lru_cache(maxsize=4)
+def _parsed(pem: str) -> RSAPrivateKey:
+    # Checking a key takes tens of milliseconds, in which nothing else would be served.
+    key = load_pem_private_key(pem.encode(), password=None)
+    if not isinstance(key, RSAPrivateKey):
+        raise TypeError("the App's key is not an RSA key")
+    return key

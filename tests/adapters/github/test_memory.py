@@ -1,0 +1,10 @@
+from bot.adapters.github.errors import Answer
+from bot.adapters.github.wire import remembered
+
+
+def test_what_is_remembered_of_github_stays_within_its_bytes():
+    memory = remembered(limit=100_000)
+    for number in range(50):
+        memory[1, f"/page/{number}", "json"] = Answer(200, {"etag": str(number)}, b"x" * 8_000)
+    assert memory.currsize <= 100_000
+    assert ((1, "/page/0", "json") in memory, (1, "/page/49", "json") in memory) == (False, True)
