@@ -1,0 +1,126 @@
+"""What one delivery costs from end to end: acknowledgement, comment on the wire, calls, memory."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import itertools
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import asynccontextmanager
+
+import aiohttp
+import psutil
+
+from bot.standin import AppFacts, Standin, new_key_pair
+
+KEYS = new_key_pair()
+FACTS = AppFacts(public_pem=KEYS.public_pem)
+IN_FLIGHT = 64
+SECONDS = 5.0
+ROUNDS = 25
+DATE = "<!-- ISSUES: date_errors -->"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(measured(f"sqlite:///{folder}/bench.db"))
+
+
+async def measured(database_url: str) -> None:
+    async with Standin(FACTS) as github, server(github, database_url) as (process, url):
+        repository = github.repository("acme/knowledge", collaborators={"alice": "write"})
+        pulls = [github.open_pull_request(repository, "rio-agent[bot]") for _ in range(ROUNDS + 1)]
+        await github.until(lambda: github.deliveries.is_idle)
+        cold, waits, calls = await rejections(github, pulls)
+        memory = psutil.Process(process.pid).memory_info().rss / 2**20
+        acks, slowest, cpu = await acknowledgements(github, repository, process, url)
+        grown = psutil.Process(process.pid).memory_info().rss / 2**20
+    print(f"{'durable acks/s at 64 in flight':<44}{acks:>12,.0f}")
+    print(f"{'  p99 of an ack, ms':<44}{slowest * 1000:>12.1f}")
+    print(f"{'  cores used by the server meanwhile':<44}{cpu:>12.2f}")
+    print(f"{'idle delivery to comment on the wire, p50 ms':<44}{statistics.median(waits) * 1000:>12.1f}")
+    print(f"{'  p95 ms':<44}{statistics.quantiles(waits, n=20)[-1] * 1000:>12.1f}")
+    print(f"{'  the first one, with token and account, ms':<44}{cold * 1000:>12.1f}")
+    print(f"{'API calls of a warm rejection':<44}{calls:>12}")
+    print(f"{'resident memory, MB':<44}{memory:>12.0f}")
+    print(f"{'  after the flood, MB':<44}{grown:>12.0f}")
+
+
+@asynccontextmanager
+async def server(github: Standin, database_url: str):
+    environment = {
+        **os.environ,
+        "GITHUB_APP_ID": str(FACTS.id),
+        "GITHUB_PRIVATE_KEY": KEYS.private_pem,
+        "GITHUB_WEBHOOK_SECRET": FACTS.webhook_secret,
+        "GITHUB_API_URL": github.api_url,
+        "GITHUB_GRAPHQL_URL": github.graphql_url,
+        "DATABASE_URL": database_url,
+        "LOG_LEVEL": "WARNING",
+        "PORT": "0",
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "serve", env=environment, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        while "Listening on" not in (line := (await process.stdout.readline()).decode()):
+            if not line:
+                raise SystemExit("the server did not start")
+        url = line.split()[2].rstrip(":") + "/webhook"
+        github.webhook_url = url
+        yield process, url
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def rejections(github: Standin, pulls) -> tuple[float, list[float], str]:
+    waits = []
+    calls = ""
+    for pull in pulls:
+        before = len(github.requests)
+        start = time.perf_counter()
+        github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+        await github.until(lambda pull=pull: github.comments_of(pull))
+        waits.append(time.perf_counter() - start)
+        await github.until(lambda: github.deliveries.is_idle)
+        made = [each.method for each in github.requests[before:]]
+        calls = f"{made.count('GET')} reads, {len(made) - made.count('GET')} write"
+    return waits[0], waits[1:], calls
+
+
+async def acknowledgements(github: Standin, repository, process, url: str) -> tuple[float, float, float]:
+    payload = next(each.payload for each in github.deliveries if each.event == "pull_request")
+    numbers = itertools.count(100_000)
+    took: list[float] = []
+    end = time.perf_counter() + SECONDS
+    watched = psutil.Process(process.pid)
+    watched.cpu_percent()
+
+    async def knock(session: aiohttp.ClientSession) -> None:
+        while time.perf_counter() < end:
+            number = next(numbers)
+            body = json.dumps({**payload, "number": number, "pull_request": {**payload["pull_request"], "number": number}}).encode()
+            signature = hmac.new(FACTS.webhook_secret.encode(), body, hashlib.sha256).hexdigest()
+            headers = {
+                "X-GitHub-Event": "pull_request",
+                "X-GitHub-Delivery": f"bench-{number}",
+                "X-Hub-Signature-256": f"sha256={signature}",
+            }
+            start = time.perf_counter()
+            async with session.post(url, data=body, headers=headers) as answer:
+                if answer.status != 202:
+                    raise SystemExit(f"not acknowledged: {answer.status}")
+            took.append(time.perf_counter() - start)
+
+    connector = aiohttp.TCPConnector(limit=IN_FLIGHT)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        await asyncio.gather(*(knock(session) for _ in range(IN_FLIGHT)))
+    cpu = watched.cpu_percent() / 100
+    return len(took) / SECONDS, statistics.quantiles(took, n=100)[-1], cpu
