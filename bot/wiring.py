@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 from bot import settings as settings_of
 from bot.domain.comment import Site
 from bot.domain.document import SCHEMA_ID
-from bot.domain.events import Event, Ignored
 from bot.domain.gates import Gates
 from bot.domain.links import GITHUB, Web
 from bot.domain.lint import Lint
@@ -61,6 +60,13 @@ def pack(name: str) -> Gates:
         raise CannotStart(
             f"{name}: {missing.strerror}; give a file, or a pack of {shipped.parent}"
         ) from missing
+
+
+def check_rule_file(path: Path, organisation: Path | None) -> str:
+    """What a rule file without mistakes is; raises with everything that is wrong in it."""
+    from bot.adapters.rule_files import check_file
+
+    return check_file(path, organisation)
 
 
 def lint_feedback(data: bytes, name: str) -> tuple[Lint, ...]:
@@ -188,11 +194,12 @@ async def _serving(
 async def _working(
     configuration: Settings, store: SqlStore, clock: Callable[[], datetime]
 ) -> AsyncIterator[Worker]:
+    from bot.adapters import payloads
     from bot.engine.turns import Turns
     from bot.engine.worker import Worker
 
     async with _github(configuration, clock) as github:
-        turns = Turns(store, github, _DefaultRules(), parse, site(configuration), clock, new_id)
+        turns = Turns(store, github, _DefaultRules(), payloads.read, site(configuration), clock, new_id)
         worker = Worker(store, turns, clock)
         running = asyncio.create_task(worker.run())
         try:
@@ -218,27 +225,19 @@ def events_read() -> frozenset[str]:
     return EVENTS | {OWN_EVENT}
 
 
-def parse(delivery: Delivery) -> Event | Ignored:
-    """What a delivery says."""
-    import msgspec
-
-    from bot.adapters import payloads
-
-    return payloads.parse(delivery.event, msgspec.json.decode(delivery.body))
-
-
 async def rehearse(event: str, body: bytes) -> tuple[Rehearsal, bool]:
     """What this delivery would do, and whether that rests on the payload alone."""
+    from bot.adapters import payloads
     from bot.engine.rehearsal import Stage
 
     delivery = Delivery("dry-run", event, "", 0, body, now())
     try:
         configuration = settings()
     except settings_of.SettingsError:
-        stage = Stage(parse, _DefaultRules(), Site(Web()), now, new_id)
+        stage = Stage(payloads.read, _DefaultRules(), Site(Web()), now, new_id)
         return await stage.rehearse(delivery), True
     async with _github(configuration, now) as github:
-        stage = Stage(parse, _DefaultRules(), site(configuration), now, new_id, github)
+        stage = Stage(payloads.read, _DefaultRules(), site(configuration), now, new_id, github)
         return await stage.rehearse(delivery), False
 
 

@@ -41,8 +41,7 @@ def counts(account: Account, role: str | None, pull_request: PullRequest, facts:
     """Whether this account is a validator of this pull request."""
     if account.id in {facts.me.id, pull_request.author.id}:
         return False
-    named = rules.validators.apps if account.bot else rules.validators.users
-    if account.login in named or account.login.removesuffix("[bot]") in named:
+    if rules.validators.is_named(account.login, bot=account.bot):
         return True
     return role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
 

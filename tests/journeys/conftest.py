@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.standin import AppFacts, Standin
+from bot.standin import AppFacts
 from tests.journeys.town import KEYS, SECRET, Town
 from tests.judges.judge import Judge
 
@@ -16,9 +16,10 @@ async def town(store_url) -> AsyncIterator[Town]:
     """A town whose bot is not started yet; at the end every exchange is judged."""
     facts = AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET)
     judge = Judge()
-    async with Standin(facts) as github:
+    place = Town(facts, store_url)
+    async with place.github as github:
         judge.watch(github)
-        yield Town(github, store_url)
+        yield place
     assert judge.violations == []
 
 

@@ -172,7 +172,9 @@ async def test_a_warm_rejection_costs_two_reads_and_one_write(journey, knowledge
 async def test_an_event_that_changes_no_verdict_costs_no_call(journey, pull):
     await journey.settled()
     before = len(journey.github.requests)
+    journey.later()
     journey.github.push(pull, {PAGE: "# Again\n"})
+    journey.later()
     journey.github.comment(pull, "alice", "Thank you, I will look at it.")
     journey.github.submit_review(pull, "alice", "COMMENTED", "Just a question.")
     await journey.settled()

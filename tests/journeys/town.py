@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from bot import wiring
 from bot.domain.comment import MARKER
 from bot.domain.escape import read_marker
 from bot.settings import Settings
-from bot.standin import Standin, new_key_pair
+from bot.standin import AppFacts, Standin, new_key_pair
 
 KEYS = new_key_pair()
 SECRET = "journey-secret"
 
 
-@dataclass
 class Town:
     """The stand-in, and the bot once it has been started."""
 
-    github: Standin
-    database_url: str
-    bot: wiring.Instance | None = None
+    def __init__(self, facts: AppFacts, database_url: str) -> None:
+        self.ahead = timedelta(0)
+        self.github = Standin(facts, clock=self.clock)
+        self.database_url = database_url
+        self.bot: wiring.Instance | None = None
+
+    def clock(self) -> datetime:
+        """What GitHub's clock says."""
+        return datetime.now(UTC) + self.ahead
+
+    def later(self, seconds: float = 5) -> None:
+        """GitHub's clock goes on: its times have whole seconds, and one second can't be put in order."""
+        self.ahead += timedelta(seconds=seconds)
 
     @property
     def settings(self) -> Settings:
