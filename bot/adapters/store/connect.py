@@ -20,14 +20,17 @@ def connect(where: Address, clock: Clock | None, patience: float | None = COMMAN
     """The database at this address; nothing is opened before its first use."""
     if isinstance(where, PostgresServer):
         engine = _postgres(where, patience)
-        return Database(engine, engine, clock)
+        return Database(engine, engine.execution_options(isolation_level="AUTOCOMMIT"), clock)
     where.path.parent.mkdir(parents=True, exist_ok=True)
     # SQLite has room for one writer; that ours queue up here is cheaper than waiting for its lock.
-    writer = _sqlite(where, "BEGIN IMMEDIATE", connections=1)
-    return Database(writer, _sqlite(where, "BEGIN", connections=4), clock)
+    writer = _sqlite(where, connections=1)
+    event.listen(
+        writer.sync_engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE")
+    )
+    return Database(writer, _sqlite(where, connections=4), clock)
 
 
-def _sqlite(where: SqliteFile, begin: str, connections: int) -> AsyncEngine:
+def _sqlite(where: SqliteFile, connections: int) -> AsyncEngine:
     engine = create_async_engine(
         f"sqlite+aiosqlite:///{where.path}",
         pool_size=connections,
@@ -43,10 +46,6 @@ def _sqlite(where: SqliteFile, begin: str, connections: int) -> AsyncEngine:
         for pragma in ("busy_timeout=5000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
-
-    @event.listens_for(engine.sync_engine, "begin")
-    def open_transaction(connection: Any) -> None:
-        connection.exec_driver_sql(begin)
 
     return engine
 

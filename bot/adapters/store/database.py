@@ -33,7 +33,7 @@ class Database:
         return _transaction(self._writer)
 
     def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """One transaction that only reads, and waits for no writer."""
+        """A connection to read with: each statement sees what is committed, and waits for no writer."""
         return _transaction(self._reader)
 
     @property
@@ -46,12 +46,17 @@ class Database:
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """An insert that can say what happens on a conflict."""
-        return postgresql.insert(table) if self.shared else sqlite.insert(table)
+        return insert_into(table, shared=self.shared)
 
     async def close(self) -> None:
         """Give every connection back."""
         await self._writer.dispose()
         await self._reader.dispose()
+
+
+def insert_into(table: Table, *, shared: bool) -> postgresql.Insert | sqlite.Insert:
+    """An insert that can say what happens on a conflict, in the words of the database."""
+    return postgresql.insert(table) if shared else sqlite.insert(table)
 
 
 def later(one: ColumnElement[float], other: ColumnElement[float]) -> ColumnElement[float]:

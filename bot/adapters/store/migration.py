@@ -15,24 +15,21 @@ LOCK = 0x77686574
 """Any number, as long as every instance asks for the same one."""
 
 
-async def migrate(where: Address) -> None:
+async def migrate(where: Address, database: Database) -> None:
     """Bring the tables up to date; of two instances that start at once, one waits for the other."""
-    database = connect(where, clock=None, patience=None)
+    async with database.read() as connection:
+        if await connection.run_sync(_revision) == revisions()[-1]:
+            return
+    patient = connect(where, clock=None, patience=None)  # a step may take its time
     try:
-        if not await _is_current(database):
-            await _step(database)
+        await _step(patient)
     finally:
-        await database.close()
+        await patient.close()
 
 
 def revisions() -> tuple[str, ...]:
     """Every revision this program knows, oldest first, read off the names of the scripts."""
     return tuple(sorted(path.stem[1:5] for path in SCRIPTS.glob("versions/v*.py")))
-
-
-async def _is_current(database: Database) -> bool:
-    async with database.read() as connection:
-        return await connection.run_sync(_revision) == revisions()[-1]
 
 
 async def _step(database: Database) -> None:

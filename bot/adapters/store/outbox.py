@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.adapters.store.codec import decode_effect, encode_effect
@@ -19,25 +19,27 @@ from bot.ports import Fenced, OutboxRow, RowState
 
 async def owed(connection: AsyncConnection, lanes: Collection[str]) -> tuple[OutboxRow, ...]:
     """The rows of these lanes that GitHub has not been seen to take, oldest first."""
-    rows = select(outbox).where(outbox.c.lane.in_(lanes)).order_by(outbox.c.lane, outbox.c.position)
-    return tuple(_row(row) for row in await connection.execute(rows))
+    return tuple(_row(row) for row in await _rows(connection, lanes))
 
 
-async def owe(database: Database, connection: AsyncConnection, lane: str, effects: Sequence[Effect]) -> None:
-    """Add the effects to what the lane owes; a newer one replaces an unsent one of its target."""
-    if not effects:
-        return
-    unsent = [row for row in await owed(connection, (lane,)) if row.state is RowState.READY]
-    wanted, replaced = _settle(unsent, effects)
+async def owe(
+    database: Database, connection: AsyncConnection, lane: str, effects: Sequence[Effect]
+) -> tuple[OutboxRow, ...]:
+    """All that the lane owes with these effects; a newer one replaces an unsent one of its target."""
+    before = await _rows(connection, (lane,))
+    wanted, replaced = _settle([_row(row) for row in before if row.state == READY], effects)
     if replaced:
         await connection.execute(delete(outbox).where(outbox.c.id.in_(replaced)))
-    if wanted:
-        last = select(func.coalesce(func.max(outbox.c.position), 0)).where(outbox.c.lane == lane)
-        first = (await connection.execute(last)).scalar_one() + 1
-        await connection.execute(
-            insert(outbox).values(created_at=database.now, state=READY, lane=lane),
-            [_values(position, effect) for position, effect in enumerate(wanted, first)],
-        )
+    kept = tuple(_row(row) for row in before if row.id not in replaced)
+    if not wanted:
+        return kept
+    first = before[-1].position + 1 if before else 1
+    added = [OutboxRow(uuid.uuid4().hex, lane, effect, RowState.READY) for effect in wanted]
+    await connection.execute(
+        insert(outbox).values(created_at=database.now, state=READY, lane=lane),
+        [_values(position, row) for position, row in enumerate(added, first)],
+    )
+    return (*kept, *added)
 
 
 async def mark_sending(database: Database, connection: AsyncConnection, row: OutboxRow) -> OutboxRow:
@@ -84,12 +86,17 @@ async def _mark(connection: AsyncConnection, row: OutboxRow, values: dict[str, A
     return _row(found)
 
 
-def _values(position: int, effect: Effect) -> dict[str, object]:
+async def _rows(connection: AsyncConnection, lanes: Collection[str]) -> Sequence[Row[Any]]:
+    rows = select(outbox).where(outbox.c.lane.in_(lanes)).order_by(outbox.c.lane, outbox.c.position)
+    return (await connection.execute(rows)).all()
+
+
+def _values(position: int, row: OutboxRow) -> dict[str, object]:
     return {
-        "id": uuid.uuid4().hex,
+        "id": row.id,
         "position": position,
-        "target": effect.target,
-        "effect": encode_effect(effect),
+        "target": row.target,
+        "effect": encode_effect(row.effect),
     }
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Table, select
+from sqlalchemy import Insert, Row, Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.adapters.store.codec import decode, encode, encode_record
-from bot.adapters.store.database import Database, moment
+from bot.adapters.store.database import Database, insert_into, moment
 from bot.adapters.store.schema import pull_request as pull_requests
 from bot.adapters.store.schema import sticky as stickies
 from bot.domain.model import PullRequest, Sticky
@@ -70,9 +71,14 @@ async def remember(database: Database, connection: AsyncConnection, lane: str, s
 async def _put(
     database: Database, connection: AsyncConnection, table: Table, lane: str, values: Mapping[str, Any]
 ) -> None:
-    statement = database.insert(table).values(lane=lane, **values)
-    newer = {column: statement.excluded[column] for column in values}
-    await connection.execute(statement.on_conflict_do_update(index_elements=[table.c.lane], set_=newer))
+    await connection.execute(_upsert(table, database.shared), {"lane": lane, **values})
+
+
+@cache  # slow to build, and always the same
+def _upsert(table: Table, shared: bool) -> Insert:  # noqa: FBT001 - a part of the key
+    statement = insert_into(table, shared=shared)
+    newer = {column.name: statement.excluded[column.name] for column in table.c if column is not table.c.lane}
+    return statement.on_conflict_do_update(index_elements=[table.c.lane], set_=newer)
 
 
 def _sticky(row: Row[Any]) -> Sticky:

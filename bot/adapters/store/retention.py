@@ -15,7 +15,7 @@ BODY_OF_DONE = 8 * DAY
 """GitHub itself can deliver again for three days."""
 DELIVERY = 30 * DAY
 INSTANCE = DAY
-SPENDING = DAY
+SPENDING = 3600.0
 
 BATCH = 500
 MOST_BATCHES = 40

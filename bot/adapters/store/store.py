@@ -44,7 +44,7 @@ async def open_store(
         stack.push_async_callback(database.close)
         if worker and isinstance(where, SqliteFile):
             stack.callback(WorkerLock(where.path).release)
-        await migrate(where)
+        await migrate(where, database)
         wakes = Wakes(shared=database.shared)
         stack.push_async_callback(wakes.close)
         store = SqlStore(where, database, wakes, instance or _name())
@@ -120,10 +120,11 @@ class SqlStore:
         async with self._holding(claim) as connection:
             if turn.pull_request:
                 await records.save(database, connection, claim.lane, turn.pull_request)
-            await outbox.owe(database, connection, claim.lane, turn.effects)
+                if turn.pull_request.sticky:
+                    await records.remember(database, connection, claim.lane, turn.pull_request.sticky)
             await deliveries.finish(database, connection, claim.lane, turn.done)
             await deliveries.park(database, connection, claim.lane, turn.parked)
-            return await outbox.owed(connection, (claim.lane,))
+            return await outbox.owe(database, connection, claim.lane, turn.effects)
 
     async def sending(self, claim: Claim, row: OutboxRow) -> OutboxRow:
         """Commit that this row is about to be sent."""
@@ -143,7 +144,8 @@ class SqlStore:
             await outbox.forget(connection, row)
             if sticky:
                 await records.remember(self._database, connection, claim.lane, sticky)
-            await outbox.owe(self._database, connection, claim.lane, then)
+            if then:
+                await outbox.owe(self._database, connection, claim.lane, then)
 
     async def remember(self, claim: Claim, sticky: Sticky) -> None:
         """This is the sticky comment now, whoever changed it."""
@@ -152,13 +154,16 @@ class SqlStore:
 
     async def release(self, claim: Claim, *, retry_after: float | None = None, attempt: int = 0) -> None:
         """Give the lane back: due again after `retry_after`, or when something more arrives."""
-        self.abandon(claim)  # whatever happens now, this turn is over
-        async with self._database.write() as connection:
-            due = await lanes.give_back(
-                self._database, connection, claim, self.instance, lanes.Rest(retry_after, attempt)
-            )
-            if attempt > claim.attempt:
-                await deliveries.count_attempt(connection, claim)
+        try:
+            async with self._database.write() as connection:
+                due = await lanes.give_back(
+                    self._database, connection, claim, self.instance, lanes.Rest(retry_after, attempt)
+                )
+                if attempt > claim.attempt:
+                    await deliveries.count_attempt(connection, claim)
+        finally:
+            # Not earlier: a claim of ours that comes in between would take the lane from this turn.
+            self.abandon(claim)
         if due is not None and retry_after is None:
             self._wakes.here()
 

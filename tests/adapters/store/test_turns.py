@@ -54,12 +54,25 @@ async def test_a_turn_without_a_pull_request_leaves_the_record_alone(store):
     assert await store.load(LANE) == pull_request()
 
 
-async def test_the_sticky_comment_is_remembered_when_it_was_written_not_when_decided(store):
+async def test_the_sticky_comment_that_was_written_is_remembered(store):
     claim = await owing(store)
-    (row,) = await store.apply(claim, Turn(pull_request(sticky=sticky()), (show(),), ()))
-    assert await store.load(LANE) == pull_request()
+    (row,) = await store.apply(claim, Turn(pull_request(), (show(),), ()))
     await store.sent(claim, row, sticky(comment_id=777), ())
     assert await store.load(LANE) == pull_request(sticky=sticky(comment_id=777))
+
+
+async def test_what_a_turn_learnt_of_the_sticky_comment_is_remembered(store):
+    claim = await owing(store)
+    gone = pull_request(sticky=sticky(deleted_at=at(4)))
+    await store.apply(claim, Turn(gone, (), ()))
+    assert await store.load(LANE) == gone
+
+
+async def test_a_turn_that_knows_no_sticky_comment_leaves_it_as_it_is(store):
+    claim = await owing(store)
+    await store.apply(claim, Turn(pull_request(sticky=sticky()), (), ()))
+    await store.apply(claim, Turn(pull_request(title="A better title"), (), ()))
+    assert await store.load(LANE) == pull_request(title="A better title", sticky=sticky())
 
 
 async def test_a_write_that_changes_no_sticky_comment_leaves_it_as_it_is(store):

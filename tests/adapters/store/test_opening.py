@@ -1,0 +1,100 @@
+"""Opening makes or brings up the tables, and refuses what could not end well."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import text
+
+from bot.adapters.store import StoreRefused, address, open_store
+from bot.adapters.store.connect import connect
+from bot.adapters.store.schema import metadata
+from tests.adapters.store.story import delivery
+
+
+async def ask(url, question):
+    """What the database itself says, past the store."""
+    database = connect(address(url), clock=None)
+    try:
+        async with database.write() as connection:
+            return await connection.run_sync(question)
+    finally:
+        await database.close()
+
+
+async def test_the_first_start_makes_directory_and_tables(bare_store_url):
+    async with open_store(bare_store_url, worker=True) as store:
+        await store.accept(delivery("d1"))
+        assert len(await store.claim(10)) == 1
+
+
+async def test_the_migrations_lead_to_the_tables_that_the_code_uses(bare_store_url):
+    async with open_store(bare_store_url, worker=False):
+        pass
+
+    def differences(connection):
+        return compare_metadata(MigrationContext.configure(connection), metadata)
+
+    assert await ask(bare_store_url, differences) == []
+
+
+async def test_four_instances_may_start_on_an_empty_database_at_once(bare_store_url):
+    async def start():
+        async with open_store(bare_store_url, worker=False) as store:
+            return await store.claim(1)
+
+    assert await asyncio.gather(*(start() for _ in range(4))) == [()] * 4
+
+
+async def test_a_database_newer_than_the_program_is_refused(bare_store_url):
+    async with open_store(bare_store_url, worker=False):
+        pass
+    await ask(bare_store_url, lambda c: c.execute(text("UPDATE alembic_version SET version_num = '9999'")))
+    with pytest.raises(StoreRefused, match="the database is at revision 9999, newer than this program's"):
+        async with open_store(bare_store_url, worker=False):
+            pass
+
+
+async def test_a_commit_to_a_file_survives_a_power_cut(bare_sqlite_url):
+    async with open_store(bare_sqlite_url, worker=False) as store, store._database.write() as connection:
+        pragmas = {
+            name: (await connection.execute(text(f"PRAGMA {name}"))).scalar()
+            for name in ("journal_mode", "synchronous", "busy_timeout", "foreign_keys")
+        }
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "busy_timeout": 5000, "foreign_keys": 1}
+
+
+async def test_a_file_has_one_worker_and_the_second_learns_who_it_is(sqlite_url):
+    async with open_store(sqlite_url, worker=True):
+        with pytest.raises(StoreRefused, match=r"process \d+ already works on .*PostgreSQL"):
+            async with open_store(sqlite_url, worker=True):
+                pass
+
+
+async def test_the_lock_of_a_worker_that_ended_is_free(sqlite_url):
+    async with open_store(sqlite_url, worker=True):
+        pass
+    async with open_store(sqlite_url, worker=True) as store:
+        assert await store.claim(1) == ()
+
+
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        ("sqlite:////var/lib/whetstone.db", "SQLite file /var/lib/whetstone.db"),
+        ("sqlite:///data/whetstone.db", f"SQLite file {Path.cwd()}/data/whetstone.db"),
+        ("postgresql://me:secret@db.example/whetstone", "PostgreSQL database whetstone at db.example"),
+        ("postgres://me:secret@db.example/w?sslmode=require", "PostgreSQL database w at db.example"),
+        ("postgresql:///w?host=/run/postgresql", "PostgreSQL database w at a local socket"),
+    ],
+)
+def test_an_address_is_named_without_its_password(url, named):
+    assert str(address(url)) == named
+
+
+@pytest.mark.parametrize("url", ["", "sqlite://", "sqlite:///", "mysql://x/y", "whetstone.db", "postgres:x"])
+def test_an_unknown_address_is_refused_with_the_ones_that_work(url):
+    with pytest.raises(StoreRefused, match=r"DATABASE_URL .* use sqlite:///relative\.db"):
+        address(url)

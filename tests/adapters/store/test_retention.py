@@ -1,0 +1,95 @@
+"""Bodies go after 8 days, parked ones and ids after 30; nothing that is still needed goes at all."""
+
+import asyncio
+
+from bot.adapters.store import retention
+from bot.ports import Acceptance, Turn
+from tests.adapters.store.story import claim_one, delivery, done, owing, show
+from tests.builders import pull_request
+
+DAY = 86_400
+
+
+async def finish(store, *names, parked=False):
+    await asyncio.gather(*(store.accept(delivery(name)) for name in names))
+    claim = await claim_one(store)
+    turn = Turn(None, (), (), parked=tuple((name, "no") for name in names)) if parked else done(claim)
+    await store.apply(claim, turn)
+    await store.release(claim)
+
+
+async def body(store, name):
+    async with store._database.read() as connection:
+        query = retention.select(retention.delivery.c.body).where(retention.delivery.c.id == name)
+        return (await connection.execute(query)).scalar()
+
+
+async def test_the_body_of_a_done_delivery_goes_after_eight_days_and_its_id_stays(timed_store, clock):
+    await finish(timed_store, "d1")
+    clock.advance(8 * DAY - 1)
+    await timed_store.sweep()
+    assert await body(timed_store, "d1") == delivery("d1").body
+    clock.advance(2)
+    await timed_store.sweep()
+    assert await body(timed_store, "d1") is None
+    assert await timed_store.accept(delivery("d1")) is Acceptance.DUPLICATE
+
+
+async def test_an_id_is_forgotten_after_thirty_days(timed_store, clock):
+    await finish(timed_store, "d1")
+    clock.advance(30 * DAY + 1)
+    await timed_store.sweep()
+    assert await timed_store.accept(delivery("d1")) is Acceptance.QUEUED
+
+
+async def test_a_parked_delivery_can_be_retried_for_thirty_days(timed_store, clock):
+    await finish(timed_store, "d1", parked=True)
+    clock.advance(30 * DAY - 1)
+    await timed_store.sweep()
+    assert await timed_store.retry(("d1",)) == 1
+    assert (await claim_one(timed_store)).deliveries == (delivery("d1"),)
+
+
+async def test_a_parked_delivery_is_forgotten_after_thirty_days(timed_store, clock):
+    await finish(timed_store, "d1", parked=True)
+    clock.advance(30 * DAY + 1)
+    await timed_store.sweep()
+    assert await timed_store.parked() == ()
+
+
+async def test_what_still_waits_is_never_swept(timed_store, clock):
+    claim = await owing(timed_store, show())
+    await timed_store.apply(claim, Turn(pull_request(), (), ()))
+    await timed_store.accept(delivery("d2"))
+    await timed_store.release(claim, retry_after=60)
+    clock.advance(400 * DAY)
+    await timed_store.sweep()
+    again = await claim_one(timed_store)
+    assert (again.deliveries, [row.effect for row in again.outbox]) == ((delivery("d2"),), [show()])
+    assert await timed_store.load(again.lane) == pull_request()
+
+
+async def test_a_lane_in_work_is_never_swept(timed_store, clock):
+    claim = await owing(timed_store)
+    clock.advance(400 * DAY)
+    await timed_store.sweep()
+    assert await timed_store.apply(claim, Turn(None, (), ())) == ()
+
+
+async def test_a_sweep_says_how_many_rows_it_changed_and_the_next_finds_none(timed_store, clock, monkeypatch):
+    monkeypatch.setattr(retention, "BATCH", 3)
+    await finish(timed_store, *"abcdefghij")
+    await timed_store.beat()
+    clock.advance(9 * DAY)
+    await timed_store.beat()
+    lane_and_bodies = 11
+    assert [await timed_store.sweep(), await timed_store.sweep()] == [lane_and_bodies, 0]
+
+
+async def test_a_sweep_that_is_far_behind_stops_after_a_while(timed_store, clock, monkeypatch):
+    monkeypatch.setattr(retention, "BATCH", 2)
+    monkeypatch.setattr(retention, "MOST_BATCHES", 3)
+    await finish(timed_store, *"abcdefghij")
+    clock.advance(9 * DAY)
+    await timed_store.beat()
+    assert [await timed_store.sweep(), await timed_store.sweep()] == [7, 4]
