@@ -184,7 +184,7 @@ async def _serving(
     from bot.adapters.web.webhook import Door
 
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
-    door = Door(store, secrets, events_read())
+    door = Door(store, secrets, events_read(), configuration.app_id)
     app = application([*door.routes(), *routes(_Readiness(store, worker))])
     async with serving(app, configuration.host, configuration.port) as address:
         yield address

@@ -14,6 +14,7 @@ from aiohttp import web
 
 from bot.adapters.payloads.fields import Json, optional_integer
 from bot.adapters.web.answers import answer, problem
+from bot.adapters.web.echoes import is_echo
 from bot.adapters.web.lanes import lane
 from bot.ports import Acceptance, Delivery, Inbox, StoreUnavailable
 
@@ -33,6 +34,8 @@ class Door:
     inbox: Inbox
     secrets: tuple[bytes, ...]
     events: frozenset[str]
+    app_id: int = 0
+    """Our own App: what it wrote itself comes back as an event, and says nothing new."""
     now: Callable[[], datetime] = _now
     patience: float = 30
     """Seconds for a body to come in; GitHub itself gives up after ten."""
@@ -71,7 +74,7 @@ class Door:
 
     async def _keep(self, delivery_id: str, event: str, payload: Json, body: bytes) -> web.Response:
         name = lane(event, payload)
-        if name is None:
+        if name is None or is_echo(payload, self.app_id):
             return _ignored()
         installation = optional_integer(payload, "installation.id") or 0
         delivery = Delivery(delivery_id, event, name, installation, body, self.now())
