@@ -1,0 +1,92 @@
+"""What does GitHub say that the holder of a token may do? Asked with that token, which is not kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+import msgspec
+
+from bot.adapters.github.wire import ACCEPT, REQUESTER
+from bot.adapters.payloads import things
+from bot.adapters.payloads.fields import Odd, find
+from bot.domain.choices import Permission
+from bot.domain.model import GHOST, Account
+from bot.domain.visits import Visit
+from bot.ports import Unavailable
+
+_FLAGS = {
+    "admin": Permission.ADMIN,
+    "maintain": Permission.MAINTAIN,
+    "push": Permission.WRITE,
+    "triage": Permission.TRIAGE,
+}
+_NO_ACCESS = frozenset({403, 404, 410, 451})
+
+
+class UnknownToken(Exception):
+    """GitHub does not know this token, or knows it no longer."""
+
+
+@asynccontextmanager
+async def visitors(api_url: str, *, seconds: float = 10) -> AsyncIterator[Visitors]:
+    """Connections of their own: a stranger's token never shares one with the App's."""
+    timeout = aiohttp.ClientTimeout(total=seconds)
+    async with aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session:
+        yield Visitors(session, api_url)
+
+
+class Visitors:
+    """Asks GitHub, and remembers nothing."""
+
+    def __init__(self, session: aiohttp.ClientSession, api_url: str) -> None:
+        self._session = session
+        self._api_url = api_url.rstrip("/")
+
+    async def visit(self, token: str, owner: str, name: str) -> Visit | None:
+        """What the token may do there; None where it may not even read, or nothing is there."""
+        path = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}"
+        repository, user = await asyncio.gather(self._get(token, path), self._get(token, "/user"))
+        if repository is None:
+            return None
+        try:
+            return Visit(things.repository({"repository": repository}), _account(user), _role(repository))
+        except Odd as error:
+            raise Unavailable(f"GitHub's repository can't be read: {error}") from error
+
+    async def _get(self, token: str, path: str) -> Any:
+        """The answer, None where GitHub shows nothing to this token."""
+        headers = {"Authorization": f"Bearer {token}", "Accept": ACCEPT, "User-Agent": REQUESTER}
+        try:
+            # A renamed repository answers with another address; the token is shown to this host only.
+            async with self._session.get(self._api_url + path, headers=headers) as response:
+                return _read(response.status, response.headers, await response.read())
+        except (aiohttp.ClientError, TimeoutError, OSError, msgspec.DecodeError) as error:
+            raise Unavailable(f"GET {path}: {type(error).__name__}") from error
+
+
+def _read(status: int, headers: Mapping[str, str], body: bytes) -> Any:
+    if status == 401:
+        raise UnknownToken
+    limited = status == 429 or "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    if status in _NO_ACCESS and not (status == 403 and limited):
+        return None
+    if status != 200:
+        raise Unavailable(f"GitHub answers {status}")
+    return msgspec.json.decode(body)
+
+
+def _account(user: Any) -> Account | None:
+    # An installation's token belongs to no user, and is refused this question.
+    found = things.account({"user": user}, "user")
+    return None if found == GHOST else found
+
+
+def _role(repository: Any) -> Permission:
+    # Whoever is shown the repository may read it.
+    granted = (role for flag, role in _FLAGS.items() if find(repository, f"permissions.{flag}") is True)
+    return next(granted, Permission.READ)

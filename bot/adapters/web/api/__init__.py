@@ -1,0 +1,1 @@
+"""The HTTP API: what is remembered, for whoever GitHub lets read it."""

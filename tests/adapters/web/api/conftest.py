@@ -1,0 +1,111 @@
+"""A door with one room behind it: who gets in, and as whom?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from bot.adapters.github.visitors import visitors
+from bot.adapters.web.api.access import Access
+from bot.adapters.web.api.guard import Guard
+from bot.adapters.web.api.replies import reply
+from bot.adapters.web.app import application, serving
+from bot.domain.choices import Permission
+from bot.domain.model import Repository
+from bot.standin import AppFacts, Standin, new_key_pair
+
+KEYS = new_key_pair()
+
+
+class Timer:
+    """Seconds that only the test lets pass."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Known:
+    """The repositories that the App works in."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, Repository] = {}
+
+    async def repository(self, repository_id):
+        return self.by_id.get(repository_id)
+
+
+@dataclass
+class Caller:
+    """Speaks to the API as scripts do."""
+
+    session: aiohttp.ClientSession
+    url: str
+
+    async def ask(self, path, token=None, method="GET", **headers):
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        async with self.session.request(method, self.url + path, headers=headers) as response:
+            body = await response.read()
+            content = await response.json(content_type=None) if body else None
+            return response.status, response.content_type, content, response.headers
+
+
+@pytest.fixture
+async def github():
+    async with Standin(AppFacts(public_pem=KEYS.public_pem)) as standin:
+        yield standin
+
+
+@pytest.fixture
+def timer():
+    return Timer()
+
+
+@pytest.fixture
+def known():
+    return Known()
+
+
+@pytest.fixture
+def knowledge(github, known):
+    made = github.repository(
+        "acme/knowledge", private=True, collaborators={"alice": "write", "carol": "read"}
+    )
+    known.by_id[made.id] = Repository(made.id, "acme", "knowledge", installation_id=5)
+    return made
+
+
+@pytest.fixture
+def token(github):
+    return lambda login: github.tokens.for_user(github.account(login)).token
+
+
+@pytest.fixture
+async def api(github, known, knowledge, timer):  # noqa: ARG001 - every test has the repository
+    async with visitors(github.api_url) as asking:
+        guard = Guard(Access(asking, timer), known)
+
+        async def room(request: web.Request, visit) -> web.Response:
+            login = visit.account.login if visit.account else None
+            repository = visit.repository
+            return reply(
+                request,
+                {
+                    "login": login,
+                    "role": visit.role,
+                    "at": [repository.full_name, repository.installation_id],
+                },
+            )
+
+        routes = [guard.get("/room", room), guard.post("/room", room, Permission.WRITE)]
+        async with (
+            serving(application(routes), "127.0.0.1", 0) as (host, port),
+            aiohttp.ClientSession() as session,
+        ):
+            yield Caller(session, f"http://{host}:{port}")

@@ -1,0 +1,114 @@
+"""Who gets into the API: by GitHub's word, asked once, and never written down."""
+
+import asyncio
+import logging
+
+import pytest
+
+ROOM = "/api/v1/repos/acme/knowledge/room"
+PROBLEM = "application/problem+json"
+
+
+async def test_a_reader_gets_in_with_their_own_role(api, token):
+    status, _, content, _ = await api.ask(ROOM, token("carol"))
+    assert (status, content) == (200, {"login": "carol", "role": "read", "at": ["acme/knowledge", 5]})
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Basic YWxpY2U6eA==", "Bearer x", "Bearer " + "€" * 30, "Bearer ghp_" + "0" * 36]
+)
+async def test_no_token_or_an_unknown_one_is_401(api, header):
+    status, kind, content, headers = await api.ask(ROOM, **({"Authorization": header} if header else {}))
+    assert (status, kind, content["status"]) == (401, PROBLEM, 401)
+    assert headers["WWW-Authenticate"] == "Bearer"
+
+
+async def test_a_private_repository_does_not_exist_for_strangers(api, token):
+    stranger = token("stranger")
+    hidden = await api.ask(ROOM, stranger)
+    nowhere = await api.ask("/api/v1/repos/acme/nowhere/room", stranger)
+    assert hidden[:3] == nowhere[:3]
+    assert hidden[:2] == (404, PROBLEM)
+
+
+async def test_a_repository_in_which_the_app_never_was_is_404(api, github, token):
+    github.repository("acme/elsewhere", installed=False)
+    assert (await api.ask("/api/v1/repos/acme/elsewhere/room", token("carol")))[0] == 404
+
+
+async def test_a_former_name_leads_to_the_repository(api, github, knowledge, token):
+    carol = token("carol")
+    github.rename_repository(knowledge, "wisdom")
+    _, _, content, _ = await api.ask(ROOM, carol)
+    assert content["at"] == ["acme/wisdom", 5]
+
+
+async def test_an_installations_token_reads_but_is_nobody(api, github, knowledge):
+    made = github.tokens.for_installation(github.installation_of(knowledge))
+    _, _, content, _ = await api.ask(ROOM, made.token)
+    assert (content["login"], content["role"]) == (None, "read")
+
+
+async def test_writing_needs_the_role(api, token):
+    carol = await api.ask(ROOM, token("carol"), "POST")
+    alice = await api.ask(ROOM, token("alice"), "POST")
+    assert (carol[:2], alice[0]) == ((403, PROBLEM), 200)
+
+
+async def test_github_is_asked_once_in_five_minutes(api, github, token, timer):
+    carol = token("carol")
+    await asyncio.gather(*(api.ask(ROOM, carol) for _ in range(5)))
+    timer.now += 299
+    await api.ask(ROOM, carol)
+    assert len(github.asked("GET", "/repos/*")) == 1
+    timer.now += 2
+    await api.ask(ROOM, carol)
+    assert len(github.asked("GET", "/repos/*")) == 2
+
+
+async def test_an_unknown_token_is_asked_about_once(api, github):
+    for _ in range(3):
+        await api.ask(ROOM, "ghp_" + "0" * 36)
+    assert len(github.asked("GET", "/repos/*")) == 1
+
+
+async def test_too_many_calls_with_one_token_wait(api, token, timer):
+    carol = token("carol")
+    statuses = {(await api.ask(ROOM, carol))[0] for _ in range(120)}
+    status, kind, _, headers = await api.ask(ROOM, carol)
+    assert (statuses, status, kind, headers["Retry-After"]) == ({200}, 429, PROBLEM, "60")
+    assert (await api.ask(ROOM, token("alice")))[0] == 200
+    timer.now += 61
+    assert (await api.ask(ROOM, carol))[0] == 200
+
+
+async def test_guessing_tokens_is_stopped_before_github_shuts_us_out(api, github):
+    statuses = [(await api.ask(ROOM, f"ghp_{number:036}"))[0] for number in range(40)]
+    assert (statuses.count(401), statuses.count(429)) == (30, 10)
+    assert len(github.asked("GET", "/repos/*")) == 30
+
+
+async def test_github_being_away_is_503_and_not_remembered(api, github, token):
+    github.fail("GET", "/repos/acme/knowledge", status=502, times=1)
+    carol = token("carol")
+    away = await api.ask(ROOM, carol)
+    again = await api.ask(ROOM, carol)
+    assert (away[:2], again[0]) == ((503, PROBLEM), 200)
+
+
+async def test_an_answer_that_is_known_is_not_sent_again(api, token):
+    carol = token("carol")
+    etag = (await api.ask(ROOM, carol))[3]["ETag"]
+    same = await api.ask(ROOM, carol, **{"If-None-Match": etag})
+    other = await api.ask(ROOM, carol, **{"If-None-Match": '"other"'})
+    assert (same[0], same[2], other[0]) == (304, None, 200)
+
+
+async def test_a_token_is_never_logged(api, github, token, caplog):
+    caplog.set_level(logging.DEBUG)
+    carol, wrong = token("carol"), "ghp_" + "7" * 36
+    github.fail("GET", "/user", status=500, times=1)
+    for _ in range(2):
+        await api.ask(ROOM, carol)
+    await api.ask(ROOM, wrong)
+    assert [text for text in (carol, wrong) if text in caplog.text] == []
