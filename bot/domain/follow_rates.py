@@ -5,42 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
-from bot.domain.following import Answer, Tracking
-
-
-class By(StrEnum):
-    """What the rates are told apart by."""
-
-    AUTHOR = "author"
-    REVIEWER = "reviewer"
-    GATE = "gate"
-    PLACE = "place"
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """One item and what came of it, small enough to be kept."""
-
-    at: datetime
-    """When the next iteration was judged."""
-    author: str
-    reviewer: str
-    tag: str | None
-    placed: bool
-    followed: bool
-    delta: float | None = None
-
-    def key(self, by: By) -> str:
-        """The group that it belongs to."""
-        groups = {
-            By.AUTHOR: self.author,
-            By.REVIEWER: self.reviewer,
-            By.GATE: self.tag or "without a tag",
-            By.PLACE: "with a place" if self.placed else "without a place",
-        }
-        return groups[by]
+from bot.domain.following import Answer
+from bot.domain.tracked import By, Observation, Tracking
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from bot.domain.iterations import Iteration
 from bot.domain.line_map import LineMap, between, through
 from bot.domain.model import Item, Place, Stance, Validator, Verdict
 from bot.domain.quality import Finding, clarity
+from bot.domain.tracked import Tracking
 from bot.domain.trajectory import Scored, delta
 
 _ENOUGH = 0.5
@@ -44,31 +45,6 @@ class Answer:
     def followed(self) -> bool:
         """Whether any sign shows it."""
         return bool(self.changed) or self.resolved or self.gone
-
-
-@dataclass(frozen=True, slots=True)
-class Tracking:
-    """How the feedback of one iteration turned out."""
-
-    followed: bool
-    delta: float | None
-    """How much the quality rose; None where either score is not known."""
-    clarity: float
-
-    @property
-    def improved(self) -> bool | None:
-        """Whether the next iteration scored higher."""
-        return None if self.delta is None else self.delta > 0
-
-    def as_document(self) -> dict[str, object]:
-        """Return it in the names of the actionable-feedback document, without what is not known."""
-        found = {
-            "feedback_followed": self.followed,
-            "improvement_observed": self.improved,
-            "improvement_delta": self.delta,
-            "feedback_clarity_score": self.clarity,
-        }
-        return {name: value for name, value in found.items() if value is not None}
 
 
 def carried_between(old_text: str, new_text: str | None) -> Carried:

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from bot.domain.check_result import CheckResult
+from bot.domain.diff import FileDiff
+from bot.domain.override import Audit, Override
+from bot.domain.tracked import Tracked
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -119,6 +124,25 @@ class Revision:
 
     head: str
     seen_at: datetime
+    base: str | None = None
+    """The commit that it grew from."""
+    tree: str | None = None
+    files: tuple[FileDiff, ...] | None = None
+    """What it changes against that commit; None where it was not read."""
+    checks: tuple[CheckResult, ...] = ()
+    gone: bool = False
+    """GitHub no longer has it."""
+    reads: int = 0
+    """How often its files and checks were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """A person was asked to decide, once, and whether one with `write` has spoken since."""
+
+    at: datetime
+    head: str
+    heard_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +182,15 @@ class PullRequest:
     sticky: Sticky | None = None
     unsure: bool = False
     """Two payloads of the same second differ: only GitHub can say which is the newer."""
+    override: Override | None = None
+    """The newest selection by a person; it holds for the head that they saw."""
+    audits: tuple[Audit, ...] = ()
+    tracked: tuple[Tracked, ...] = ()
+    escalation: Escalation | None = None
+    reported: str | None = None
+    """The head for which the selection report got a comment of its own."""
+    resolved_threads: tuple[str, ...] = ()
+    """Addresses of the inline comments whose threads were resolved."""
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bot.domain.check_result import CheckResult
 from bot.domain.diff import Diff
 from bot.domain.gates import Aspect, Gates
 from bot.domain.iterations import Iteration
@@ -18,28 +19,6 @@ from bot.domain.weights import Dimension, Weights
 PLACES = 4
 OWN_CHECK = "whetstone/gates"
 """Our own check only repeats the verdicts, so it never counts."""
-
-_PASSED = frozenset({"success", "neutral"})
-_FAILED = frozenset({"failure", "error", "timed_out", "action_required", "startup_failure"})
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """How a check or commit status ended; `None` while it runs."""
-
-    name: str
-    conclusion: str | None
-    is_test: bool = False
-
-    @property
-    def passed(self) -> bool:
-        """Whether it ended well."""
-        return self.conclusion in _PASSED
-
-    @property
-    def failed(self) -> bool:
-        """Whether it ended badly; one that was skipped, cancelled or still runs did neither."""
-        return self.conclusion in _FAILED
 
 
 @dataclass(frozen=True, slots=True)
