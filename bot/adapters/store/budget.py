@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import and_, insert, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.adapters.store.database import Database
 from bot.adapters.store.schema import installation, spending
+from bot.adapters.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +26,14 @@ SHARES = (1.0, 0.8, 0.6)
 """How much of a window each priority may fill: rejections, replies, summaries."""
 
 
-async def spend(
-    database: Database, connection: AsyncConnection, installation_id: int, priority: int
-) -> float:
+def spend(transaction: Transaction, installation_id: int, priority: int) -> float:
     """0 and counted when a write of this priority may be made now, else the seconds to wait."""
-    now = await _lock(database, connection, installation_id)
+    now = _lock(transaction, installation_id)
     recent = and_(spending.c.installation_id == installation_id, spending.c.at > now - WINDOWS[-1].seconds)
-    spent = (await connection.execute(select(spending.c.at).where(recent).order_by(spending.c.at))).scalars()
+    spent = transaction.execute(select(spending.c.at).where(recent).order_by(spending.c.at)).scalars()
     wait = wait_for(spent.all(), now, SHARES[min(priority, len(SHARES) - 1)])
     if wait == 0:
-        await connection.execute(insert(spending).values(installation_id=installation_id, at=now))
+        transaction.execute(insert(spending).values(installation_id=installation_id, at=now))
     return wait
 
 
@@ -52,12 +49,12 @@ def _wait(spent: Sequence[float], now: float, seconds: float, most: int) -> floa
     return recent[len(recent) - most] + seconds - now
 
 
-async def _lock(database: Database, connection: AsyncConnection, installation_id: int) -> float:
+def _lock(transaction: Transaction, installation_id: int) -> float:
     """The time, once no other instance is spending for this installation."""
     mine = select(installation.c.id).where(installation.c.id == installation_id).with_for_update()
-    if (await connection.execute(mine)).first() is None:
-        statement = database.insert(installation).values(id=installation_id, not_before=0.0)
-        await connection.execute(statement.on_conflict_do_nothing(index_elements=[installation.c.id]))
-        await connection.execute(mine)
-    now: float = (await connection.execute(select(database.now))).scalar_one()
+    if transaction.execute(mine).first() is None:
+        statement = transaction.insert(installation).values(id=installation_id, not_before=0.0)
+        transaction.execute(statement.on_conflict_do_nothing(index_elements=[installation.c.id]))
+        transaction.execute(mine)
+    now: float = transaction.execute(select(transaction.now)).scalar_one()
     return now

@@ -6,11 +6,10 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import FunctionElement, Over, Row, bindparam, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.adapters.store.codec import plain
-from bot.adapters.store.database import Database, moment
 from bot.adapters.store.schema import DONE, PARKED, QUEUED, delivery
+from bot.adapters.store.transaction import Transaction, moment
 from bot.ports import Claim, Delivery
 
 MOST = 100
@@ -19,7 +18,7 @@ MOST_BYTES = 32 * 1024 * 1024
 """A turn holds its bodies in memory."""
 
 
-async def waiting(connection: AsyncConnection, lanes: Collection[str]) -> tuple[Delivery, ...]:
+def waiting(transaction: Transaction, lanes: Collection[str]) -> tuple[Delivery, ...]:
     """The queued deliveries of these lanes in the order they came, no more than fit into a turn."""
     queue = (
         select(
@@ -36,19 +35,17 @@ async def waiting(connection: AsyncConnection, lanes: Collection[str]) -> tuple[
         .where(queue.c.place <= MOST, or_(queue.c.place == 1, queue.c.size <= MOST_BYTES))
         .order_by(delivery.c.lane, queue.c.place)
     )
-    return tuple(_delivery(row) for row in await connection.execute(rows))
+    return tuple(_delivery(row) for row in transaction.execute(rows))
 
 
-async def finish(database: Database, connection: AsyncConnection, lane: str, ids: Sequence[str]) -> None:
+def finish(transaction: Transaction, lane: str, ids: Sequence[str]) -> None:
     """These are dealt with."""
     if ids:
         done = update(delivery).where(delivery.c.id.in_(ids), delivery.c.lane == lane)
-        await connection.execute(done.values(state=DONE, error=None, finished_at=database.now))
+        transaction.execute(done.values(state=DONE, error=None, finished_at=transaction.now))
 
 
-async def park(
-    database: Database, connection: AsyncConnection, lane: str, errors: Sequence[tuple[str, str]]
-) -> None:
+def park(transaction: Transaction, lane: str, errors: Sequence[tuple[str, str]]) -> None:
     """These are given up on, each with its error."""
     if errors:
         given_up = update(delivery).where(delivery.c.id == bindparam("which"), delivery.c.lane == lane)
@@ -56,17 +53,17 @@ async def park(
             state=PARKED,
             error=bindparam("why"),
             attempts=delivery.c.attempts + 1,
-            finished_at=database.now,
+            finished_at=transaction.now,
         )
-        await connection.execute(given_up, [{"which": one, "why": plain(error)} for one, error in errors])
+        transaction.execute(given_up, [{"which": one, "why": plain(error)} for one, error in errors])
 
 
-async def count_attempt(connection: AsyncConnection, claim: Claim) -> None:
+def count_attempt(transaction: Transaction, claim: Claim) -> None:
     """A turn with these deliveries failed."""
     tried = update(delivery).where(
         delivery.c.id.in_([one.id for one in claim.deliveries]), delivery.c.state == QUEUED
     )
-    await connection.execute(tried.values(attempts=delivery.c.attempts + 1))
+    transaction.execute(tried.values(attempts=delivery.c.attempts + 1))
 
 
 def _in_order(function: FunctionElement[Any]) -> Over[Any]:

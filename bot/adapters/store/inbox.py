@@ -6,16 +6,16 @@ import asyncio
 import itertools
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.adapters.store import lanes, parking
 from bot.adapters.store.database import Database
 from bot.adapters.store.schema import PARKED, QUEUED, delivery
-from bot.adapters.store.wakes import Wakes
+from bot.adapters.store.transaction import Transaction
+from bot.adapters.store.wakes import Wakes, wake_others
 from bot.ports import Acceptance, Delivery, StoreUnavailable
 
 BATCH = 512
@@ -87,40 +87,50 @@ class GroupCommit:
                 await self._settle([waiting])
         else:
             _answer(batch, queued)
-            self._wakes.here()
+            self._wakes.wake()
 
     async def _commit(self, batch: Sequence[_Waiting]) -> set[str]:
         """The ids that were queued by this batch."""
         first = {waiting.delivery.id: waiting for waiting in reversed(batch)}
-        async with self._database.write() as connection:
-            queued = await self._insert(connection, [first[key] for key in sorted(first)])
-            await self._arrive(connection, [first[key].delivery for key in queued])
-            known = first.keys() - queued
-            parked = await _parked(connection, known) if known else ()
-            await self._wakes.elsewhere(connection)
-        # Accept locks deliveries before lanes, a turn lanes before deliveries: the two meet only
-        # on rows that exist, so these are queued again in a transaction that starts with the lane.
+        queued, parked = await self._database.write(lambda transaction: _take(transaction, first))
+        # Accepting locks deliveries before lanes, a turn lanes before deliveries. The two never meet
+        # as long as accepting touches no row that exists, so these have a transaction of their own.
         if parked:
-            async with self._database.write() as connection:
-                queued |= await parking.requeue(self._database, connection, parked)
-                await self._wakes.elsewhere(connection)
+            queued |= await self._database.write(lambda transaction: parking.requeue(transaction, parked))
         return queued
 
-    async def _insert(self, connection: AsyncConnection, batch: Sequence[_Waiting]) -> set[str]:
-        statement = (
-            self._database.insert(delivery)
-            .values(accepted_at=self._database.now, state=QUEUED, attempts=0)
-            .on_conflict_do_nothing(index_elements=[delivery.c.id])
-            .returning(delivery.c.id)
-        )
-        result = await connection.execute(statement, [_row(waiting) for waiting in batch])
-        return set(result.scalars())
 
-    async def _arrive(self, connection: AsyncConnection, fresh: Sequence[Delivery]) -> None:
-        arrivals = Counter(one.lane for one in fresh)
-        installations = {one.lane: one.installation_id for one in fresh}
-        rows = [lanes.Arrival(lane, installations[lane], count) for lane, count in arrivals.items()]
-        await lanes.arrive(self._database, connection, rows)
+def _take(transaction: Transaction, first: Mapping[str, _Waiting]) -> tuple[set[str], set[str]]:
+    """The ids that were not known and are queued now, and those that were known as parked."""
+    queued = _insert(transaction, [first[key] for key in sorted(first)])
+    _arrive(transaction, [first[key].delivery for key in queued])
+    wake_others(transaction)
+    known = first.keys() - queued
+    return queued, _parked(transaction, known) if known else set()
+
+
+def _insert(transaction: Transaction, batch: Sequence[_Waiting]) -> set[str]:
+    # By id, in ascending order: two instances that are given the same deliveries would else deadlock.
+    statement = (
+        transaction.insert(delivery)
+        .values(accepted_at=transaction.now, state=QUEUED, attempts=0)
+        .on_conflict_do_nothing(index_elements=[delivery.c.id])
+        .returning(delivery.c.id)
+    )
+    return set(transaction.execute(statement, [_row(waiting) for waiting in batch]).scalars())
+
+
+def _arrive(transaction: Transaction, fresh: Sequence[Delivery]) -> None:
+    arrivals = Counter(one.lane for one in fresh)
+    installations = {one.lane: one.installation_id for one in fresh}
+    lanes.arrive(
+        transaction, [lanes.Arrival(lane, installations[lane], count) for lane, count in arrivals.items()]
+    )
+
+
+def _parked(transaction: Transaction, ids: Collection[str]) -> set[str]:
+    found = select(delivery.c.id).where(delivery.c.id.in_(ids), delivery.c.state == PARKED)
+    return set(transaction.execute(found).scalars())
 
 
 def _row(waiting: _Waiting) -> dict[str, object]:
@@ -134,11 +144,6 @@ def _row(waiting: _Waiting) -> dict[str, object]:
         "received_at": one.received_at.timestamp(),
         "position": waiting.position,
     }
-
-
-async def _parked(connection: AsyncConnection, ids: set[str]) -> Sequence[str]:
-    found = select(delivery.c.id).where(delivery.c.id.in_(ids), delivery.c.state == PARKED)
-    return (await connection.execute(found)).scalars().all()
 
 
 def _answer(batch: Sequence[_Waiting], queued: set[str]) -> None:

@@ -21,10 +21,9 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.adapters.store.database import Database, later
 from bot.adapters.store.schema import QUEUED, delivery, installation, instance, lane, outbox
+from bot.adapters.store.transaction import Transaction, later
 from bot.ports import Claim, Fenced
 
 LEASE = 30.0
@@ -56,14 +55,14 @@ class Rest:
     attempt: int
 
 
-async def arrive(database: Database, connection: AsyncConnection, arrivals: Sequence[Arrival]) -> None:
+def arrive(transaction: Transaction, arrivals: Sequence[Arrival]) -> None:
     """These lanes are due, unless a retry has them wait."""
     if not arrivals:
         return
-    statement = database.insert(lane).values(
-        due_at=database.now,
+    statement = transaction.insert(lane).values(
+        due_at=transaction.now,
         # A lane that was swept away and came back must not repeat a fence.
-        fence=cast(database.now * 1000, BigInteger),
+        fence=cast(transaction.now * 1000, BigInteger),
         attempt=0,
     )
     statement = statement.on_conflict_do_update(
@@ -76,20 +75,18 @@ async def arrive(database: Database, connection: AsyncConnection, arrivals: Sequ
     )
     # In ascending order: two instances that lock the same lanes would else deadlock.
     rows = sorted(arrivals, key=lambda one: one.lane)
-    await connection.execute(
+    transaction.execute(
         statement,
         [{"key": one.lane, "installation_id": one.installation_id, "arrivals": one.count} for one in rows],
     )
 
 
-async def take(
-    database: Database, connection: AsyncConnection, who: Claimant, limit: int
-) -> Sequence[Row[Any]]:
+def take(transaction: Transaction, who: Claimant, limit: int) -> Sequence[Row[Any]]:
     """Own up to `limit` lanes that are due; every installation's oldest before anyone's second."""
-    keys = (await connection.execute(_due(database, who, limit))).scalars().all()
+    keys = transaction.execute(_due(transaction, who, limit)).scalars().all()
     if not keys:
         return ()
-    await beat(database, connection, who.instance)  # else a peer could think this owner dead
+    beat(transaction, who.instance)  # else a peer could think this owner dead
     taken = (
         update(lane)
         .where(lane.c.key.in_(keys))
@@ -97,53 +94,65 @@ async def take(
         .returning(lane.c.key, lane.c.installation_id, lane.c.fence, lane.c.arrivals, lane.c.attempt)
     )
     place = {key: index for index, key in enumerate(keys)}
-    return sorted((await connection.execute(taken)).all(), key=lambda row: place[row.key])
+    return sorted(transaction.execute(taken).all(), key=lambda row: place[row.key])
 
 
-async def hold(connection: AsyncConnection, claim: Claim, owner: str) -> None:
+def hold(transaction: Transaction, claim: Claim, owner: str) -> None:
     """Lock the lane for this transaction; `Fenced` where somebody else owns it by now."""
     mine = select(lane.c.key).where(_is(claim, owner)).with_for_update()
-    if (await connection.execute(mine)).first() is None:
+    if transaction.execute(mine).first() is None:
         raise Fenced(claim.lane)
 
 
-async def give_back(
-    database: Database, connection: AsyncConnection, claim: Claim, owner: str, rest: Rest
-) -> float | None:
+def give_back(transaction: Transaction, claim: Claim, owner: str, rest: Rest) -> float | None:
     """Nobody owns the lane; returns when it is due again."""
     free = (
         update(lane)
         .where(_is(claim, owner))
-        .values(owner=None, attempt=rest.attempt, due_at=_due_again(database, claim, rest))
+        .values(owner=None, attempt=rest.attempt, due_at=_due_again(transaction, claim, rest))
         .returning(lane.c.due_at)
     )
-    row = (await connection.execute(free)).first()
+    row = transaction.execute(free).first()
     if row is None:
         raise Fenced(claim.lane)
     at: float | None = row.due_at
     return at
 
 
-async def beat(database: Database, connection: AsyncConnection, name: str) -> None:
+def beat(transaction: Transaction, name: str) -> None:
     """This instance is alive now."""
-    statement = database.insert(instance).values(id=name, started_at=database.now, beat_at=database.now)
-    await connection.execute(
+    statement = transaction.insert(instance).values(
+        id=name, started_at=transaction.now, beat_at=transaction.now
+    )
+    transaction.execute(
         statement.on_conflict_do_update(
             index_elements=[instance.c.id], set_={"beat_at": statement.excluded.beat_at}
         )
     )
 
 
-async def pause(database: Database, connection: AsyncConnection, installation_id: int, until: float) -> None:
+def beat_age(transaction: Transaction, name: str) -> float | None:
+    """Seconds since the instance's last beat, None where it never beat."""
+    age = select(transaction.now - instance.c.beat_at).where(instance.c.id == name)
+    seconds: float | None = transaction.execute(age).scalar()
+    return seconds
+
+
+def free_all(transaction: Transaction) -> None:
+    """Nobody owns a lane."""
+    transaction.execute(update(lane).where(lane.c.owner.is_not(None)).values(owner=None))
+
+
+def pause(transaction: Transaction, installation_id: int, until: float) -> None:
     """No lane of this installation is due before `until`; an earlier pause is never shortened."""
-    statement = database.insert(installation).values(id=installation_id, not_before=until)
+    statement = transaction.insert(installation).values(id=installation_id, not_before=until)
     longer = later(installation.c.not_before, statement.excluded.not_before)
-    await connection.execute(
+    transaction.execute(
         statement.on_conflict_do_update(index_elements=[installation.c.id], set_={"not_before": longer})
     )
 
 
-async def seconds_until_due(database: Database, connection: AsyncConnection, who: Claimant) -> float | None:
+def seconds_until_due(transaction: Transaction, who: Claimant) -> float | None:
     """How long until there is something to claim; None when nothing is waiting."""
     owner = and_(instance.c.id == lane.c.owner, instance.c.id != who.instance)
     ready = later(
@@ -151,7 +160,7 @@ async def seconds_until_due(database: Database, connection: AsyncConnection, who
         func.coalesce(instance.c.beat_at + LEASE, 0.0),
     )
     soonest = (
-        select(func.min(ready) - database.now)
+        select(func.min(ready) - transaction.now)
         .select_from(
             lane.outerjoin(installation, installation.c.id == lane.c.installation_id).outerjoin(
                 instance, owner
@@ -159,12 +168,12 @@ async def seconds_until_due(database: Database, connection: AsyncConnection, who
         )
         .where(lane.c.due_at.is_not(None), lane.c.key.not_in(who.held))
     )
-    seconds = (await connection.execute(soonest)).scalar()
+    seconds = transaction.execute(soonest).scalar()
     return None if seconds is None else max(0.0, float(seconds))
 
 
-def _due(database: Database, who: Claimant, limit: int) -> Select[Any]:
-    ready = and_(lane.c.due_at <= database.now, _free(database, who))
+def _due(transaction: Transaction, who: Claimant, limit: int) -> Select[Any]:
+    ready = and_(lane.c.due_at <= transaction.now, _free(transaction, who))
     ranked = (
         select(
             lane.c.key,
@@ -174,7 +183,7 @@ def _due(database: Database, who: Claimant, limit: int) -> Select[Any]:
             .label("turn"),
         )
         .select_from(lane.outerjoin(installation, installation.c.id == lane.c.installation_id))
-        .where(ready, func.coalesce(installation.c.not_before, 0.0) <= database.now)
+        .where(ready, func.coalesce(installation.c.not_before, 0.0) <= transaction.now)
         .subquery("ranked")
     )
     return (
@@ -188,19 +197,19 @@ def _due(database: Database, who: Claimant, limit: int) -> Select[Any]:
     )
 
 
-def _due_again(database: Database, claim: Claim, rest: Rest) -> ColumnElement[Any]:
+def _due_again(transaction: Transaction, claim: Claim, rest: Rest) -> ColumnElement[Any]:
     if rest.seconds is not None:
-        return database.now + rest.seconds
+        return transaction.now + rest.seconds
     # New arrivals are seen by the count in this very row: a subquery would read deliveries as
     # they were when the statement began, before it waited for the one who wrote the row last.
     queued = exists().where(delivery.c.lane == claim.lane, delivery.c.state == QUEUED)
     owed = exists().where(outbox.c.lane == claim.lane)
-    return case((or_(lane.c.arrivals != claim.arrivals, queued, owed), database.now), else_=null())
+    return case((or_(lane.c.arrivals != claim.arrivals, queued, owed), transaction.now), else_=null())
 
 
-def _free(database: Database, who: Claimant) -> ColumnElement[bool]:
+def _free(transaction: Transaction, who: Claimant) -> ColumnElement[bool]:
     """Nobody's, or its owner is gone, or it is ours but no turn of ours holds it any more."""
-    alive = select(instance.c.id).where(instance.c.beat_at > database.now - LEASE)
+    alive = select(instance.c.id).where(instance.c.beat_at > transaction.now - LEASE)
     unowned = or_(lane.c.owner.is_(None), lane.c.owner == who.instance, lane.c.owner.not_in(alive))
     return and_(unowned, lane.c.key.not_in(who.held))
 

@@ -8,53 +8,50 @@ from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Row, delete, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.adapters.store.codec import decode_effect, encode_effect
-from bot.adapters.store.database import Database, moment
 from bot.adapters.store.schema import READY, SENDING, outbox
+from bot.adapters.store.transaction import Transaction, moment
 from bot.domain.effects import Effect, ShowComment, Withdraw
 from bot.ports import Fenced, OutboxRow, RowState
 
 
-async def owed(connection: AsyncConnection, lanes: Collection[str]) -> tuple[OutboxRow, ...]:
+def owed(transaction: Transaction, lanes: Collection[str]) -> tuple[OutboxRow, ...]:
     """The rows of these lanes that GitHub has not been seen to take, oldest first."""
-    return tuple(_row(row) for row in await _rows(connection, lanes))
+    return tuple(_row(row) for row in _rows(transaction, lanes))
 
 
-async def owe(
-    database: Database, connection: AsyncConnection, lane: str, effects: Sequence[Effect]
-) -> tuple[OutboxRow, ...]:
+def owe(transaction: Transaction, lane: str, effects: Sequence[Effect]) -> tuple[OutboxRow, ...]:
     """All that the lane owes with these effects; a newer one replaces an unsent one of its target."""
-    before = await _rows(connection, (lane,))
+    before = _rows(transaction, (lane,))
     wanted, replaced = _settle([_row(row) for row in before if row.state == READY], effects)
     if replaced:
-        await connection.execute(delete(outbox).where(outbox.c.id.in_(replaced)))
+        transaction.execute(delete(outbox).where(outbox.c.id.in_(replaced)))
     kept = tuple(_row(row) for row in before if row.id not in replaced)
     if not wanted:
         return kept
     first = before[-1].position + 1 if before else 1
     added = [OutboxRow(uuid.uuid4().hex, lane, effect, RowState.READY) for effect in wanted]
-    await connection.execute(
-        insert(outbox).values(created_at=database.now, state=READY, lane=lane),
+    transaction.execute(
+        insert(outbox).values(created_at=transaction.now, state=READY, lane=lane),
         [_values(position, row) for position, row in enumerate(added, first)],
     )
     return (*kept, *added)
 
 
-async def mark_sending(database: Database, connection: AsyncConnection, row: OutboxRow) -> OutboxRow:
+def mark_sending(transaction: Transaction, row: OutboxRow) -> OutboxRow:
     """The row as it is from now on: about to be sent."""
-    return await _mark(connection, row, {"state": SENDING, "sending_at": database.now})
+    return _mark(transaction, row, {"state": SENDING, "sending_at": transaction.now})
 
 
-async def mark_ready(connection: AsyncConnection, row: OutboxRow) -> OutboxRow:
+def mark_ready(transaction: Transaction, row: OutboxRow) -> OutboxRow:
     """The row as it was before: GitHub certainly did not take it."""
-    return await _mark(connection, row, {"state": READY, "sending_at": None})
+    return _mark(transaction, row, {"state": READY, "sending_at": None})
 
 
-async def forget(connection: AsyncConnection, row: OutboxRow) -> None:
+def forget(transaction: Transaction, row: OutboxRow) -> None:
     """The row is no longer owed."""
-    await connection.execute(delete(outbox).where(outbox.c.id == row.id))
+    transaction.execute(delete(outbox).where(outbox.c.id == row.id))
 
 
 def _settle(unsent: Iterable[OutboxRow], effects: Iterable[Effect]) -> tuple[list[Effect], list[str]]:
@@ -78,17 +75,17 @@ def _carry(older: Effect | None, newer: Effect) -> Effect:
     return newer
 
 
-async def _mark(connection: AsyncConnection, row: OutboxRow, values: dict[str, Any]) -> OutboxRow:
+def _mark(transaction: Transaction, row: OutboxRow, values: dict[str, Any]) -> OutboxRow:
     marked = update(outbox).where(outbox.c.id == row.id).values(values).returning(outbox)
-    found = (await connection.execute(marked)).first()
+    found = transaction.execute(marked).first()
     if found is None:
         raise Fenced(f"{row.lane} no longer owes this write")
     return _row(found)
 
 
-async def _rows(connection: AsyncConnection, lanes: Collection[str]) -> Sequence[Row[Any]]:
+def _rows(transaction: Transaction, lanes: Collection[str]) -> Sequence[Row[Any]]:
     rows = select(outbox).where(outbox.c.lane.in_(lanes)).order_by(outbox.c.lane, outbox.c.position)
-    return (await connection.execute(rows)).all()
+    return transaction.execute(rows).all()
 
 
 def _values(position: int, row: OutboxRow) -> dict[str, object]:

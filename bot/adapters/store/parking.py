@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Collection
 
 from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.adapters.store import lanes
-from bot.adapters.store.database import Database, moment
 from bot.adapters.store.schema import PARKED, QUEUED, delivery
+from bot.adapters.store.transaction import Transaction, moment
+from bot.adapters.store.wakes import wake_others
 from bot.ports import Parked
 
 
-async def parked(connection: AsyncConnection) -> tuple[Parked, ...]:
+def parked(transaction: Transaction) -> tuple[Parked, ...]:
     """The deliveries given up on, newest first."""
     given_up = (
         select(delivery)
@@ -32,24 +32,21 @@ async def parked(connection: AsyncConnection) -> tuple[Parked, ...]:
             received_at=moment(row.received_at),
             parked_at=moment(row.finished_at),
         )
-        for row in await connection.execute(given_up)
+        for row in transaction.execute(given_up)
     )
 
 
-async def requeue(database: Database, connection: AsyncConnection, ids: Collection[str]) -> set[str]:
+def requeue(transaction: Transaction, ids: Collection[str]) -> set[str]:
     """Those of the ids that were parked; they are queued now, as if they had just come."""
     chosen = (delivery.c.id.in_(ids), delivery.c.state == PARKED)
-    rows = (
-        await connection.execute(select(delivery.c.lane, delivery.c.installation_id).where(*chosen))
-    ).all()
+    rows = (transaction.execute(select(delivery.c.lane, delivery.c.installation_id).where(*chosen))).all()
     arrivals = Counter((row.lane, row.installation_id) for row in rows)
-    await lanes.arrive(
-        database, connection, [lanes.Arrival(key, owner, count) for (key, owner), count in arrivals.items()]
-    )
+    lanes.arrive(transaction, [lanes.Arrival(key, owner, count) for (key, owner), count in arrivals.items()])
     again = (
         update(delivery)
         .where(*chosen)
         .values(state=QUEUED, attempts=0, error=None, finished_at=None)
         .returning(delivery.c.id)
     )
-    return set((await connection.execute(again)).scalars())
+    wake_others(transaction)
+    return set(transaction.execute(again).scalars())

@@ -9,30 +9,29 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import Insert, Row, Table, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.adapters.store.codec import decode, encode, encode_record
-from bot.adapters.store.database import Database, insert_into, moment
 from bot.adapters.store.schema import pull_request as pull_requests
 from bot.adapters.store.schema import sticky as stickies
+from bot.adapters.store.transaction import Transaction, insert_into, moment
 from bot.domain.model import PullRequest, Sticky
 
 
-async def load(connection: AsyncConnection, lane: str) -> PullRequest | None:
+def load(transaction: Transaction, lane: str) -> PullRequest | None:
     """The pull request of this lane with its sticky comment, None where nothing is recorded."""
     found = (
         select(pull_requests.c.record, stickies)
         .select_from(pull_requests.outerjoin(stickies))
         .where(pull_requests.c.lane == lane)
     )
-    row = (await connection.execute(found)).first()
+    row = transaction.execute(found).first()
     if row is None:
         return None
     record = decode(row.record, PullRequest)
     return record if row.lane is None else replace(record, sticky=_sticky(row))
 
 
-async def save(database: Database, connection: AsyncConnection, lane: str, record: PullRequest) -> None:
+def save(transaction: Transaction, lane: str, record: PullRequest) -> None:
     """This is what is known; the sticky comment is remembered apart, when it was written."""
     repository = record.repository
     values = {
@@ -49,10 +48,10 @@ async def save(database: Database, connection: AsyncConnection, lane: str, recor
         "closed_at": _seconds(record.closed_at),
         "record": encode_record(record),
     }
-    await _put(database, connection, pull_requests, lane, values)
+    _put(transaction, pull_requests, lane, values)
 
 
-async def remember(database: Database, connection: AsyncConnection, lane: str, sticky: Sticky) -> None:
+def remember(transaction: Transaction, lane: str, sticky: Sticky) -> None:
     """This is the sticky comment now."""
     values = {
         "comment_id": sticky.comment_id,
@@ -65,13 +64,11 @@ async def remember(database: Database, connection: AsyncConnection, lane: str, s
         "written_at": sticky.written_at.timestamp(),
         "deleted_at": _seconds(sticky.deleted_at),
     }
-    await _put(database, connection, stickies, lane, values)
+    _put(transaction, stickies, lane, values)
 
 
-async def _put(
-    database: Database, connection: AsyncConnection, table: Table, lane: str, values: Mapping[str, Any]
-) -> None:
-    await connection.execute(_upsert(table, database.shared), {"lane": lane, **values})
+def _put(transaction: Transaction, table: Table, lane: str, values: Mapping[str, Any]) -> None:
+    transaction.execute(_upsert(table, transaction.shared), {"lane": lane, **values})
 
 
 @cache  # slow to build, and always the same

@@ -22,6 +22,9 @@ MOST_BATCHES = 40
 """A sweep that is far behind leaves the rest to the next one."""
 
 
+Step = Callable[[ColumnElement[float]], Update | Delete]
+
+
 async def sweep(database: Database) -> int:
     """Forget what is older than its retention; returns how many rows changed."""
     return sum([await _repeat(database, step) for step in STEPS])
@@ -67,7 +70,7 @@ def spendings(now: ColumnElement[float]) -> Delete:
     return delete(spending).where(spending.c.at < now - SPENDING)
 
 
-STEPS: tuple[Callable[[ColumnElement[float]], Update | Delete], ...] = (
+STEPS: tuple[Step, ...] = (
     bodies,
     ids,
     lanes,
@@ -76,12 +79,13 @@ STEPS: tuple[Callable[[ColumnElement[float]], Update | Delete], ...] = (
 )
 
 
-async def _repeat(database: Database, step: Callable[[ColumnElement[float]], Update | Delete]) -> int:
+async def _repeat(database: Database, step: Step) -> int:
     """Each batch is a transaction of its own, so that nobody waits long for a sweep."""
     total = 0
     for _ in range(MOST_BATCHES):
-        async with database.write() as connection:
-            changed = (await connection.execute(step(database.now))).rowcount
+        changed = await database.write(
+            lambda transaction: transaction.execute(step(transaction.now)).rowcount
+        )
         total += changed
         if changed < BATCH:
             break

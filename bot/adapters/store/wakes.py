@@ -7,28 +7,29 @@ from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.adapters.store.transaction import Transaction
 
 CHANNEL = "whetstone"
 AGAIN_SECONDS = 1.0
 
 
+def wake_others(transaction: Transaction) -> None:
+    """Wake the workers of other processes once this transaction is committed."""
+    if transaction.shared:
+        transaction.execute(text(f"NOTIFY {CHANNEL}"))
+
+
 class Wakes:
     """An event for this process; on a shared database the others' arrivals set it, too."""
 
-    def __init__(self, *, shared: bool) -> None:
+    def __init__(self) -> None:
         self.event = asyncio.Event()
-        self._shared = shared
         self._listener: asyncio.Task[None] | None = None
 
-    def here(self) -> None:
+    def wake(self) -> None:
         """Wake the worker of this process."""
         self.event.set()
-
-    async def elsewhere(self, connection: AsyncConnection) -> None:
-        """Wake the workers of other processes once this transaction is committed."""
-        if self._shared:
-            await connection.execute(text(f"NOTIFY {CHANNEL}"))
 
     async def listen(self, dsn: str) -> None:
         """Hear of what arrives through other instances, from now until closed."""
@@ -56,8 +57,8 @@ class Wakes:
         ended = asyncio.Event()
         try:
             connection.add_termination_listener(lambda _connection: ended.set())
-            await connection.add_listener(CHANNEL, lambda *_notice: self.here())
-            self.here()  # something may have come while nobody listened
+            await connection.add_listener(CHANNEL, lambda *_notice: self.wake())
+            self.wake()  # something may have come while nobody listened
             listening.set()
             await ended.wait()
         finally:

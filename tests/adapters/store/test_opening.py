@@ -9,7 +9,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import text
 
 from bot.adapters.store import StoreRefused, address, open_store
-from bot.adapters.store.connect import connect
+from bot.adapters.store.opening import connect
 from bot.adapters.store.schema import metadata
 from tests.adapters.store.story import delivery
 
@@ -18,8 +18,7 @@ async def ask(url, question):
     """What the database itself says, past the store."""
     database = connect(address(url), clock=None)
     try:
-        async with database.write() as connection:
-            return await connection.run_sync(question)
+        return await database.write(lambda transaction: question(transaction.connection))
     finally:
         await database.close()
 
@@ -57,13 +56,13 @@ async def test_a_database_newer_than_the_program_is_refused(bare_store_url):
             pass
 
 
-async def test_a_commit_to_a_file_survives_a_power_cut(bare_sqlite_url):
-    async with open_store(bare_sqlite_url, worker=False) as store, store._database.write() as connection:
-        pragmas = {
-            name: (await connection.execute(text(f"PRAGMA {name}"))).scalar()
-            for name in ("journal_mode", "synchronous", "busy_timeout", "foreign_keys")
-        }
-    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "busy_timeout": 5000, "foreign_keys": 1}
+async def test_a_commit_to_a_file_survives_a_power_cut(sqlite_url):
+    def pragmas(connection):
+        names = ("journal_mode", "synchronous", "busy_timeout", "foreign_keys")
+        return {name: connection.execute(text(f"PRAGMA {name}")).scalar() for name in names}
+
+    expected = {"journal_mode": "wal", "synchronous": 2, "busy_timeout": 5000, "foreign_keys": 1}
+    assert await ask(sqlite_url, pragmas) == expected
 
 
 async def test_a_file_has_one_worker_and_the_second_learns_who_it_is(sqlite_url):

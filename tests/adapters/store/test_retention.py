@@ -2,7 +2,10 @@
 
 import asyncio
 
+from sqlalchemy import select
+
 from bot.adapters.store import retention
+from bot.adapters.store.schema import delivery as delivery_rows
 from bot.ports import Acceptance, Turn
 from tests.adapters.store.story import claim_one, delivery, done, owing, show
 from tests.builders import pull_request
@@ -19,9 +22,8 @@ async def finish(store, *names, parked=False):
 
 
 async def body(store, name):
-    async with store._database.read() as connection:
-        query = retention.select(retention.delivery.c.body).where(retention.delivery.c.id == name)
-        return (await connection.execute(query)).scalar()
+    query = select(delivery_rows.c.body).where(delivery_rows.c.id == name)
+    return await store._database.read(lambda transaction: transaction.execute(query).scalar())
 
 
 async def test_the_body_of_a_done_delivery_goes_after_eight_days_and_its_id_stays(timed_store, clock):

@@ -1,0 +1,83 @@
+"""How is a PostgreSQL database opened and shared?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from bot.adapters.store.address import PostgresServer, StoreRefused
+from bot.adapters.store.database import COMMAND_SECONDS, one_kind_of_error
+from bot.adapters.store.transaction import Clock, Result, Transaction, Work
+from bot.ports import StoreUnavailable
+
+CONNECT_SECONDS = 5
+MIGRATION = 0x77686574
+"""A lock's number: any, as long as every instance asks for the same one."""
+
+
+class PostgresDatabase:
+    """A server that several instances share; it tells the time."""
+
+    def __init__(self, server: PostgresServer, clock: Clock | None) -> None:
+        self._server = server
+        self._clock = clock
+        self._engine = _engine(server, COMMAND_SECONDS)
+        self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    async def write(self, work: Work[Result]) -> Result:
+        """Its result, once it is committed."""
+        return await self._run(self._engine, work)
+
+    async def read(self, work: Work[Result]) -> Result:
+        """Its result; each statement sees what is committed, and waits for no writer."""
+        return await self._run(self._reader, work)
+
+    async def migrate(self, work: Work[None]) -> None:
+        """One instance at a time, however long it takes."""
+
+        def alone(transaction: Transaction) -> None:
+            transaction.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION})"))
+            work(transaction)
+
+        patient = _engine(self._server, None)
+        try:
+            await self._run(patient, alone)
+        finally:
+            await patient.dispose()
+
+    async def close(self) -> None:
+        """Give every connection back."""
+        await self._engine.dispose()
+
+    async def _run(self, engine: AsyncEngine, work: Work[Result]) -> Result:
+        with one_kind_of_error():
+            async with engine.begin() as connection:
+                return await connection.run_sync(lambda driver: work(Transaction(driver, self._clock)))
+
+
+def _engine(server: PostgresServer, patience: float | None) -> AsyncEngine:
+    try:
+        import asyncpg
+    except ModuleNotFoundError as missing:
+        raise StoreRefused(
+            "DATABASE_URL names PostgreSQL; its driver is missing: pip install 'whetstone-bot[postgres]'"
+        ) from missing
+
+    async def connection() -> Any:
+        # The driver reads the address itself, so that sslmode, host=/socket and the rest mean
+        # what they mean everywhere.
+        try:
+            return await asyncpg.connect(server.dsn, timeout=CONNECT_SECONDS, command_timeout=patience)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            raise StoreUnavailable(str(error) or type(error).__name__) from error
+
+    return create_async_engine(
+        "postgresql+asyncpg://",
+        async_creator=connection,
+        pool_size=10,
+        max_overflow=5,
+        pool_timeout=COMMAND_SECONDS,
+        pool_pre_ping=True,  # the server may have been restarted since
+    )

@@ -1,0 +1,76 @@
+"""How do both databases look the same to a statement?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    CursorResult,
+    Double,
+    Executable,
+    Table,
+    case,
+    cast,
+    func,
+    literal,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+
+Clock = Callable[[], datetime]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """All or nothing: statements on one connection, with the database's own time."""
+
+    connection: Connection
+    clock: Clock | None
+
+    @property
+    def shared(self) -> bool:
+        """Several machines may write; else this file is one machine's."""
+        return self.connection.dialect.name == "postgresql"
+
+    @property
+    def now(self) -> ColumnElement[float]:
+        """The time, in seconds since the epoch."""
+        if self.clock is not None:
+            return literal(self.clock().timestamp(), Double)
+        # Machines' clocks differ, so the shared database tells the time. It stands still within a
+        # statement, so that an index on a time can be used.
+        return cast(func.extract("epoch", func.statement_timestamp()), Double)
+
+    def execute(
+        self, statement: Executable, rows: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
+    ) -> CursorResult[Any]:
+        """What the database answers."""
+        return self.connection.execute(statement, rows)
+
+    def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
+        """An insert that can say what happens on a conflict."""
+        return insert_into(table, shared=self.shared)
+
+
+Work = Callable[[Transaction], Result]
+"""What is to be done in one transaction. It never waits for anything but the database."""
+
+
+def insert_into(table: Table, *, shared: bool) -> postgresql.Insert | sqlite.Insert:
+    """An insert that can say what happens on a conflict, in the words of the database."""
+    return postgresql.insert(table) if shared else sqlite.insert(table)
+
+
+def later(one: ColumnElement[float], other: ColumnElement[float]) -> ColumnElement[float]:
+    """The greater of two times, in words that both databases know."""
+    return case((one > other, one), else_=other)
+
+
+def moment(seconds: float) -> datetime:
+    """A column's number as a time."""
+    return datetime.fromtimestamp(seconds, UTC)
