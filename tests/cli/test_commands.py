@@ -1,6 +1,7 @@
 """The commands as a person types them, each in a process of its own."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from bot import cli
 from bot.domain.escape import read_marker
+from bot.standin import new_key_pair
 from tests.judges.samples import samples
 
 
@@ -120,3 +122,27 @@ def test_receive_says_what_is_wrong_with_its_input(tmp_path, event, payload, wha
 def test_parked_is_empty_on_a_new_store(tmp_path):
     assert whetstone("parked", where=tmp_path) == (0, "Nothing is parked.\n", "")
     assert whetstone("parked", "--retry", "nope", where=tmp_path)[0] == 2
+
+
+def test_a_shipped_pack_with_mistakes_stops_the_start_with_all_of_them(tmp_path):
+    root = Path(__file__).parents[2]
+    shutil.copytree(root / "bot", tmp_path / "bot", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(root / "rules", tmp_path / "rules")
+    shutil.copy(root / "app.yml", tmp_path)
+    pack = tmp_path / "rules" / "knowledge-base.yml"
+    text = (
+        pack.read_text("utf-8").replace("severity: blocking", "severity: hi", 1).replace("fix:", "fixx:", 1)
+    )
+    pack.write_text(text, "utf-8")
+    keys = new_key_pair()
+    settings = {
+        "GITHUB_APP_ID": "1",
+        "GITHUB_PRIVATE_KEY": keys.private_pem,
+        "GITHUB_WEBHOOK_SECRET": "s" * 20,
+    }
+    code, _, said = whetstone(
+        "serve", "--port", "0", where=tmp_path, **{**settings, "PYTHONPATH": str(tmp_path)}
+    )
+    assert code == 2
+    assert len(said.splitlines()) >= 2
+    assert all("knowledge-base.yml:" in line for line in said.splitlines())
