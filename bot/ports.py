@@ -9,10 +9,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from bot.domain.check_result import CheckResult
+from bot.domain.check_runs import Annotation, CheckText
+from bot.domain.diff import Comparison
 from bot.domain.effects import Effect
 from bot.domain.events import Event, Ignored, InlineComment, PullRequestSnapshot, Review
 from bot.domain.model import Account, PullRequest, Repository, Sticky
 from bot.domain.rules import Rules
+from bot.domain.suggestions import Suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,37 @@ class PostedComment:
     url: str
 
 
+@dataclass(frozen=True, slots=True)
+class PostedCheck:
+    """A check run of ours as GitHub stored it."""
+
+    id: int
+    places: str
+    """The external id that it was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptConfig:
+    """What is remembered of a config file over a restart."""
+
+    good: bytes | None = None
+    """The last text without a mistake."""
+    broken: str = ""
+    """The broken version that was told about, by the hash of its text."""
+
+
+class ConfigMemory(Protocol):
+    """Where the last good text of every config file is kept."""
+
+    async def config(self, key: str) -> KeptConfig | None:
+        """What is kept of this file, None where nothing was ever."""
+        ...
+
+    async def keep_config(self, key: str, installation_id: int, kept: KeptConfig) -> None:
+        """This is what is known of the file now."""
+        ...
+
+
 class GitHubError(Exception):
     """GitHub did not do what was asked."""
 
@@ -233,7 +268,51 @@ class Refused(GitHubError):
     """422: GitHub understood and will not."""
 
 
-class GitHub(Protocol):
+class Commits(Protocol):
+    """What the engine asks of GitHub about commits, their files and checks."""
+
+    async def file(self, repository: Repository, path: str, ref: str | None = None) -> bytes | None:
+        """A file at a ref, or of the default branch; None where there is no such file."""
+        ...
+
+    async def branch_head(self, repository: Repository) -> str:
+        """The newest commit of the default branch."""
+        ...
+
+    async def pull_requests_at(self, repository: Repository, sha: str) -> tuple[PullRequestSnapshot, ...]:
+        """The open pull requests with this head, also from forks."""
+        ...
+
+    async def annotations(self, repository: Repository, run_id: int) -> tuple[Annotation, ...]:
+        """What a check run found, and where."""
+        ...
+
+    async def changed_files(self, repository: Repository, number: int) -> dict[str, str]:
+        """The files that a pull request changes, each with its patch."""
+        ...
+
+    async def check_run(self, repository: Repository, sha: str, name: str) -> PostedCheck | None:
+        """The newest run of ours with this name on a commit."""
+        ...
+
+    async def create_check_run(self, repository: Repository, said: CheckText, link: str = "") -> PostedCheck:
+        """A new run that has ended, with its annotations."""
+        ...
+
+    async def update_check_run(
+        self, repository: Repository, run_id: int, said: CheckText, link: str = ""
+    ) -> PostedCheck:
+        """Other words for a run of ours; its annotations stay."""
+        ...
+
+    async def create_review(
+        self, repository: Repository, number: int, head: str, body: str, suggestions: tuple[Suggestion, ...]
+    ) -> None:
+        """A review of ours that neither approves nor rejects, with suggestions at their lines."""
+        ...
+
+
+class GitHub(Commits, Protocol):
     """What the engine asks of GitHub, on behalf of an installation."""
 
     async def me(self) -> Account:
@@ -250,6 +329,14 @@ class GitHub(Protocol):
 
     async def inline_comments(self, repository: Repository, number: int) -> tuple[InlineComment, ...]:
         """The newest inline comments, at most 500."""
+        ...
+
+    async def comparison(self, repository: Repository, base: str, head: str) -> Comparison:
+        """What the head changes against where it left the base; `Gone` where GitHub has no such commit."""
+        ...
+
+    async def check_results(self, repository: Repository, head: str) -> tuple[CheckResult, ...]:
+        """How the checks and statuses of a commit ended, at most 100 of each."""
         ...
 
     async def role(self, repository: Repository, account: Account, *, fresh: bool = False) -> str | None:

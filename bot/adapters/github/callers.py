@@ -25,6 +25,11 @@ class Callers:
         self._now = now
         self._tokens = Tokens(self._new_token, now)
 
+    @property
+    def app_id(self) -> int:
+        """The App's number."""
+        return self._key.app_id
+
     async def as_installation(self, asked: Asked, ask: Callable[[Api], Awaitable[T]]) -> T:
         """What the installation is answered; a token that was revoked is replaced once."""
         installation = asked.installation_id

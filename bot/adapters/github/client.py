@@ -11,14 +11,18 @@ from typing import Any
 import aiohttp
 from cachetools import TTLCache
 
+from bot.adapters.github import revision_reads
 from bot.adapters.github.app_key import AppKey
 from bot.adapters.github.callers import Callers
+from bot.adapters.github.commits import CommitCalls
 from bot.adapters.github.errors import Asked, Refusals
 from bot.adapters.github.markers import carries
 from bot.adapters.github.roles import role
 from bot.adapters.github.wire import Wire, remembered
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, Odd, find, identifier, text, word
+from bot.domain.check_result import CheckResult
+from bot.domain.diff import Comparison
 from bot.domain.events import InlineComment, PullRequestSnapshot, Review, ReviewState
 from bot.domain.model import GHOST, Account, Repository
 from bot.ports import Gone, PostedComment, Unavailable
@@ -55,7 +59,7 @@ async def connect(
         yield GitHubClient(key, Wire(session, api_url, graphql_url, Refusals(now), remembered()), now)
 
 
-class GitHubClient:
+class GitHubClient(CommitCalls):
     """`ports.GitHub` over HTTP, for every installation of one App."""
 
     def __init__(self, key: AppKey, wire: Wire, now: Callable[[], datetime] = _utc_now) -> None:
@@ -98,6 +102,18 @@ class GitHubClient:
         found = await self._list(repository, path, _NEWEST, number=number)
         return tuple(comment for comment in map(_inline_comment, reversed(found)) if comment is not None)
 
+    async def comparison(self, repository: Repository, base: str, head: str) -> Comparison:
+        """What the head changes against where it left the base."""
+        path = revision_reads.COMPARE
+        answer = await self._get(repository, path, "contents=read", basehead=f"{base}...{head}")
+        return revision_reads.comparison(answer, head)
+
+    async def check_results(self, repository: Repository, head: str) -> tuple[CheckResult, ...]:
+        """How the checks and statuses of a commit ended."""
+        runs = await self._get(repository, revision_reads.CHECK_RUNS, "checks=read", sha=head)
+        statuses = await self._get(repository, revision_reads.STATUS, "statuses=read", sha=head)
+        return revision_reads.check_results(runs, statuses)
+
     async def role(self, repository: Repository, account: Account, *, fresh: bool = False) -> str | None:
         """What the account may do; known for a minute, unless it has to be fresh."""
         if account.id == GHOST.id:
@@ -137,6 +153,11 @@ class GitHubClient:
             if find(comment, "user.id") == ours and carries(text(comment, "body"), marker_id)
         ]
         return min(posted, key=lambda comment: comment.id, default=None)
+
+    async def _get(self, repository: Repository, path: str, permission: str, **gaps: str | int) -> Any:
+        asked = _asked("GET", path, permission, repository)
+        names = {**_names(repository), **gaps}
+        return await self._callers.as_installation(asked, lambda api: api.get(path, **names))
 
     async def _list(
         self, repository: Repository, path: str, limit: int | None = None, **gaps: str | int

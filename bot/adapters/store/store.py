@@ -5,14 +5,25 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 
-from bot.adapters.store import budget, lanes, outbox, parking, records, retention, turns
+from bot.adapters.store import budget, configs, lanes, outbox, parking, records, retention, turns
+from bot.adapters.store import recorded as listing
 from bot.adapters.store.database import Database
 from bot.adapters.store.inbox import GroupCommit
 from bot.adapters.store.transaction import Result, Transaction, Work
 from bot.adapters.store.wakes import Wakes
 from bot.domain.effects import Effect
 from bot.domain.model import PullRequest, Sticky
-from bot.ports import Acceptance, Claim, Delivery, Fenced, OutboxRow, Parked, StoreUnavailable, Turn
+from bot.ports import (
+    Acceptance,
+    Claim,
+    Delivery,
+    Fenced,
+    KeptConfig,
+    OutboxRow,
+    Parked,
+    StoreUnavailable,
+    Turn,
+)
 
 
 class SqlStore:
@@ -107,6 +118,14 @@ class SqlStore:
             lambda transaction: budget.spend(transaction, installation_id, priority)
         )
 
+    async def config(self, key: str) -> KeptConfig | None:
+        """What is kept of a config file, None where nothing was ever."""
+        return await self._database.read(lambda transaction: configs.load(transaction, key))
+
+    async def keep_config(self, key: str, installation_id: int, kept: KeptConfig) -> None:
+        """This is what is known of a config file now."""
+        await self._database.write(lambda transaction: configs.keep(transaction, key, installation_id, kept))
+
     async def beat(self) -> None:
         """Say that this instance is alive."""
         await self._database.write(lambda transaction: lanes.beat(transaction, self.instance))
@@ -118,6 +137,10 @@ class SqlStore:
     async def parked(self) -> tuple[Parked, ...]:
         """The deliveries given up on, newest first."""
         return await self._database.read(parking.parked)
+
+    async def recorded(self, repository: tuple[str, str] | None, limit: int = 500) -> tuple[PullRequest, ...]:
+        """The newest pull requests of one repository, or of all, without their sticky comments."""
+        return await self._database.read(lambda transaction: listing.recorded(transaction, repository, limit))
 
     async def retry(self, ids: tuple[str, ...]) -> int:
         """Queue parked deliveries again; returns how many."""
