@@ -7,7 +7,7 @@ import os
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,9 +87,11 @@ def default_rules() -> Rules:
     """The rules of a repository that configures nothing."""
     from bot.adapters.rule_files import load_packs, merge, rules_directory
 
-    return merge(load_packs(rules_directory()))
+    rules = merge(load_packs(rules_directory()))
+    return replace(rules, scoring=load_scoring(rules_directory() / "scoring.yml"))
 
 
+    from bot.adapters.scoring_rules import load_scoring
 def site(configuration: Settings) -> Site:
     """Where links lead with these settings."""
     public = configuration.public_url

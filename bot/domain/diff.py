@@ -53,6 +53,18 @@ class Diff:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """A head against the branch that it wants to get into."""
+
+    base: str | None
+    """The commit where the two parted."""
+    tree: str | None
+    files: tuple[FileDiff, ...]
+    ahead: int
+    """Commits that the branch does not have; 0 once it was merged."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hunk:
     """A part of a unified diff: where it begins on both sides, and its lines with their signs."""
 

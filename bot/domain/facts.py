@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.domain.events import InlineComment, PullRequestSnapshot, Review
-from bot.domain.model import Account
+from bot.domain.model import Account, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,8 @@ class Facts:
     inline_comments: tuple[InlineComment, ...] | None = None
     roles: Mapping[int, str | None] = field(default_factory=dict)
     """Account id → role in the repository, for those whose word may count."""
+    revisions: tuple[Revision, ...] = ()
+    """Judged heads with what was read of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from bot.domain.choices import CheckKind, ClaimType, Named, Permission, Tell, Weekday, When
 from bot.domain.gates import Gates
 from bot.domain.phrases import names
+from bot.domain.weights import SCORING, Scoring
 
 __all__ = [
     "DEFAULTS",
@@ -236,6 +237,8 @@ class Rules:
     grounding: Grounding = Grounding()
     quality: Quality = Quality()
     detection: Detection = Detection()
+    scoring: Scoring = SCORING
+    """The product's own (`rules/scoring.yml`); no section of a config."""
 
 
 DEFAULTS = Rules()

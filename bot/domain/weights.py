@@ -51,3 +51,41 @@ class Scoring:
 
     weights: Weights
     limits: Limits
+
+
+SCORING = Scoring(
+    Weights(
+        dimensions={
+            Dimension.VALIDATION: 0.30,
+            Dimension.COMPLETENESS: 0.25,
+            Dimension.CORRECTNESS: 0.25,
+            Dimension.READABILITY: 0.10,
+            Dimension.EFFICIENCY: 0.10,
+        },
+        severities={"critical": 1.0, "major": 0.4, "minor": 0.1, "suggestion": 0.05},
+        aspects={
+            Aspect.COMPLETENESS: Dimension.COMPLETENESS,
+            Aspect.DOCUMENTATION: Dimension.COMPLETENESS,
+            Aspect.TESTABILITY: Dimension.COMPLETENESS,
+            Aspect.CORRECTNESS: Dimension.CORRECTNESS,
+            Aspect.SECURITY: Dimension.CORRECTNESS,
+            Aspect.CONSISTENCY: Dimension.CORRECTNESS,
+            Aspect.CLARITY: Dimension.READABILITY,
+            Aspect.STYLE: Dimension.READABILITY,
+            Aspect.MAINTAINABILITY: Dimension.READABILITY,
+            Aspect.EFFICIENCY: Dimension.EFFICIENCY,
+        },
+    ),
+    Limits(
+        drop=0.05,
+        drops_in_a_row=2,
+        iterations_since_best=2,
+        growth=2.0,
+        growth_lines=20,
+        growth_files=2,
+        style_items=1,
+        lost_share=0.5,
+        lost_lines=5,
+    ),
+)
+"""What `rules/scoring.yml` ships with, for whoever has no file at hand; a test compares the two."""

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from bot import wiring
 from bot.adapters.scoring_rules import load_scoring, parse_scoring
 from bot.domain.gates import Aspect
 from bot.domain.problems import RuleFileError
-from bot.domain.weights import Dimension, Limits
+from bot.domain.weights import SCORING, Dimension, Limits
 
 FILE = Path(__file__).parents[2] / "rules" / "scoring.yml"
 SECTIONS = "scoring, dimensions, severities, aspects, degradation"
@@ -107,3 +108,7 @@ def test_everything_that_is_wrong_is_said_at_once():
         f"scoring.yml:1:1: the file has no {section}; it needs {SECTIONS}"
         for section in ("dimensions", "severities", "aspects", "degradation")
     ]
+
+
+def test_the_rules_without_a_file_are_the_products():
+    assert load_scoring(FILE) == SCORING == wiring.default_rules().scoring

@@ -8,7 +8,7 @@ import msgspec
 
 from bot.adapters.payloads.fields import find
 
-_MARKER = re.compile(r"<!-- REJECTION: (\{.*?\}) -->")
+_MARKER = re.compile(r"<!-- [A-Z]+(?:-[A-Z]+)*: (\{.*?\}) -->")
 
 
 def carries(body: str, marker_id: str) -> bool:
