@@ -15,18 +15,22 @@ from urllib.parse import urlsplit
 
 from bot import settings as settings_of
 from bot.domain.comment import Site
+from bot.domain.diagnosis import Finding, State, of_parked, of_uncounted
 from bot.domain.document import SCHEMA_ID
 from bot.domain.gates import Gates
 from bot.domain.links import GITHUB, Web
 from bot.domain.lint import Lint
 from bot.domain.model import Repository
 from bot.domain.rules import Rules
+from bot.domain.spoken import Spoken
 from bot.ports import Delivery, GitHub, StoreUnavailable
 from bot.settings import Settings
 
 if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
+    from bot.adapters.github.app_desk import AppDesk
     from bot.adapters.store import SqlStore
+    from bot.engine.reconcile import Reconciliation
     from bot.engine.rehearsal import Rehearsal
     from bot.engine.worker import Worker
 
@@ -86,12 +90,12 @@ def sarif_log(findings: Sequence[Lint], name: str) -> str:
 def default_rules() -> Rules:
     """The rules of a repository that configures nothing."""
     from bot.adapters.rule_files import load_packs, merge, rules_directory
+    from bot.adapters.scoring_rules import load_scoring
 
     rules = merge(load_packs(rules_directory()))
     return replace(rules, scoring=load_scoring(rules_directory() / "scoring.yml"))
 
 
-    from bot.adapters.scoring_rules import load_scoring
 def site(configuration: Settings) -> Site:
     """Where links lead with these settings."""
     public = configuration.public_url
@@ -218,6 +222,55 @@ async def _github(configuration: Settings, clock: Callable[[], datetime]) -> Asy
     key = AppKey(configuration.app_id, configuration.private_key)
     async with connect(key, configuration.api_url, configuration.graphql_url, now=clock) as github:
         yield github
+
+
+@asynccontextmanager
+async def app_desk(configuration: Settings) -> AsyncIterator[AppDesk]:
+    """GitHub as the App itself asks it, for the operator."""
+    from bot.adapters.github import AppKey
+    from bot.adapters.github.app_desk import app_desk as desk_of
+
+    key = AppKey(configuration.app_id, configuration.private_key)
+    async with desk_of(key, configuration.api_url, now=now) as desk:
+        yield desk
+
+
+@asynccontextmanager
+async def reconciliation(configuration: Settings) -> AsyncIterator[Reconciliation]:
+    """What brings failed deliveries again."""
+    from bot.engine.reconcile import Reconciliation
+
+    async with app_desk(configuration) as desk:
+        yield Reconciliation(desk, now)
+
+
+async def examine(configuration: Settings, repository: tuple[str, str] | None) -> tuple[Finding, ...]:
+    """What GitHub says about this App, for the operator."""
+    from bot.adapters.github.manifest import wanted
+    from bot.engine.examination import Examination
+
+    async with app_desk(configuration) as desk:
+        return await Examination(desk, wanted(), configuration.public_url, now).findings(repository)
+
+
+async def examine_store(repository: tuple[str, str] | None) -> tuple[Finding, ...]:
+    """What the store says, for the operator."""
+    from bot.adapters.store import StoreRefused
+
+    try:
+        async with store_of(database_url()) as store:
+            parked, known = await store.parked(), await store.recorded(repository)
+    except (StoreRefused, StoreUnavailable, OSError) as error:
+        mend = "check DATABASE_URL, and that the database runs and lets this user in"
+        return (Finding("store", State.WRONG, str(error), mend),)
+    return (of_parked(len(parked)), *of_uncounted(known))
+
+
+async def thread(token: str | None, repository: tuple[str, str], number: int) -> tuple[Spoken, ...]:
+    """A pull request's comments, read with the caller's own token."""
+    from bot.adapters.github.thread import comments
+
+    return await comments(settings_of.load_api_url(os.environ, Path(".env")), token, repository, number)
 
 
 def events_read() -> frozenset[str]:

@@ -79,6 +79,14 @@ def load_database_url(environ: Mapping[str, str], dotenv_path: Path | None = Non
     return url
 
 
+def load_api_url(environ: Mapping[str, str], dotenv_path: Path | None = None) -> str:
+    """GitHub's address alone, for the commands that use somebody's own token."""
+    reader, _ = _reader(environ, dotenv_path)
+    url = reader.read("GITHUB_API_URL", checks.url, DEFAULT_API_URL)
+    reader.finish()
+    return url
+
+
 def graphql_url(api_url: str) -> str:
     """The GraphQL door that belongs to a REST address."""
     # GHES serves REST under /api/v3 and GraphQL beside it; github.com and ghe.com serve it below.

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from bot.standin.api import apps, checks, deliveries, git, graphql, issues, pulls, repositories
+from bot.standin.api import apps, checks, deliveries, git, graphql, hook, issues, pulls, repositories
 from bot.standin.api.call import BY_ANYBODY, REPO, Answer, Route
 from bot.standin.deliveries import Delivery
 from bot.standin.exchange import Exchange, Observer
@@ -22,6 +22,7 @@ from bot.standin.world import GITHUB_WEB, AppFacts, Clock, Found
 ROUTES = (
     *apps.ROUTES,
     *deliveries.ROUTES,
+    *hook.ROUTES,
     *repositories.ROUTES,
     *pulls.ROUTES,
     *issues.ROUTES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -80,6 +80,19 @@ class Api(GitHubAPI):
             page, url = await self._page(url, gaps)
             found += page
         raise Unavailable(f"{self._asked.what}: a list without an end")
+
+    async def items_until(
+        self, path: str, is_enough: Callable[[Any], bool], **gaps: str | int
+    ) -> list[Any]:
+        """The items of a list, up to the page that has the first one that is enough."""
+        found: list[Any] = []
+        url: str | None = path
+        for _ in range(_PAGES):
+            if url is None or (found and is_enough(found[-1])):
+                return found
+            page, url = await self._page(url, gaps)
+            found += page
+        return found
 
     async def write(self, method: str, path: str, data: Any, **gaps: str | int) -> Any:
         """What GitHub says after having written."""

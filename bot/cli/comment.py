@@ -1,0 +1,65 @@
+"""`whetstone comment`: for agents, what the App says about a pull request."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import sys
+
+from bot import wiring
+from bot.cli import Command, UsageError
+from bot.domain.comment import MARKER
+from bot.domain.escape import read_marker
+from bot.domain.spoken import document, word_of
+from bot.ports import GitHubError
+from bot.settings import SettingsError
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("repository", metavar="OWNER/REPO")
+    parser.add_argument("number", metavar="N", type=int, help="the pull request's number")
+    parser.add_argument("--login", required=True, help="the App's login; whose marker counts")
+    parser.add_argument("--marker", action="store_true", help="the marker instead of the document")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    repository = repository_named(arguments.repository)
+    token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
+    try:
+        thread = asyncio.run(wiring.thread(token, repository, arguments.number))
+    except SettingsError as mistakes:
+        raise UsageError("; ".join(mistakes.problems)) from mistakes
+    except GitHubError as error:
+        print(f"whetstone comment: {error}", file=sys.stderr)
+        return 1
+    found = word_of(arguments.login, thread)
+    if found is None:
+        print(f"whetstone comment: {arguments.login} has said nothing there", file=sys.stderr)
+        return 1
+    marker = read_marker(MARKER, found.body)
+    # A resolved comment needs no document: its marker says `accept`.
+    shown = marker if arguments.marker else document(found.body) or marker
+    print(json.dumps(shown, ensure_ascii=False))
+    return 0
+
+
+def repository_named(text: str) -> tuple[str, str]:
+    """Owner and name of `OWNER/REPO`."""
+    if not _REPOSITORY.fullmatch(text):
+        raise UsageError(f"{text!r} is no repository; use OWNER/REPO")
+    owner, _, name = text.partition("/")
+    return owner, name
+
+
+COMMAND = Command(
+    "comment",
+    "Print the App's feedback on a pull request as JSON, read with your own GH_TOKEN.",
+    "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]'",
+    _arguments,
+    _run,
+)
