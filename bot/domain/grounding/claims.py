@@ -1,0 +1,103 @@
+"""Which claims does a text make, and of which types?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bot.domain.choices import ClaimType
+from bot.domain.grounding import file_patterns, knowledge_patterns, state_patterns
+from bot.domain.grounding.claim import Claim, Form
+from bot.domain.grounding.mentions import Marked, Mention, marked
+
+MOST_CLAIMS = 50
+"""Claims of one text that are kept: a review with more is a document, not a review."""
+
+# The first that fits decides: a version in a manifest is also "contents", the narrower reading is the claim.
+_FAMILIES = (
+    *state_patterns.RESPONSES,
+    *state_patterns.ERRORS,
+    *state_patterns.TESTS,
+    *state_patterns.GIT,
+    *state_patterns.DEPENDENCIES,
+    *file_patterns.CONFIGURATION,
+    *file_patterns.LOCATION,
+    *file_patterns.EXISTENCE,
+    *file_patterns.CONTENTS,
+    *state_patterns.BEHAVIOUR,
+)
+
+
+def find(text: str) -> tuple[Claim, ...]:
+    """Every claim in the writer's own words, in order; an order, a wish or a question is none."""
+    words = marked(text)
+    found: list[Claim] = []
+    for sentence in words.sentences():
+        found += _of_sentence(words, sentence)
+        if len(found) >= MOST_CLAIMS:
+            break
+    return tuple(dict.fromkeys(found))[:MOST_CLAIMS]
+
+
+def _of_sentence(words: Marked, sentence: str) -> Iterator[Claim]:
+    bare = words.plain(sentence)
+    if not _SIGN.search(sentence) and (kind := _kind(bare, knowledge_patterns.NOT_REQUIRED)):
+        yield Claim(kind, bare[:200])
+        return
+    for clause in _CLAUSES.split(sentence):
+        yield from _of_clause(words, clause)
+
+
+def _of_clause(words: Marked, clause: str) -> Iterator[Claim]:
+    covered, main = "", None
+    asked = _ASKED.search(clause) is not None
+    for pattern in () if asked else _FAMILIES:
+        if heard := pattern.hear(words, clause):
+            claim, match = heard
+            covered, main = match[0], claim.path
+            yield claim
+            break
+    else:
+        if not asked and (kind := _kind(words.plain(clause), knowledge_patterns.RECOMMENDED)):
+            yield Claim(kind, words.plain(clause)[:200])
+    if not asked and not _MADE.search(clause):
+        rest = clause.replace(covered, " ") if covered else clause
+        yield from (claim for claim in _named(words, rest) if claim.path != main)
+
+
+def _named(words: Marked, clause: str) -> Iterator[Claim]:
+    """The files that are only mentioned: that they are there is implied."""
+    for sign in _PATH.finditer(clause):
+        mention = words.mentions[int(sign[1])]
+        if mention.sure:
+            yield _implied(mention, words.plain(clause)[:200])
+
+
+def _implied(mention: Mention, text: str) -> Claim:
+    if mention.name:
+        return Claim(ClaimType.FILE_LOCATION, text, mention.path, subject=mention.name, form=Form.DEFINED)
+    kind = ClaimType.FILE_LOCATION if mention.line else ClaimType.FILE_EXISTENCE
+    return Claim(kind, text, mention.path, mention.line, mention.end_line, form=Form.NAMED)
+
+
+def _kind(text: str, table: tuple[tuple[ClaimType, re.Pattern[str]], ...]) -> ClaimType | None:
+    return next((kind for kind, expression in table if expression.search(text)), None)
+
+
+_SIGN = re.compile("\ue000P")
+_PATH = re.compile("\ue000P([0-9]+)\ue001")
+_CLAUSES = re.compile(
+    r",?\s+(?:but|whereas|although|though|because)\s+|,\s+(?=(?:see|cf\.?|and|while|which|then)\b)|:\s+(?=see\b)",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"\b(?:should|must|needs?\s+to|ought\s+to|could|would|might|may|shall|please|let's|wants?\s+to|if|unless"
+    r"|expected\s+to|supposed\s+to|has\s+to|have\s+to|will|why|whether|make\s+sure|ensure|imagine|suppose)\b",
+    re.IGNORECASE,
+)
+# What is to be made, or is a new name, is not there yet.
+_MADE = re.compile(
+    r"\b(?:add|create|move|rename|put|write|extract|introduce|generate|save|new\s+file|call\s+it|name\s+it|e\.g\."
+    r"|such\s+as|for\s+example|for\s+instance|like)\b",
+    re.IGNORECASE,
+)

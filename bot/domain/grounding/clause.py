@@ -1,0 +1,114 @@
+"""How is one clause matched against the ways in which people put a claim?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from bot.domain.choices import ClaimType
+from bot.domain.grounding.claim import Claim, Form
+from bot.domain.grounding.mentions import PATH, QUOTE, Marked, Mention
+
+NOT = r"(?P<no>does\s+not|doesn't|do\s+not|don't|did\s+not|didn't|no\s+longer|never)"
+GAP = r"\s+"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A clause in which a way of claiming was found."""
+
+    marked: Marked
+    clause: str
+    match: re.Match[str]
+
+    def group(self, name: str) -> str:
+        """What stands in a group, empty where the pattern has none or it is not filled."""
+        return (self.match.groupdict().get(name) or "").strip()
+
+    @property
+    def mention(self) -> Mention | None:
+        """The file that the claim is about."""
+        index = self.group("p")
+        return self.marked.mentions[int(index)] if index else None
+
+    def quote(self, name: str = "q") -> str:
+        """The quoted words that the claim is about."""
+        index = self.group(name)
+        return self.marked.quotes[int(index)] if index else ""
+
+    def word(self, name: str) -> str:
+        """A bare word, or what a sign in its place stands for."""
+        value = self.group(name)
+        sign = re.fullmatch(QUOTE, value)
+        return self.marked.quotes[int(sign["q"])] if sign else value.rstrip(".")
+
+    def claim(self, kind: ClaimType, form: Form = Form.STATED, **known: str) -> Claim:
+        """The claim, with the place and whether it is one of absence."""
+        mention = self.mention
+        line, end = (mention.line, mention.end_line) if mention else (None, None)
+        if number := self.group("n"):
+            line = int(number)
+        return Claim(
+            kind,
+            self.marked.plain(self.clause)[:200],
+            mention.path if mention else None,
+            line,
+            end,
+            subject=known.get("subject", self.quote()),
+            value=known.get("value", ""),
+            holds=not self.group("no"),
+            form=form,
+            cited=bool(_CITED.search(self.clause)),
+        )
+
+
+Build = Callable[[Heard], Claim | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One way to put a claim, and what it claims."""
+
+    expression: re.Pattern[str]
+    build: Build
+
+    def hear(self, marked: Marked, clause: str) -> tuple[Claim, re.Match[str]] | None:
+        """The claim that the clause makes this way; a part of it that nobody can look up is noted."""
+        match = self.expression.search(clause)
+        if match is None:
+            return None
+        claim = self.build(Heard(marked, clause, match))
+        if claim is None:
+            return None
+        return replace(claim, qualified=_says_more(clause, match)), match
+
+
+def pattern(expression: str, build: Build) -> Pattern:
+    """A way to put a claim: `<P>` stands for a file, `<Q>` for quoted words, a space for any gap."""
+    spread = expression.replace("<P>", PATH).replace("<Q>", QUOTE).replace(" ", GAP)
+    return Pattern(re.compile(spread, re.IGNORECASE), build)
+
+
+def _says_more(clause: str, match: re.Match[str]) -> bool:
+    rest = _CITATION.sub("", clause[match.end() :]).strip(" .,:!)*_`'\"")
+    goes_on = bool(rest) and not _CONTINUED.match(rest)
+    return goes_on or bool(_QUALIFIER.search(clause[: match.start()]))
+
+
+_CONTINUED = re.compile(
+    r"(?:and|or|which|too|already|now|still|anymore|any more|at (?:the|this) (?:head|commit|revision)"
+    r"|right now|currently)\b|\(",
+    re.IGNORECASE,
+)
+_QUALIFIER = re.compile(
+    r"\b(?:only|every|each|all|most|none|nothing|nobody|neither|not|never|always|often|sometimes|twice"
+    r"|half|few|before|after|until|unlike|except|besides|instead)\b",
+    re.IGNORECASE,
+)
+_CITATION = re.compile(
+    r"\((?:read|grep|glob|seen|observed|verified|npm|pytest|see|from|source)\b[^)]*\)", re.IGNORECASE
+)
+_CITED = re.compile(
+    r"\((?:read|grep|glob|seen|observed|verified|npm|pytest|see|from|source)\b", re.IGNORECASE
+)
