@@ -31,7 +31,7 @@ demo: $(VENV)/.runtime ## the whole story on a local GitHub stand-in (ARGS=--onc
 	@$(BIN)/whetstone demo $(ARGS)
 
 test: $(VENV)/.dev ## all tests (ARGS=... for pytest)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 check: lint types test ## what CI runs
 
