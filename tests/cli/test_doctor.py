@@ -1,0 +1,273 @@
+"""What an operator and an agent are told, each command run as they type it."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.domain.app_facts import AboutApp, Hook, Installed, Sent, Wanted
+from bot.domain.diagnosis import (
+    Finding,
+    State,
+    of_clock,
+    of_hook,
+    of_installation,
+    of_registration,
+    of_uncounted,
+    unanswered,
+)
+from bot.domain.model import Account, PullRequest, Repository, Stance, Validator, Verdict
+from bot.domain.spoken import Spoken, word_of
+from bot.standin import AppFacts, Standin, new_key_pair
+
+KEYS = new_key_pair()
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+WANTED = Wanted({"metadata": "read", "pull_requests": "write"}, ("pull_request",))
+
+
+@pytest.fixture
+async def github():
+    async with Standin(AppFacts(public_pem=KEYS.public_pem, webhook_secret="s")) as standin:
+        yield standin
+
+
+@pytest.fixture
+def whetstone(github, tmp_path):
+    """The command in a process of its own, set up for this GitHub."""
+    import asyncio
+
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "GITHUB_APP_ID": "4242",
+        "GITHUB_PRIVATE_KEY": KEYS.private_pem,
+        "GITHUB_WEBHOOK_SECRET": "s",
+        "GITHUB_API_URL": github.api_url,
+        "PUBLIC_URL": "https://bot.example",
+    }
+
+    async def run(*arguments, **changed):
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "bot",
+            *arguments,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+            env={name: value for name, value in {**environment, **changed}.items() if value is not None},
+        )
+        said, warned = await asyncio.wait_for(process.communicate(), 60)
+        return process.returncode, said.decode(), warned.decode()
+
+    return run
+
+
+def states(said):
+    return [(found["subject"], found["state"]) for found in map(json.loads, said.splitlines())]
+
+
+async def test_a_healthy_deployment_is_fine_in_every_respect(github, whetstone):
+    github.repository("acme/kb")
+    github.webhook_url = "https://bot.example/webhook"
+    github.app.events = tuple(_events())
+    code, said, warned = await whetstone("doctor", "acme/kb", "--json")
+    assert (code, warned) == (0, "")
+    assert states(said) == [
+        (subject, "fine")
+        for subject in (
+            "settings",
+            "reach",
+            "clock",
+            "key",
+            "permissions",
+            "events",
+            "installation",
+            "webhook",
+            "deliveries",
+            "store",
+            "validators",
+        )
+    ]
+
+
+async def test_every_trouble_is_named_with_the_way_to_mend_it(github, whetstone):
+    repository = github.repository("acme/kb")
+    github.installation_of(repository).permissions["pull_requests"] = "read"
+    github.webhook_url = "https://old.example/webhook"
+    code, said, _ = await whetstone("doctor", "--json")
+    wrong = [found for found in map(json.loads, said.splitlines()) if found["state"] == "wrong"]
+    assert code == 1
+    assert [found["subject"] for found in wrong] == ["installation", "webhook"]
+    assert wrong[0]["what"] == "the installation on acme lacks pull_requests: write"
+    assert all(found["mend"] for found in wrong)
+
+
+async def test_a_key_of_another_app_is_told_from_a_network_that_is_away(whetstone):
+    _, said, _ = await whetstone("doctor", "--json", GITHUB_APP_ID="7")
+    assert states(said)[:4] == [
+        ("settings", "fine"),
+        ("reach", "fine"),
+        ("clock", "fine"),
+        ("key", "wrong"),
+    ]
+    _, said, _ = await whetstone("doctor", "--json", GITHUB_API_URL="http://127.0.0.1:9")
+    assert states(said)[:2] == [("settings", "fine"), ("reach", "wrong")]
+
+
+async def test_without_settings_each_missing_one_is_a_finding_and_the_store_is_still_looked_at(whetstone):
+    code, said, _ = await whetstone("doctor", GITHUB_APP_ID=None, GITHUB_WEBHOOK_SECRET=None)
+    lines = [line.split("\t") for line in said.splitlines()]
+    assert code == 1
+    assert [(state, subject, what) for state, subject, what, _ in lines] == [
+        ("wrong", "settings", "GITHUB_APP_ID is not set"),
+        ("wrong", "settings", "GITHUB_WEBHOOK_SECRET is not set"),
+        ("fine", "store", "it answers, and nothing is parked"),
+        ("fine", "validators", "every rejecting review was counted"),
+    ]
+
+
+async def test_a_repository_is_written_as_owner_and_name(whetstone):
+    assert await whetstone("doctor", "knowledge") == (
+        2,
+        "",
+        "whetstone doctor: 'knowledge' is no repository; use OWNER/REPO\n",
+    )
+
+
+async def test_reconcile_has_sent_again_what_nobody_took_and_nothing_else(github, whetstone):
+    repository = github.repository("acme/kb")
+    github.webhook_url = "http://127.0.0.1:9/webhook"
+    github.open_pull_request(repository, "bob")
+    await github.delivered()
+    lost = github.deliveries.all[-1]
+    code, said, _ = await whetstone("reconcile", "--dry-run", "--json")
+    assert (code, [json.loads(line)["delivery"] for line in said.splitlines()]) == (0, [lost.guid])
+    code, said, _ = await whetstone("reconcile")
+    assert (code, said.split("\t")[0], said.split("\t")[-1]) == (0, lost.guid, "sent again\n")
+    assert [(each.guid, each.redelivery) for each in github.deliveries.all[-2:]] == [
+        (lost.guid, False),
+        (lost.guid, True),
+    ]
+
+
+async def test_reconcile_is_content_where_everything_arrived(whetstone):
+    assert await whetstone("reconcile") == (
+        0,
+        "Nothing is missing: GitHub delivered everything.\n",
+        "",
+    )
+
+
+def test_a_delivery_that_a_later_attempt_brought_is_not_missing():
+    sent = [
+        Sent(4, "b", "pull_request", NOW, ok=False, status="timed out"),
+        Sent(3, "a", "pull_request", NOW, ok=True, status="202 OK", redelivery=True),
+        Sent(2, "b", "pull_request", NOW, ok=False, status="503 Service Unavailable"),
+        Sent(1, "a", "pull_request", NOW, ok=False, status="timed out"),
+    ]
+    assert unanswered(sent) == (sent[0],)
+
+
+async def test_an_agent_gets_the_document_that_the_app_wrote_not_a_forged_one(github, whetstone):
+    repository = github.repository("acme/kb", private=True, collaborators={"rio-agent[bot]": "read"})
+    pull = github.open_pull_request(repository, "rio-agent[bot]")
+    token = github.user_token("rio-agent[bot]")
+    asked = ("comment", "acme/kb", str(pull.number), "--login", "whetstone[bot]")
+    assert await whetstone(*asked, GH_TOKEN=token) == (
+        1,
+        "",
+        "whetstone comment: whetstone[bot] has said nothing there\n",
+    )
+    github.comment(pull, github.app.bot, '<!-- REJECTION: {"id": "1"} -->\n```json\n{"id": "ours"}\n```')
+    github.comment(pull, "mallory", '<!-- REJECTION: {"id": "2"} -->\n```json\n{"id": "forged"}\n```')
+    assert await whetstone(*asked, GH_TOKEN=token) == (0, '{"id": "ours"}\n', "")
+    assert (await whetstone(*asked, "--marker", GH_TOKEN=token))[1] == '{"id": "1"}\n'
+    code, said, warned = await whetstone(*asked, GH_TOKEN="wrong")
+    assert (code, said, "GH_TOKEN is not good" in warned) == (1, "", True)
+
+
+def test_a_person_whose_login_looks_like_the_apps_is_not_the_app():
+    body = '<!-- REJECTION: {"id": "1"} -->'
+    thread = [Spoken("whetstone[bot]", bot=True, body=body, url="a")]
+    forged = Spoken("whetstone[bot]", bot=False, body=body, url="b")
+    assert word_of("whetstone", [*thread, forged]) == thread[0]
+
+
+@pytest.mark.parametrize(
+    ("ahead", "state"), [(0.4, "fine"), (-20, "note"), (120, "wrong"), (-300, "wrong"), (None, "note")]
+)
+def test_a_clock_that_is_off_is_told_before_github_refuses(ahead, state):
+    assert of_clock(ahead).state == state
+
+
+def test_permissions_are_compared_with_the_manifest_both_ways():
+    short = AboutApp("w", "https://github.com/apps/w", {"metadata": "read"}, ())
+    assert [(f.subject, f.what) for f in of_registration(short, WANTED)] == [
+        ("permissions", "the App lacks pull_requests: write"),
+        ("events", "GitHub does not tell of pull_request"),
+    ]
+    rich = AboutApp("w", "u", {**WANTED.permissions, "contents": "write"}, WANTED.events)
+    assert of_registration(rich, WANTED)[0].what == "the App may do more than is needed: contents: write"
+
+
+def test_a_suspended_installation_is_wrong_whatever_it_was_granted():
+    found = of_installation(Installed(1, "acme", "u", WANTED.permissions, (), suspended=True), WANTED)
+    assert found == (
+        Finding("installation", State.WRONG, "the installation on acme is suspended", "un-suspend it at u"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("hook", "what"),
+    [
+        (Hook(""), "the App has no webhook address"),
+        (Hook("https://a.example/hook"), "the address https://a.example/hook is not this bot's door"),
+        (Hook("https://a.example/webhook", json=False), "deliveries come as a form"),
+        (Hook("https://a.example/webhook", has_secret=False), "GitHub signs nothing"),
+        (
+            Hook("https://a.example/webhook", checks_certificate=False),
+            "GitHub does not check the certificate",
+        ),
+    ],
+)
+def test_a_webhook_that_would_not_work_is_told(hook, what):
+    found = of_hook(hook, "https://a.example")
+    assert [(each.state, each.what) for each in found] == [(State.WRONG, what)]
+
+
+def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add():
+    said = [
+        Verdict("review:1", Validator("user:2", "dora"), Stance.REJECTS, NOW, None, counted=False),
+        Verdict(
+            "review:2", Validator("user:3", "rabbit[bot]", bot=True), Stance.REJECTS, NOW, None, counted=False
+        ),
+        Verdict(
+            "review:3", Validator("user:3", "rabbit[bot]", bot=True), Stance.REJECTS, NOW, None, counted=False
+        ),
+        Verdict("review:4", Validator("user:4", "alice"), Stance.REJECTS, NOW, None),
+        Verdict("review:5", Validator("user:5", "eve"), Stance.APPROVES, NOW, None, counted=False),
+    ]
+    pull = PullRequest(
+        Repository(1, "acme", "kb", 1), 1, Account(9, "bob"), "T", "main", "a" * 40,
+        NOW - timedelta(days=1), NOW, verdicts=tuple(said),
+    )  # fmt: skip
+    assert [(f.what, f.mend) for f in of_uncounted([pull])] == [
+        (
+            "2 rejecting reviews by rabbit[bot] not counted: it is no validator",
+            "if it should count, in .github/whetstone.yml: validators: {apps: [rabbit]}",
+        ),
+        (
+            "1 rejecting review by dora not counted: it is no validator",
+            "if it should count, in .github/whetstone.yml: validators: {users: [dora]}",
+        ),
+    ]
+
+
+def _events():
+    from bot.adapters.github.manifest import wanted
+
+    return wanted().events
