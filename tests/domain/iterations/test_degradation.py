@@ -5,11 +5,21 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iteration_builders import BAND, GATES, SCORING, THE_DOCUMENTS_OWN, checks, diff, judged, own, scored_at
 
 from bot.domain.degradation import Cause, Degradation, Sign, Trigger, degradation, note
 from bot.domain.diff import Diff, FileDiff
 from bot.domain.trajectory import trajectory
+from tests.domain.iterations.iteration_builders import (
+    BAND,
+    GATES,
+    SCORING,
+    THE_DOCUMENTS_OWN,
+    checks,
+    diff,
+    judged,
+    own,
+    scored_at,
+)
 
 MAX = 5
 

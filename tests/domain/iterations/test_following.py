@@ -3,19 +3,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from iteration_builders import (
-    AUTHOR,
-    BAND,
-    GATES,
-    SCORING,
-    approves,
-    check,
-    minute,
-    person,
-    pull_request,
-    rejects,
-    scored_at,
-)
 
 from bot.domain.follow_rates import By, Observation, Rate, observations, rates
 from bot.domain.following import (
@@ -34,6 +21,19 @@ from bot.domain.model import Item, Place
 from bot.domain.quality import FeedbackText, Field, Finding, Rule, findings
 from bot.domain.scoring import Snapshot
 from bot.domain.trajectory import trajectory
+from tests.domain.iterations.iteration_builders import (
+    AUTHOR,
+    BAND,
+    GATES,
+    SCORING,
+    approves,
+    check,
+    minute,
+    person,
+    pull_request,
+    rejects,
+    scored_at,
+)
 
 FILE = "claims/a.md"
 BEFORE = "title\n\ncreated: 2026-13-01\n\nbody\nmore\n"

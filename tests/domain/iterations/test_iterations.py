@@ -6,7 +6,6 @@ from itertools import permutations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iteration_builders import approves, check, head, minute, pull_request, rejects, said
 
 from bot.domain.iterations import (
     Changes,
@@ -24,6 +23,15 @@ from bot.domain.iterations import (
     verdict,
 )
 from bot.domain.model import Item, Stance
+from tests.domain.iterations.iteration_builders import (
+    approves,
+    check,
+    head,
+    minute,
+    pull_request,
+    rejects,
+    said,
+)
 
 
 def numbered(pull):

@@ -3,7 +3,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from iteration_builders import (
+
+from bot.domain.degradation import Cause, Degradation, Sign, Trigger
+from bot.domain.diff import Diff, FileDiff
+from bot.domain.going_back import commands, differing
+from bot.domain.iterations import Iteration
+from bot.domain.links import Web
+from bot.domain.quality_fold import fold, opened, shorter, summary
+from bot.domain.scoring import Score, Snapshot
+from bot.domain.trajectory import Scored, Trajectory, trajectory
+from tests.domain.iterations.iteration_builders import (
     ACME,
     BAND,
     GATES,
@@ -15,15 +24,6 @@ from iteration_builders import (
     scored_at,
     snapshot,
 )
-
-from bot.domain.degradation import Cause, Degradation, Sign, Trigger
-from bot.domain.diff import Diff, FileDiff
-from bot.domain.going_back import commands, differing
-from bot.domain.iterations import Iteration
-from bot.domain.links import Web
-from bot.domain.quality_fold import fold, opened, shorter, summary
-from bot.domain.scoring import Score, Snapshot
-from bot.domain.trajectory import Scored, Trajectory, trajectory
 
 FILE = "claims/markets/futarchy-manipulation.md"
 

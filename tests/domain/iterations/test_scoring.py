@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iteration_builders import (
+
+from bot.domain.gates import Aspect
+from bot.domain.iterations import Iteration, Outcome, Situation, iterations, verdict
+from bot.domain.model import Place
+from bot.domain.rules import Band
+from bot.domain.scoring import CheckResult, Measure, Score, Snapshot, aspect, distinct, score, severity
+from bot.domain.weights import Dimension
+from tests.domain.iterations.iteration_builders import (
     BAND,
     GATES,
     SCORING,
@@ -18,13 +25,6 @@ from iteration_builders import (
     rejects,
     snapshot,
 )
-
-from bot.domain.gates import Aspect
-from bot.domain.iterations import Iteration, Outcome, Situation, iterations, verdict
-from bot.domain.model import Place
-from bot.domain.rules import Band
-from bot.domain.scoring import CheckResult, Measure, Score, Snapshot, aspect, distinct, score, severity
-from bot.domain.weights import Dimension
 
 
 def scored(seen: Snapshot, band=BAND) -> Score:

@@ -6,7 +6,14 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iteration_builders import (
+
+from bot.domain import bundle
+from bot.domain.degradation import degradation
+from bot.domain.diff import Diff, FileDiff
+from bot.domain.selection import Audit, Choice, Comparison, Override, Refused, asked, select
+from bot.domain.selection_report import Report, checklist, rationale, render
+from bot.domain.trajectory import Trajectory, trajectory
+from tests.domain.iterations.iteration_builders import (
     ACME,
     BAND,
     GATES,
@@ -16,13 +23,6 @@ from iteration_builders import (
     minute,
     scored_at,
 )
-
-from bot.domain import bundle
-from bot.domain.degradation import degradation
-from bot.domain.diff import Diff, FileDiff
-from bot.domain.selection import Audit, Choice, Comparison, Override, Refused, asked, select
-from bot.domain.selection_report import Report, checklist, rationale, render
-from bot.domain.trajectory import Trajectory, trajectory
 
 DOCUMENTS = trajectory(THE_DOCUMENTS_OWN, 3, GATES, SCORING.weights, BAND)
 

@@ -5,7 +5,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iteration_builders import (
+
+from bot.domain.iterations import current, iterations
+from bot.domain.scoring import CheckResult, Snapshot
+from bot.domain.trajectory import Trajectory, best, decimals, delta, percents, trajectory
+from tests.domain.iterations.iteration_builders import (
     BAND,
     GATES,
     SCORING,
@@ -19,10 +23,6 @@ from iteration_builders import (
     scored_at,
     snapshot,
 )
-
-from bot.domain.iterations import current, iterations
-from bot.domain.scoring import CheckResult, Snapshot
-from bot.domain.trajectory import Trajectory, best, decimals, delta, percents, trajectory
 
 
 def of(*snapshots, present=None) -> Trajectory:
