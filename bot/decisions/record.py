@@ -7,9 +7,13 @@ from datetime import datetime
 from typing import assert_never
 
 from bot.domain.events import (
+    CheckSeen,
     CommentSeen,
+    ConfigBroken,
+    ConfigPushed,
     Event,
     InlineCommentSeen,
+    LabelSeen,
     PullRequestSeen,
     PullRequestSnapshot,
     ReviewSeen,
@@ -22,8 +26,13 @@ MOST_REVISIONS = 1_000
 def record(pull_request: PullRequest | None, event: Event, received_at: datetime) -> PullRequest | None:
     """The pull request with what the event shows; an older event never overwrites a newer one."""
     match event:
-        case PullRequestSeen() | ReviewSeen() | InlineCommentSeen():
+        case PullRequestSeen() | ReviewSeen() | InlineCommentSeen() | LabelSeen():
             return _with_snapshot(pull_request, event.pull_request)
+        case CheckSeen() | ConfigPushed():
+            seen = event.pull_request
+            return pull_request if seen is None else _with_snapshot(pull_request, seen)
+        case ConfigBroken():
+            return pull_request
         case CommentSeen():
             return _with_comment(pull_request, event, received_at)
         case _:

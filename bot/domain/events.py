@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from bot.domain.model import Account, Repository
+from bot.domain.model import Account, Item, Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ class Review:
     submitted_at: datetime
     head: str | None
     url: str
+    documents: tuple[Item, ...] = ()
+    """The items of the feedback documents in its fences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class InlineComment:
     diff_hunk: str
     created_at: datetime
     url: str
+    documents: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ class PullRequestSeen:
 
     action: str
     pull_request: PullRequestSnapshot
+    fork: bool = False
+    """Its branch is in another repository, whose pushes GitHub does not tell of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,57 @@ class CommentSeen:
     created_at: datetime
     updated_at: datetime
     url: str
+    documents: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSeen:
+    """A label was put on a pull request, or taken off."""
+
+    action: str
+    pull_request: PullRequestSnapshot
+    label: str
+    sender: Account
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSeen:
+    """A check run or commit status of a revision ended."""
+
+    repository: Repository
+    head: str
+    name: str
+    conclusion: str
+    at: datetime
+    url: str
+    run_id: int | None = None
+    """None for a commit status, which has no annotations."""
+    app: str = ""
+    """The slug of the App that ran it."""
+    title: str = ""
+    annotations: int = 0
+    numbers: tuple[int, ...] = ()
+    """The pull requests that GitHub names; none for those from forks."""
+    pull_request: PullRequestSnapshot | None = None
+    """Known once the revision's pull requests were looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigPushed:
+    """A push changed the repository's config on some branch."""
+
+    repository: Repository
+    head: str
+    pull_request: PullRequestSnapshot | None = None
+    """Known once the revision's pull requests were looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigBroken:
+    """The config on the default branch can't be used, and nobody was told yet."""
+
+    repository: Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,4 +171,13 @@ class Ignored:
     reason: str
 
 
-Event = PullRequestSeen | ReviewSeen | InlineCommentSeen | CommentSeen
+Event = (
+    PullRequestSeen
+    | ReviewSeen
+    | InlineCommentSeen
+    | CommentSeen
+    | LabelSeen
+    | CheckSeen
+    | ConfigPushed
+    | ConfigBroken
+)

@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 from bot.adapters.payloads import EVENTS, parse, read
 from bot.domain.events import (
+    CheckSeen,
     CommentSeen,
+    ConfigPushed,
     Ignored,
     InlineComment,
     InlineCommentSeen,
+    LabelSeen,
     PullRequestSeen,
     PullRequestSnapshot,
     Review,
@@ -24,10 +27,10 @@ from tests.judges.samples import samples
 
 READ = [sample for sample in samples() if sample.event in EVENTS]
 PULL_REQUEST_ACTIONS = (
-    "pull_request is read for closed, converted_to_draft, edited, opened, ready_for_review, reopened, "
-    "synchronize only"
+    "pull_request is read for closed, converted_to_draft, edited, labeled, opened, ready_for_review, "
+    "reopened, synchronize, unlabeled only"
 )
-SEEN = PullRequestSeen | ReviewSeen | InlineCommentSeen | CommentSeen
+SEEN = PullRequestSeen | ReviewSeen | InlineCommentSeen | CommentSeen | LabelSeen | CheckSeen | ConfigPushed
 
 
 def at(hour, minute=0):
@@ -159,7 +162,7 @@ COMMENTED = {
 
 
 def test_a_push_is_seen_with_its_head_and_githubs_time():
-    assert parse("pull_request", PULL) == PullRequestSeen("synchronize", SNAPSHOT)
+    assert parse("pull_request", PULL) == PullRequestSeen("synchronize", SNAPSHOT, fork=True)
 
 
 def test_a_review_is_seen():
@@ -248,8 +251,9 @@ def test_a_delivery_without_an_installation_is_still_read():
 @pytest.mark.parametrize(
     ("event", "payload", "reason"),
     [
-        ("push", PULL, "push is not read"),
-        ("whetstone", {"lane": "x"}, "whetstone is not read"),
+        ("gollum", PULL, "gollum is not read"),
+        ("push", PULL, "push: after is not a text"),
+        ("whetstone", {"lane": "x"}, "whetstone is read for config_broken only"),
         (
             "pull_request_review",
             changed(REVIEWED, "action", "yawned"),
@@ -325,7 +329,9 @@ def test_every_published_sample_is_read_or_ignored():
         PullRequestSeen,
         ReviewSeen,
         InlineCommentSeen,
-        Ignored,  # the comments among them stand on issues
+        LabelSeen,
+        CheckSeen,
+        Ignored,  # the comments among them stand on issues, and no push touches our config
     }
 
 
@@ -337,6 +343,9 @@ def test_every_published_sample_of_a_read_action_on_a_pull_request_is_seen():
     }
     assert ignored == {
         "a comment on an issue, not on a pull request",
+        "a push that leaves no branch",
+        "a push that leaves the config alone",
+        "check_run is read for completed only",
         PULL_REQUEST_ACTIONS,
     }
 
@@ -353,7 +362,84 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
     max_leaves=4,
 )
+STATUS = {
+    "repository": PULL["repository"],
+    "installation": PULL["installation"],
+    "sha": "abc",
+    "context": "lint",
+    "state": "failure",
+    "description": "2 mistakes",
+    "created_at": "2026-03-02T08:00:00Z",
+    "updated_at": "2026-03-02T08:00:00Z",
+    "target_url": None,
+}
+PUSHED = {
+    "repository": PULL["repository"],
+    "installation": PULL["installation"],
+    "ref": "refs/heads/change",
+    "after": "abc",
+    "commits": [{"added": [], "removed": [], "modified": [".github/whetstone.yml"]}],
+}
+CHECKED = {
+    "action": "completed",
+    "repository": PULL["repository"],
+    "installation": PULL["installation"],
+    "check_run": {
+        "id": 9,
+        "name": "validate",
+        "head_sha": "abc",
+        "conclusion": "failure",
+        "completed_at": "2026-03-02T08:00:00Z",
+        "html_url": "https://github.example/runs/9",
+        "app": {"slug": "ci"},
+        "output": {"title": "1 mistake", "annotations_count": 1},
+        "pull_requests": [
+            {"number": 3, "base": {"repo": {"id": 7}}},
+            {"number": 4, "base": {"repo": {"id": 8}}},
+        ],
+    },
+}
+
+
+def test_a_check_is_seen_with_the_pull_requests_of_this_repository():
+    assert parse("check_run", CHECKED) == CheckSeen(
+        repository=REPOSITORY,
+        head="abc",
+        name="validate",
+        conclusion="failure",
+        at=at(8),
+        url="https://github.example/runs/9",
+        run_id=9,
+        app="ci",
+        title="1 mistake",
+        annotations=1,
+        numbers=(3,),
+    )
+
+
+def test_a_status_is_seen_as_a_check_without_annotations():
+    assert parse("status", STATUS) == CheckSeen(
+        REPOSITORY, "abc", "lint", "failure", at(8), "", title="2 mistakes"
+    )
+
+
+def test_a_label_is_seen_with_who_put_it_there():
+    labeled = {**PULL, "action": "labeled", "label": {"name": "gate:date_errors"}}
+    assert parse("pull_request", labeled) == LabelSeen(
+        "labeled", SNAPSHOT, "gate:date_errors", Account(12, "bob"), ""
+    )
+
+
+def test_a_push_is_seen_only_where_it_touches_the_config():
+    assert parse("push", PUSHED) == ConfigPushed(REPOSITORY, "abc")
+    elsewhere = {**PUSHED, "commits": [{"added": ["README.md"], "removed": [], "modified": []}]}
+    assert parse("push", elsewhere) == Ignored("a push that leaves the config alone")
+
+
 BASES = [
+    ("status", STATUS),
+    ("push", PUSHED),
+    ("check_run", CHECKED),
     ("pull_request", PULL),
     ("pull_request_review", REVIEWED),
     ("pull_request_review_comment", INLINE),

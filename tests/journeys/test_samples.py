@@ -66,7 +66,7 @@ GOOD = signed(BODY, "pull_request_review", "guid-1")
         (signed(b"{", "pull_request", "guid-3"), b"{", 400),
         (signed(b"[" * 100_000, "pull_request", "guid-4"), b"[" * 100_000, 400),
         (signed(b"\xff\xfe", "pull_request", "guid-5"), b"\xff\xfe", 400),
-        (signed(b"{", "push", "guid-6"), b"{", 200),
+        (signed(b"{", "gollum", "guid-6"), b"{", 200),
         (signed(b"{}", "pull_request", "guid-7"), b"{}", 200),
     ],
 )

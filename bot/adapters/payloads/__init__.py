@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from bot.adapters.payloads import things
+from bot.adapters.feedback_items import items_in
+from bot.adapters.payloads import commits, things
 from bot.adapters.payloads.fields import Json, Odd, find, identifier, mapping, moment, optional_moment, text
 from bot.domain.events import (
     CommentSeen,
@@ -35,20 +36,23 @@ def read(delivery: Delivery) -> Event | Ignored:
 
 def parse(event: str, payload: Mapping[str, Any]) -> Event | Ignored:
     """The payload as a value; anything unknown, incomplete or misshapen is ignored with its reason."""
-    if event not in _READERS:
+    if event not in _ALL_READERS:
         return Ignored(f"{event} is not read")
-    reader, actions = _READERS[event]
+    reader, actions = _ALL_READERS[event]
     action = find(payload, "action")
-    if not isinstance(action, str) or action not in actions:
+    if actions and (not isinstance(action, str) or action not in actions):
         return Ignored(f"{event} is read for {', '.join(sorted(actions))} only")
     try:
-        return reader(action, payload)
+        return reader(str(action), payload)
     except Odd as reason:
         return Ignored(f"{event}: {reason}")
 
 
 def _pull_request(action: str, payload: Json) -> Event | Ignored:
-    return PullRequestSeen(action, things.pull_request(payload))
+    if action in _LABEL_ACTIONS:
+        return commits.label(action, payload)
+    fork = find(payload, "pull_request.head.repo.id") != find(payload, "repository.id")
+    return PullRequestSeen(action, things.pull_request(payload), fork)
 
 
 def _review(action: str, payload: Json) -> Event | Ignored:
@@ -78,22 +82,29 @@ def _comment(action: str, payload: Json) -> Event | Ignored:
         created_at=created,
         updated_at=optional_moment(payload, "comment.updated_at") or created,
         url=text(payload, "comment.html_url"),
+        documents=items_in(text(payload, "comment.body"), text(payload, "comment.html_url")),
     )
 
 
 _PULL_REQUEST_ACTIONS = frozenset(
     {"opened", "edited", "synchronize", "closed", "reopened", "ready_for_review", "converted_to_draft"}
 )
+_ANY: frozenset[str] = frozenset()  # a push and a status have no action
+_LABEL_ACTIONS = frozenset({"labeled", "unlabeled"})
 _REVIEW_ACTIONS = frozenset({"submitted", "edited", "dismissed"})
 _COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
 
 _Reader = Callable[[str, Json], Event | Ignored]
 _READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
+    "check_run": (commits.check_run, frozenset({"completed"})),
     "issue_comment": (_comment, _COMMENT_ACTIONS),
-    "pull_request": (_pull_request, _PULL_REQUEST_ACTIONS),
+    "pull_request": (_pull_request, _PULL_REQUEST_ACTIONS | _LABEL_ACTIONS),
     "pull_request_review": (_review, _REVIEW_ACTIONS),
     "pull_request_review_comment": (_inline_comment, _COMMENT_ACTIONS),
+    "push": (commits.push, _ANY),
+    "status": (commits.status, _ANY),
 }
+_ALL_READERS = {**_READERS, OWN_EVENT: (commits.own, frozenset({commits.CONFIG_BROKEN}))}
 
 EVENTS = frozenset(_READERS)
 """The events that `app.yml` subscribes to: exactly those that are read here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.adapters.feedback_items import items_in
 from bot.adapters.payloads.fields import (
     Json,
     Odd,
@@ -78,6 +79,7 @@ def review(tree: Json) -> Review:
         submitted_at=submitted,
         head=text(tree, "commit_id") or None,
         url=text(tree, "html_url"),
+        documents=items_in(text(tree, "body"), text(tree, "html_url")),
     )
 
 
@@ -94,6 +96,7 @@ def inline_comment(tree: Json) -> InlineComment:
         diff_hunk=text(tree, "diff_hunk"),
         created_at=moment(tree, "created_at"),
         url=text(tree, "html_url"),
+        documents=items_in(text(tree, "body"), text(tree, "html_url")),
     )
 
 

@@ -55,6 +55,7 @@ _LANES: Mapping[str, Callable[[Json], str]] = {
     "check_run": _commit("check_run.head_sha"),
     "check_suite": _commit("check_suite.head_sha"),
     "status": _commit("sha"),
+    "push": _commit("after"),
     "installation": _installation,
     "installation_repositories": _installation,
     OWN_EVENT: _own,
