@@ -6,11 +6,14 @@ import hashlib
 from dataclasses import dataclass
 
 from bot.decisions.record import with_truth
+from bot.decisions.revisions import with_revisions
+from bot.decisions.selection import report_on
 from bot.decisions.verdicts import with_reviews
 from bot.domain import comment as comments
 from bot.domain import iterations as judged
 from bot.domain.choices import When
 from bot.domain.comment import Site
+from bot.domain.course import course
 from bot.domain.effects import Effect, ShowComment, Withdraw
 from bot.domain.facts import Facts, Moment
 from bot.domain.feedback import FailedGate, Feedback, failed_gates, last_open
@@ -33,6 +36,7 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
     """The one comment that the thread should show, given everything recorded and read."""
     known = with_truth(pull_request, facts.pull_request) if facts.pull_request else pull_request
     known = with_reviews(known, facts, rules, moment.now)
+    known = with_revisions(known, facts.revisions)
     feedback = feedback_on(known, rules, moment)
     if feedback is None:
         return _quiet(known, "no validator has judged it yet")
@@ -63,6 +67,7 @@ def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feed
     if present is None:
         return None
     previous = judged.previous(known, present)
+    went = course(pull_request, known, present, rules)
     gates = failed_gates(present.standing, rules.gates, frozenset(previous.tags if previous else ()))
     return Feedback(
         id=moment.id,
@@ -76,9 +81,11 @@ def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feed
         more=sum(verdict.more for verdict in present.standing),
         verdict=_outcome(known, present, gates, rules),
         max_iterations=rules.iterations.max,
-        best=comments.previous_best(known),
-        score=_score(gates),
+        best=went.best.snapshot.iteration,
+        score=_score(went.quality, present),
         was_open=len(last_open(pull_request)),
+        course=went,
+        report=None if pull_request.open or len(known) < 2 else report_on(pull_request, went, rules),
     )
 
 
@@ -123,13 +130,16 @@ def _outcome(
 ) -> str:
     blocking = frozenset(gate.tag for gate in gates if gate.blocking and gate.tag)
     findings = [(finding, gate) for gate in gates for finding in gate.findings]
+    escalate = rules.iterations.escalate
     return judged.verdict(
         Situation(
             rejected=present.rejected,
             blocking=any(gate.blocking for gate in gates),
             number=present.number,
             maximum=rules.iterations.max,
-            repeated=bool(judged.repeated(known[: present.number], blocking)),
+            repeated=bool(
+                judged.repeated(known[: present.number], blocking, escalate.repeats, escalate.window)
+            ),
             critical=any(
                 _is_critical(gate) or finding.item.severity == "critical" for finding, gate in findings
             ),
@@ -142,8 +152,9 @@ def _is_critical(gate: FailedGate) -> bool:
     return gate.blocking and gate.gate is not None and gate.gate.aspect is Aspect.SECURITY
 
 
-def _score(gates: tuple[FailedGate, ...]) -> float:
-    return round(max(0.0, 1.0 - sum(0.4 if gate.blocking else 0.1 for gate in gates)), 4)
+def _score(quality: float | None, present: Iteration) -> float:
+    """The document must have a number, also where nothing was observed: then only the verdict is known."""
+    return quality if quality is not None else float(not present.rejected)
 
 
 def _fingerprint(body: str, feedback: Feedback) -> str:

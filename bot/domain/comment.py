@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain import document as documents
+from bot.domain import quality_fold, selection_report
 from bot.domain.escape import code_span, cut, marker
 from bot.domain.feedback import FailedGate, Feedback
 from bot.domain.gate_text import gate_block, where
-from bot.domain.iterations import Iteration
 from bot.domain.links import Web
 from bot.domain.model import Validator
 
@@ -99,6 +99,7 @@ def _rejected(feedback: Feedback, site: Site, most: int, copy: documents.Json | 
     blocks += [_gate(gate, feedback, site) for gate in full if gate.blocking or not feedback.blocking]
     blocks.append(_folded_warnings([gate for gate in full if not gate.blocking], feedback, site))
     blocks.append(_rest(feedback, len(full)))
+    blocks.append(_folded_quality(feedback, site))
     blocks.append(_folded_document(copy))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -107,7 +108,8 @@ def _resolved(feedback: Feedback, site: Site) -> str:
     issues = feedback.was_open
     gone = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
     heading = f"**Resolved** — {gone} at {_head(feedback, site)}, iteration {feedback.iteration.number}"
-    return f"{marker(MARKER, marker_data(feedback))}\n\n{heading}\n"
+    blocks = [marker(MARKER, marker_data(feedback)), heading, _folded_quality(feedback, site)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def heading(blocking: int, warnings: int) -> str:
@@ -157,13 +159,19 @@ def _next(feedback: Feedback) -> str:
         what = "the warning" if len(feedback.gates) == 1 else f"the {len(feedback.gates)} warnings"
         return f"**Next**: mend {what}, or ask {code_span(feedback.source)} what else blocks."
     what = "the blocking issue" if blocking == 1 else f"the {blocking} blocking issues in this order"
-    return f"**Next**: fix {what}{_then_checks(feedback)}."
+    return f"**Next**: fix {what}{_then_checks(feedback)}.{_shorter(feedback)}"
 
 
 def _why_escalated(feedback: Feedback) -> str:
     if feedback.iteration.number >= feedback.max_iterations:
         return f"all {feedback.max_iterations} iterations are used up"
     return "the same blocking issue came back for the third time"
+
+
+def _shorter(feedback: Feedback) -> str:
+    course, tags = feedback.course, [gate.tag for gate in feedback.blocking]
+    way = quality_fold.shorter_way(course.trajectory, course.gates, tags) if course else ""
+    return f" {way}" if way else ""
 
 
 def _then_checks(feedback: Feedback) -> str:
@@ -195,6 +203,17 @@ def _rest(feedback: Feedback, shown: int) -> str:
         return ""
     tags = ", ".join(code_span(tag) for tag in rest[:MOST_TAGS_NAMED])
     return f"and {left_out} more: {tags}" if tags else f"and {left_out} more"
+
+
+def _folded_quality(feedback: Feedback, site: Site) -> str:
+    """From the second iteration on how the quality went; once it is closed, which iteration is selected."""
+    course, report = feedback.course, feedback.report
+    if course is None:
+        return ""
+    if report is not None:
+        return _fold(quality_fold.summary(course.trajectory), selection_report.render(report).rstrip())
+    repository = feedback.pull_request.repository
+    return quality_fold.fold(course.trajectory, course.present, course.gates, site.web, repository) or ""
 
 
 def _folded_document(copy: documents.Json | None) -> str:
@@ -231,8 +250,3 @@ def _count(number: int, noun: str) -> str:
 def _plain(text: str) -> str:
     """Text inside a summary element, where Markdown is not read but HTML is."""
     return cut(text, 200).replace("&", "&amp;").replace("<", "&lt;").replace("@", "@\u2060")
-
-
-def previous_best(iterations: tuple[Iteration, ...]) -> Iteration:
-    """The iteration with the fewest open tags, the earlier one where several are equal."""
-    return min(iterations, key=lambda iteration: (len(iteration.tags), iteration.number))

@@ -234,5 +234,12 @@ def _since(feedback: Feedback) -> str:
     changes = feedback.changes
     return (
         f"{len(changes.fixed)} fixed, {len(changes.still_open)} still open, {len(changes.new)} new "
-        f"since iteration {feedback.previous.number}"
+        f"since iteration {feedback.previous.number}{_scored_higher(feedback)}"
     )
+
+
+def _scored_higher(feedback: Feedback) -> str:
+    course = feedback.course
+    before = course.quality_of(feedback.previous) if course else None
+    now = course.quality if course else None
+    return f", which scored higher ({before:.2f})" if before and now is not None and now < before else ""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.domain.course import Course
 from bot.domain.gates import Gate, Gates
 from bot.domain.iterations import Changes, Iteration, in_order, open_items, standing
 from bot.domain.model import Item, Place, PullRequest, Stance, Validator, Verdict
+from bot.domain.selection_report import Report
 
 _BLOCKING_SEVERITIES = frozenset({"critical", "major"})
 
@@ -78,6 +80,10 @@ class Feedback:
     confidence: float = 0.95
     was_open: int = 0
     """Issues open the last time that any were; they are what a resolution resolves."""
+    course: Course | None = None
+    """How the quality went from iteration to iteration."""
+    report: Report | None = None
+    """Once it is closed after more than one iteration: which of them is selected, and why."""
 
     @property
     def blocking(self) -> tuple[FailedGate, ...]:

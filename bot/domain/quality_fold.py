@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.domain.degradation import EARLY, Degradation, note
 from bot.domain.feedback import failed_gates
 from bot.domain.gates import Gates
@@ -11,6 +13,8 @@ from bot.domain.links import Web
 from bot.domain.model import Repository
 from bot.domain.trajectory import Scored, Trajectory, decimals
 from bot.domain.weights import Dimension
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
 def fold(
@@ -42,8 +46,17 @@ def shorter(trajectory: Trajectory, gates: Gates) -> Scored | None:
     best, final = trajectory.best, trajectory.final
     if best is None or not _is_worth_it(trajectory, best):
         return None
-    fewer = _blocking(best.snapshot.iteration, gates) < _blocking(final.snapshot.iteration, gates)
-    return best if fewer else None
+    before, now = best.snapshot.iteration, final.snapshot.iteration
+    return best if len(blocking_tags(before, gates)) < len(blocking_tags(now, gates)) else None
+
+
+def shorter_way(trajectory: Trajectory, gates: Gates, now: Sequence[str | None]) -> str:
+    """Return the sentence that names the shorter way, if there is one; `now` are the tags that block."""
+    best = shorter(trajectory, gates)
+    if best is None:
+        return ""
+    before = blocking_tags(best.snapshot.iteration, gates)
+    return f"Shorter: go back to iteration {best.number} (below), where {_was_open(before, now)}."
 
 
 def opened(iteration: Iteration, gates: Gates) -> str:
@@ -56,8 +69,23 @@ def opened(iteration: Iteration, gates: Gates) -> str:
     return ", ".join(words) or "nothing"
 
 
-def _blocking(iteration: Iteration, gates: Gates) -> int:
-    return sum(gate.blocking for gate in failed_gates(iteration.standing, gates, frozenset()))
+def blocking_tags(iteration: Iteration, gates: Gates) -> tuple[str | None, ...]:
+    """Return the tags of the gates that blocked, by priority."""
+    failed = failed_gates(iteration.standing, gates, frozenset())
+    return tuple(gate.tag for gate in failed if gate.blocking)
+
+
+def _was_open(before: Sequence[str | None], now: Sequence[str | None]) -> str:
+    count = len(before)
+    verb = "was" if count == 1 else "were"
+    if not count:
+        return "it was not open" if len(now) == 1 else "none of them was open"
+    if not set(before) <= set(now):
+        return f"only {count} blocking {'issue' if count == 1 else 'issues'} {verb} open"
+    place = now.index(before[0])
+    if count == 1 and place < len(_ORDINALS):
+        return f"only the {_ORDINALS[place]} of them was open"
+    return f"only {count} of them {verb} open"
 
 
 def _result(trajectory: Trajectory) -> str:

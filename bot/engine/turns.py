@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.decisions.pull_request import decide
 from bot.decisions.record import record
+from bot.decisions.revisions import unread
 from bot.domain.comment import Site
 from bot.domain.events import Event, Ignored
 from bot.domain.facts import Moment
 from bot.domain.model import PullRequest
+from bot.engine import revisions
 from bot.engine.gather import gather
 from bot.engine.sending import Sender
 from bot.ports import Claim, Delivery, GitHub, OutboxRow, Parse, RowState, RuleBook, Store, Turn
@@ -61,7 +63,11 @@ class Turns:
         now = self.clock()
         rules = await self.rule_book.rules(known.repository)
         facts = await gather(known, [event for event, _ in read.events], rules, self.github, now)
-        decision = decide(known, facts, rules, Moment(now, self.new_id()), self.site)
+        moment = Moment(now, self.new_id())
+        decision = decide(known, facts, rules, moment, self.site)
+        if heads := unread(decision.pull_request):
+            seen = await revisions.read(decision.pull_request, heads, self.github)
+            decision = decide(known, replace(facts, revisions=seen), rules, moment, self.site)
         logger.info("decided", extra={"pull_request": known.name, "because": decision.because})
         return Turn(decision.pull_request, decision.effects, read.done, read.unreadable)
 

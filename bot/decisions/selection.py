@@ -1,0 +1,90 @@
+"""Which iteration is selected: by its score, unless a person with `write` decided at this head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.domain import iterations as judged
+from bot.domain import selection_report
+from bot.domain.commands.asked import SelectAsked
+from bot.domain.course import Course, course
+from bot.domain.escape import code_span
+from bot.domain.links import person, short
+from bot.domain.model import PullRequest
+from bot.domain.override import Override
+from bot.domain.rules import Rules
+from bot.domain.selection import Refused, asked, select
+from bot.domain.selection_report import Report
+
+MOST_AUDITS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What a command to select came to: the pull request as it is then, and the answer in the thread."""
+
+    pull_request: PullRequest
+    reply: str
+
+
+def report_on(pull_request: PullRequest, went: Course, rules: Rules) -> Report:
+    """The report as it stands now."""
+    return Report(
+        name=pull_request.name,
+        trajectory=went.trajectory,
+        selection=select(went.trajectory, pull_request.override, pull_request.head),
+        degradations=went.degradations,
+        threshold=rules.iterations.threshold,
+        merged=pull_request.merged,
+    )
+
+
+def report_of(pull_request: PullRequest, rules: Rules) -> Report | None:
+    """The report of a pull request; None before its first judgement."""
+    known = judged.iterations(pull_request)
+    present = judged.current(pull_request, known)
+    if present is None:
+        return None
+    return report_on(pull_request, course(pull_request, known, present, rules), rules)
+
+
+def selection_report_of(pull_request: PullRequest, rules: Rules) -> str | None:
+    """The Output Selection Report as Markdown; None before the first judgement."""
+    report = report_of(pull_request, rules)
+    return selection_report.render(report) if report else None
+
+
+def select_by_command(
+    pull_request: PullRequest, wanted: SelectAsked, by: str, rules: Rules, at: datetime
+) -> Selected:
+    """The pull request with this selection and its audit, bound to the head that it has now.
+
+    Whoever calls has made sure, with a fresh read, that `by` may write and is not the author.
+    """
+    report = report_of(pull_request, rules)
+    if report is None:
+        return Selected(pull_request, "Nothing was judged yet, so there is no iteration to select.\n")
+    word = str(wanted.choice)
+    found = asked(word, report.trajectory, wanted.reason)
+    if isinstance(found, Refused):
+        return Selected(pull_request, f"{found.because}\n")
+    choice, number = found
+    override = Override(choice, by, wanted.reason, at, pull_request.head, number)
+    made = select(report.trajectory, override, pull_request.head)
+    audits = (*pull_request.audits, made.audit) if made.audit else pull_request.audits
+    changed = replace(pull_request, override=override, audits=audits[-MOST_AUDITS:])
+    return Selected(changed, _reply(replace(report, selection=made)))
+
+
+def _reply(report: Report) -> str:
+    audit = report.selection.audit
+    if audit is None:
+        return selection_report.render(report)
+    way = (
+        f"confirms iteration {audit.after}"
+        if audit.before == audit.after
+        else f"selects iteration {audit.after} instead of {audit.before}"
+    )
+    said = f"{person(audit.by)} {way}, at {code_span(short(audit.head))}: {code_span(audit.reason)}"
+    return f"{said}\n\n{selection_report.render(report)}"
