@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -53,10 +53,28 @@ class SettingsError(Exception):
 def load(environ: Mapping[str, str], dotenv_path: Path | None = None) -> Settings:
     """The settings of the environment, over those of the `.env` file; or every mistake at once."""
     reader, values = _reader(environ, dotenv_path)
-    settings = Settings(
-        app_id=reader.require("GITHUB_APP_ID", checks.app_id, 0),
-        private_key=reader.check("GITHUB_PRIVATE_KEY", lambda: checks.private_key(values), ""),
-        webhook_secrets=reader.require("GITHUB_WEBHOOK_SECRET", checks.webhook_secrets, ()),
+    # First, so that what is missing stands at the top of the list.
+    app_id = reader.require("GITHUB_APP_ID", checks.app_id, 0)
+    private_key = reader.check("GITHUB_PRIVATE_KEY", lambda: checks.private_key(values), "")
+    secrets = reader.require("GITHUB_WEBHOOK_SECRET", checks.webhook_secrets, ())
+    settings = _without_credentials(reader, values)
+    reader.finish()
+    return replace(settings, app_id=app_id, private_key=private_key, webhook_secrets=secrets)
+
+
+def load_without_credentials(environ: Mapping[str, str], dotenv_path: Path | None = None) -> Settings:
+    """The settings of a server that has no App yet; the credentials are empty."""
+    reader, values = _reader(environ, dotenv_path)
+    settings = _without_credentials(reader, values)
+    reader.finish()
+    return settings
+
+
+def _without_credentials(reader: _Reader, values: Mapping[str, str]) -> Settings:
+    return Settings(
+        app_id=0,
+        private_key="",
+        webhook_secrets=(),
         api_url=(api_url := reader.read("GITHUB_API_URL", checks.url, DEFAULT_API_URL)),
         graphql_url=reader.read("GITHUB_GRAPHQL_URL", checks.url, graphql_url(api_url)),
         database_url=_database_url(reader, values),
@@ -67,8 +85,6 @@ def load(environ: Mapping[str, str], dotenv_path: Path | None = None) -> Setting
         metrics_token=values.get("METRICS_TOKEN"),
         public_url=reader.read("PUBLIC_URL", checks.url, None),
     )
-    reader.finish()
-    return settings
 
 
 def load_database_url(environ: Mapping[str, str], dotenv_path: Path | None = None) -> str:
