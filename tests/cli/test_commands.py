@@ -107,7 +107,7 @@ def test_receive_prints_what_a_delivery_would_do_and_on_whose_word(tmp_path):
 @pytest.mark.parametrize(
     ("event", "payload", "what"),
     [
-        ("push", "{}", "'push' is no event that is read"),
+        ("gollum", "{}", "'gollum' is no event that is read"),
         ("pull_request", "{", "is not JSON"),
         ("pull_request", "[]", "is not a JSON object"),
     ],

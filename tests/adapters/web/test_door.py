@@ -129,7 +129,7 @@ async def test_without_an_event_header(github):
     assert said(await github.post(PULL, event="")) == NO_EVENT
 
 
-@pytest.mark.parametrize("event", ["push", "ping", "star", "installation", "Pull_Request", "no such"])
+@pytest.mark.parametrize("event", ["gollum", "ping", "star", "installation", "Pull_Request", "no such"])
 async def test_an_event_that_is_not_read_is_ignored_whatever_it_holds(github, inbox, event):
     inbox.away = True  # the store is not touched
     assert said(await github.post(b"\xff not json", event=event, delivery="")) == (200, "ignored")
