@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -11,12 +11,19 @@ from typing import Protocol
 
 from bot.domain.check_result import CheckResult
 from bot.domain.check_runs import Annotation, CheckText
+from bot.domain.commands.replies import Stored
 from bot.domain.diff import Comparison
 from bot.domain.effects import Effect
 from bot.domain.events import Event, Ignored, InlineComment, PullRequestSnapshot, Review
+from bot.domain.grounding.observations import BranchState, CheckRun, Text, Tree, Unread
+from bot.domain.fixes import Fix
+from bot.domain.memory import Record
+from bot.domain.memos import Memo
 from bot.domain.model import Account, PullRequest, Repository, Sticky
+from bot.domain.replied import Replied
 from bot.domain.rules import Rules
 from bot.domain.suggestions import Suggestion
+from bot.domain.thread_effects import Face, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,8 @@ class Turn:
     """Ids of the deliveries that this turn has dealt with."""
     parked: tuple[tuple[str, str], ...] = ()
     """Ids of the deliveries that can't be dealt with, each with the error."""
+    memos: tuple[Memo, ...] = ()
+    """What is to be remembered or forgotten besides the pull request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,52 @@ class StoreUnavailable(Exception):
 
 class Fenced(Exception):
     """The lane belongs to somebody else by now: nothing was written."""
+
+
+class Memory(Protocol):
+    """What is remembered beyond one pull request; written by turns, read here."""
+
+    async def repository(self, repository_id: int) -> Repository | None:
+        """The repository as last seen, with its installation; None where the App never was."""
+        ...
+
+    async def active(self, since: datetime) -> tuple[Repository, ...]:
+        """The repositories in which anything was judged since then."""
+        ...
+
+    async def records(
+        self, repository_id: int, since: datetime, author_id: int | None = None
+    ) -> tuple[Record, ...]:
+        """The records of a repository, or of one author in it, that were last active since then."""
+        ...
+
+    async def newest(self, repository_id: int, author_id: int, most: int) -> tuple[Record, ...]:
+        """An author's latest records in a repository."""
+        ...
+
+    async def fixes(self, repository_id: int, author_id: int) -> Mapping[str, Fix]:
+        """The latest fix of each tag by an author, however long ago."""
+        ...
+
+    async def author(self, repository_id: int, login: str) -> Account | None:
+        """The author who has, or last had, this login there."""
+        ...
+
+    async def replies(self, lane: str) -> tuple[Replied, ...]:
+        """The answers to commands in a thread, oldest first."""
+        ...
+
+    async def stored(self, repository_id: int, account_id: int) -> Stored:
+        """How much is stored about somebody in a repository."""
+        ...
+
+    async def weekly_issue(self, repository_id: int) -> int | None:
+        """The number of the repository's summary issue, as far as known."""
+        ...
+
+    async def was_told(self, repository_id: int, week: str) -> bool:
+        """Whether the clock's run for this week is decided."""
+        ...
 
 
 class Inbox(Protocol):
@@ -148,6 +203,23 @@ class Store(Inbox, Protocol):
         self, claim: Claim, row: OutboxRow, sticky: Sticky | None, then: tuple[Effect, ...]
     ) -> None:
         """The row is done: forget it, remember the sticky comment, owe what follows from it."""
+        ...
+
+    @property
+    def memory(self) -> Memory:
+        """What is remembered beyond one pull request."""
+        ...
+
+    async def replied(
+        self, claim: Claim, row: OutboxRow, posted: PostedComment, then: tuple[Effect, ...]
+    ) -> None:
+        """The answer of this row stands there: forget the row, owe what follows from it."""
+        ...
+
+    async def told(
+        self, claim: Claim, row: OutboxRow, repository_id: int, number: int, then: tuple[Effect, ...]
+    ) -> None:
+        """The summary issue has this number: forget the row, owe what follows from it."""
         ...
 
     async def remember(self, claim: Claim, sticky: Sticky) -> None:
@@ -202,6 +274,15 @@ class PostedComment:
     id: int
     node_id: str
     url: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundIssue:
+    """An issue of ours as GitHub shows it."""
+
+    number: int
+    open: bool
+    body: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +393,71 @@ class Commits(Protocol):
         ...
 
 
-class GitHub(Commits, Protocol):
+class Threads(Protocol):
+    """What the engine asks of GitHub about conversations and the summary issue."""
+
+    async def react(
+        self, repository: Repository, where: Where, number: int, node_id: str, face: Face
+    ) -> None:
+        """Put our reaction on a text; a second one of the same kind is the first."""
+        ...
+
+    async def reply_inline(self, repository: Repository, number: int, first: int, body: str) -> PostedComment:
+        """Answer below the first comment of an inline thread."""
+        ...
+
+    async def find_text(
+        self, repository: Repository, number: int, mark: str, since: datetime, *, inline: bool = False
+    ) -> PostedComment | None:
+        """Our own comment in which this mark stands, among those written since then."""
+        ...
+
+    async def issue(self, repository: Repository, number: int) -> FoundIssue:
+        """An issue as it is now; `Gone` where somebody deleted it."""
+        ...
+
+    async def issues_labelled(self, repository: Repository, label: str) -> tuple[FoundIssue, ...]:
+        """Our own issues with this label, open and closed, oldest first."""
+        ...
+
+    async def create_issue(
+        self, repository: Repository, title: str, body: str, labels: tuple[str, ...]
+    ) -> FoundIssue:
+        """A new issue."""
+        ...
+
+    async def edit_issue(self, repository: Repository, number: int, body: str) -> None:
+        """Another description of an issue of ours."""
+        ...
+
+
+class Contents(Protocol):
+    """What the engine asks of GitHub about what stands in a revision."""
+
+    async def tree(self, repository: Repository, head: str) -> Tree:
+        """Every path of a revision, or as many as GitHub lists."""
+        ...
+
+    async def text(
+        self, repository: Repository, head: str, path: str, blob: str | None, *, names: bool = False
+    ) -> Text | Unread | None:
+        """A file's lines, and where wanted the names that it defines; None where there is no such file."""
+        ...
+
+    async def check_runs(self, repository: Repository, head: str) -> tuple[CheckRun, ...]:
+        """The newest run of every check on a revision, at most 100, without annotations."""
+        ...
+
+    async def branch_state(self, repository: Repository, number: int) -> BranchState:
+        """Whether the pull request can be merged, as GitHub sees it now."""
+        ...
+
+    async def behind_by(self, repository: Repository, base: str, head: str) -> int | None:
+        """How many commits of the base the head does not have."""
+        ...
+
+
+class GitHub(Contents, Commits, Threads, Protocol):
     """What the engine asks of GitHub, on behalf of an installation."""
 
     async def me(self) -> Account:

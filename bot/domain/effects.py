@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.domain.model import Repository
+from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, WeekComment
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +50,4 @@ class Withdraw:
     target: str
 
 
-Effect = ShowComment | RetireComment | Withdraw
+Effect = ShowComment | RetireComment | Withdraw | React | Reply | MinimiseReply | ShowIssue | WeekComment

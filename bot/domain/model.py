@@ -8,7 +8,9 @@ from enum import StrEnum
 
 from bot.domain.check_result import CheckResult
 from bot.domain.diff import FileDiff
+from bot.domain.grounding.grounded import Grounded
 from bot.domain.override import Audit, Override
+from bot.domain.ruling import Ruling
 from bot.domain.tracked import Tracked
 
 
@@ -191,6 +193,10 @@ class PullRequest:
     """The head for which the selection report got a comment of its own."""
     resolved_threads: tuple[str, ...] = ()
     """Addresses of the inline comments whose threads were resolved."""
+    grounding: tuple[Grounded, ...] = ()
+    """Which claims of the validators were looked up, and what each came to."""
+    rulings: tuple[Ruling, ...] = ()
+    """What was dismissed, appealed against or named again by command."""
 
     @property
     def name(self) -> str:

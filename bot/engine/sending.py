@@ -5,12 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import assert_never
 
 from bot.domain.comment import superseded
 from bot.domain.effects import Effect, RetireComment, ShowComment, Withdraw
 from bot.domain.model import Sticky
+from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, WeekComment
+from bot.engine.replies import Replies
+from bot.engine.settling import LOOK_BACK, too_early
+from bot.engine.summaries import Summaries
 from bot.ports import (
     Claim,
     Forbidden,
@@ -25,21 +29,10 @@ from bot.ports import (
     Unavailable,
 )
 
-SETTLE_AFTER = timedelta(seconds=5)
-"""How long a comment may take to show up in GitHub's lists."""
-LOOK_BACK = timedelta(seconds=60)
 BELIEVE_GONE_AFTER = 4
 """Attempts after which a 404 is no longer GitHub being slow to show a thing."""
 
 logger = logging.getLogger("whetstone.sending")
-
-
-class NotYet(Exception):
-    """This row can be dealt with only after some seconds."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"not before {seconds:.1f} s")
-        self.seconds = seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +75,32 @@ class Sender:
             case Withdraw():
                 await self.store.sent(claim, row, None, ())
                 return sticky
+            case React() | Reply() | MinimiseReply():
+                await self._answer(claim, row, effect)
+                return sticky
+            case ShowIssue() | WeekComment():
+                await self._tell(claim, row, effect)
+                return sticky
             case _:
                 assert_never(effect)
+
+    async def _answer(self, claim: Claim, row: OutboxRow, effect: React | Reply | MinimiseReply) -> None:
+        replies = Replies(self.store, self.github, self.clock)
+        match effect:
+            case React():
+                await replies.react(claim, row, effect)
+            case Reply():
+                await replies.reply(claim, row, effect)
+            case MinimiseReply():
+                await replies.minimise(claim, row, effect)
+
+    async def _tell(self, claim: Claim, row: OutboxRow, effect: ShowIssue | WeekComment) -> None:
+        summaries = Summaries(self.store, self.github, self.clock)
+        match effect:
+            case ShowIssue():
+                await summaries.show(claim, row, effect)
+            case WeekComment():
+                await summaries.comment(claim, row, effect)
 
     async def _show(
         self, claim: Claim, row: OutboxRow, effect: ShowComment, sticky: Sticky | None
@@ -112,9 +129,7 @@ class Sender:
     async def _posted_before(self, row: OutboxRow, effect: ShowComment) -> PostedComment | None:
         """Our comment, if the attempt whose answer was lost did write it."""
         began = row.sending_at or self.clock()
-        early = (began + SETTLE_AFTER - self.clock()).total_seconds()
-        if early > 0:
-            raise NotYet(early)
+        too_early(began, self.clock())
         since = began - LOOK_BACK
         return await self.github.find_comment(effect.repository, effect.number, effect.marker_id, since)
 

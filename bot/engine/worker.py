@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.engine.sending import BELIEVE_GONE_AFTER, NotYet
+from bot.engine.sending import BELIEVE_GONE_AFTER
+from bot.engine.settling import NotYet
 from bot.engine.turns import Turns
 from bot.ports import Claim, Fenced, Forbidden, GitHubError, Gone, RateLimited, Store, StoreUnavailable, Turn
 

@@ -14,9 +14,10 @@ from cachetools import TTLCache
 from bot.adapters.github import revision_reads
 from bot.adapters.github.app_key import AppKey
 from bot.adapters.github.callers import Callers
-from bot.adapters.github.commits import CommitCalls
+from bot.adapters.github.conversations import ThreadCalls
 from bot.adapters.github.errors import Asked, Refusals
 from bot.adapters.github.markers import carries
+from bot.adapters.github.reads import RevisionCalls
 from bot.adapters.github.roles import role
 from bot.adapters.github.wire import Wire, remembered
 from bot.adapters.payloads import things
@@ -59,10 +60,11 @@ async def connect(
         yield GitHubClient(key, Wire(session, api_url, graphql_url, Refusals(now), remembered()), now)
 
 
-class GitHubClient(CommitCalls):
+class GitHubClient(RevisionCalls, ThreadCalls):
     """`ports.GitHub` over HTTP, for every installation of one App."""
 
     def __init__(self, key: AppKey, wire: Wire, now: Callable[[], datetime] = _utc_now) -> None:
+        super().__init__()
         self._callers = Callers(key, wire, now)
         self._roles: TTLCache[tuple[int, int], tuple[str | None]] = TTLCache(
             10_000, _ROLE_SECONDS, timer=lambda: now().timestamp()

@@ -9,6 +9,7 @@ from bot.adapters.store import budget, configs, lanes, outbox, parking, records,
 from bot.adapters.store import recorded as listing
 from bot.adapters.store.database import Database
 from bot.adapters.store.inbox import GroupCommit
+from bot.adapters.store.memory_access import SqlMemory
 from bot.adapters.store.transaction import Result, Transaction, Work
 from bot.adapters.store.wakes import Wakes
 from bot.domain.effects import Effect
@@ -21,6 +22,7 @@ from bot.ports import (
     KeptConfig,
     OutboxRow,
     Parked,
+    PostedComment,
     StoreUnavailable,
     Turn,
 )
@@ -35,6 +37,7 @@ class SqlStore:
         self._inbox = inbox
         self._wakes = wakes
         self._held: dict[str, int] = {}
+        self.memory = SqlMemory(database)
 
     @property
     def wakes(self) -> asyncio.Event:
@@ -83,6 +86,20 @@ class SqlStore:
     ) -> None:
         """The row is done: forget it, remember the sticky comment, owe what follows from it."""
         await self._holding(claim, lambda transaction: turns.sent(transaction, row, sticky, then))
+
+    async def replied(
+        self, claim: Claim, row: OutboxRow, posted: PostedComment, then: tuple[Effect, ...]
+    ) -> None:
+        """The answer of this row stands there: forget the row, owe what follows from it."""
+        await self._holding(claim, lambda transaction: turns.replied(transaction, row, posted, then))
+
+    async def told(
+        self, claim: Claim, row: OutboxRow, repository_id: int, number: int, then: tuple[Effect, ...]
+    ) -> None:
+        """The summary issue has this number: forget the row, owe what follows from it."""
+        await self._holding(
+            claim, lambda transaction: turns.told(transaction, row, repository_id, number, then)
+        )
 
     async def remember(self, claim: Claim, sticky: Sticky) -> None:
         """This is the sticky comment now, whoever changed it."""

@@ -7,11 +7,21 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TypeVar
 
-from bot.adapters.store import deliveries, lanes, outbox, records
+from bot.adapters.store import (
+    deliveries,
+    lanes,
+    memory,
+    memory_memos,
+    memory_replies,
+    memory_weeks,
+    outbox,
+    records,
+)
 from bot.adapters.store.transaction import Transaction
 from bot.domain.effects import Effect
 from bot.domain.model import Sticky
-from bot.ports import Claim, Delivery, OutboxRow, Turn
+from bot.domain.thread_effects import Reply
+from bot.ports import Claim, Delivery, OutboxRow, PostedComment, Turn
 
 Row = TypeVar("Row", Delivery, OutboxRow)
 
@@ -44,6 +54,10 @@ def apply(transaction: Transaction, lane: str, turn: Turn) -> tuple[OutboxRow, .
         records.save(transaction, lane, turn.pull_request)
         if turn.pull_request.sticky:
             records.remember(transaction, lane, turn.pull_request.sticky)
+        memory.keep(transaction, lane, turn.pull_request)
+    for memo in turn.memos:
+        memory_memos.write(transaction, lane, memo)
+    memory_replies.note(transaction, lane, turn.effects)
     deliveries.finish(transaction, lane, turn.done)
     deliveries.park(transaction, lane, turn.parked)
     return outbox.owe(transaction, lane, turn.effects)
@@ -56,6 +70,23 @@ def sent(transaction: Transaction, row: OutboxRow, sticky: Sticky | None, then: 
         records.remember(transaction, row.lane, sticky)
     if then:
         outbox.owe(transaction, row.lane, then)
+
+
+def replied(
+    transaction: Transaction, row: OutboxRow, posted: PostedComment, then: tuple[Effect, ...]
+) -> None:
+    """A command has its answer: where that stands is remembered, what follows from it is owed."""
+    if isinstance(row.effect, Reply):
+        memory_replies.posted(transaction, row.effect.key, posted.id, posted.node_id)
+    sent(transaction, row, None, then)
+
+
+def told(
+    transaction: Transaction, row: OutboxRow, repository_id: int, number: int, then: tuple[Effect, ...]
+) -> None:
+    """A repository's week stands in this issue; what follows from it is owed."""
+    memory_weeks.remember_issue(transaction, repository_id, number)
+    sent(transaction, row, None, then)
 
 
 def release(transaction: Transaction, owned: Claim, owner: str, rest: lanes.Rest) -> float | None:

@@ -1,0 +1,226 @@
+"""What of a pull request is remembered for its author's history and its repository's weeks?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+import msgspec
+from sqlalchemy import Insert, Select, Table, and_, delete, or_, select
+
+from bot.adapters.store.codec import decode, encode, plain
+from bot.adapters.store.memory_schema import audit, document, fix, forgotten, record, repository
+from bot.adapters.store.transaction import Transaction, insert_into, moment
+from bot.domain.fixes import Fix, fixes
+from bot.domain.memory import Record, record_of
+from bot.domain.memos import Document
+from bot.domain.model import GHOST, Account, PullRequest, Repository
+from bot.domain.rulings import for_memory, overturned
+
+DOCUMENTS = 20
+"""Kept of a pull request, the newest."""
+
+_read = msgspec.json.Decoder(Record).decode
+
+
+def keep(transaction: Transaction, lane: str, pull_request: PullRequest) -> None:
+    """The rows that history and weeks are answered from, in the transaction that records the pull request."""
+    keep_repository(transaction, pull_request.repository)
+    if not pull_request.verdicts and not pull_request.merged:
+        return  # it counts nowhere yet
+    known = remembered(pull_request)
+    if is_forgotten(transaction, pull_request):
+        known = replace(known, author=GHOST)
+    where = pull_request.repository
+    _put(
+        transaction,
+        record,
+        {
+            "lane": lane,
+            "repository_id": where.id,
+            "installation_id": where.installation_id,
+            "private": where.private,
+            "number": known.number,
+            "author_id": known.author.id,
+            "login": known.author.login,
+            "last_active": known.last_active.timestamp(),
+            "record": encode(known),
+        },
+    )
+    _keep_fixes(transaction, where.id, known)
+    _keep_rulings(transaction, lane, pull_request)
+
+
+def remembered(pull_request: PullRequest) -> Record:
+    """The record that a pull request makes, dismissals heard."""
+    return record_of(for_memory(pull_request), overturned(pull_request))
+
+
+def keep_repository(transaction: Transaction, seen: Repository) -> None:
+    """The repository as it was last seen."""
+    values = {
+        "id": seen.id,
+        "installation_id": seen.installation_id,
+        "owner": seen.owner,
+        "name": seen.name,
+        "folded": seen.full_name.lower(),
+        "private": seen.private,
+        "default_branch": seen.default_branch,
+    }
+    _put(transaction, repository, values)
+
+
+def keep_document(transaction: Transaction, lane: str, written: Document) -> None:
+    """One of the newest documents of a pull request; older ones go."""
+    values = {"id": written.id, "lane": lane, "at": written.at.timestamp(), "body": written.body}
+    _put(transaction, document, values)
+    newest = select(document.c.id).where(document.c.lane == lane).order_by(document.c.at.desc())
+    kept = transaction.execute(newest.limit(DOCUMENTS)).scalars().all()
+    transaction.execute(delete(document).where(document.c.lane == lane, document.c.id.not_in(kept)))
+
+
+def records_of(
+    transaction: Transaction, repository_id: int, since: datetime, author_id: int | None = None
+) -> tuple[Record, ...]:
+    """The records of a repository, or of one author in it, that were last active since then."""
+    wanted = and_(record.c.repository_id == repository_id, record.c.last_active >= since.timestamp())
+    if author_id is not None:
+        wanted = and_(wanted, record.c.author_id == author_id)
+    return tuple(map(_record, transaction.execute(select(record.c.record).where(wanted)).scalars()))
+
+
+def newest_records(
+    transaction: Transaction, repository_id: int, author_id: int, most: int
+) -> tuple[Record, ...]:
+    """An author's latest records in a repository."""
+    found = (
+        select(record.c.record)
+        .where(record.c.repository_id == repository_id, record.c.author_id == author_id)
+        .order_by(record.c.last_active.desc())
+        .limit(most)
+    )
+    return tuple(map(_record, transaction.execute(found).scalars()))
+
+
+def last_fixes_of(transaction: Transaction, repository_id: int, author_id: int) -> dict[str, Fix]:
+    """The latest fix of each tag by an author, however long ago."""
+    rows = select(fix).where(fix.c.repository_id == repository_id, fix.c.author_id == author_id)
+    return {row.tag: Fix(row.tag, row.number, row.head, moment(row.at)) for row in transaction.execute(rows)}
+
+
+def author_named(transaction: Transaction, repository_id: int, login: str) -> Account | None:
+    """The author who has, or last had, this login here."""
+    exact = and_(record.c.repository_id == repository_id, record.c.login.in_({login, f"{login}[bot]"}))
+    found = transaction.execute(_newest(exact)).scalar()
+    if found is None:
+        folded = and_(record.c.repository_id == repository_id, record.c.login.ilike(_literal(login), "\\"))
+        found = transaction.execute(_newest(folded)).scalar()
+    return None if found is None else _record(found).author
+
+
+def find_repository(transaction: Transaction, wanted: int | str) -> Repository | None:
+    """A repository by its id or its name, as it was last seen."""
+    same = repository.c.id == wanted if isinstance(wanted, int) else repository.c.folded == wanted.lower()
+    row = transaction.execute(select(repository).where(same)).first()
+    return None if row is None else _repository(row)
+
+
+def active_repositories(transaction: Transaction, since: datetime) -> tuple[Repository, ...]:
+    """Where anything was judged since then."""
+    active = select(record.c.repository_id).where(record.c.last_active >= since.timestamp()).distinct()
+    rows = transaction.execute(select(repository).where(repository.c.id.in_(active)))
+    return tuple(_repository(row) for row in rows)
+
+
+def documents_of(transaction: Transaction, lane: str) -> tuple[Any, ...]:
+    """The documents of a pull request, newest first."""
+    found = select(document.c.body).where(document.c.lane == lane).order_by(document.c.at.desc())
+    return tuple(msgspec.json.decode(body) for body in transaction.execute(found).scalars())
+
+
+def is_forgotten(transaction: Transaction, pull_request: PullRequest) -> bool:
+    """Whether its author asked to be forgotten here after having opened it."""
+    asked = select(forgotten.c.at).where(
+        forgotten.c.repository_id == pull_request.repository.id,
+        forgotten.c.account_id == pull_request.author.id,
+        forgotten.c.at >= pull_request.created_at.timestamp(),
+    )
+    return transaction.execute(asked).first() is not None
+
+
+def _keep_fixes(transaction: Transaction, repository_id: int, known: Record) -> None:
+    if known.author == GHOST:
+        return
+    newest = {found.tag: found for found in fixes(known, known.last_active)}
+    for found in newest.values():
+        statement = transaction.insert(fix)
+        newer = {name: statement.excluded[name] for name in ("number", "head", "at")}
+        statement = statement.on_conflict_do_update(
+            index_elements=[fix.c.repository_id, fix.c.author_id, fix.c.tag],
+            set_=newer,
+            where=fix.c.at <= statement.excluded.at,
+        )
+        values = {
+            "repository_id": repository_id,
+            "author_id": known.author.id,
+            "tag": found.tag,
+            "number": found.number,
+            "head": found.head,
+            "at": found.at.timestamp(),
+        }
+        transaction.execute(statement, values)
+
+
+def _keep_rulings(transaction: Transaction, lane: str, pull_request: PullRequest) -> None:
+    rows = [
+        {
+            "key": ruling.key,
+            "act": ruling.act.value,
+            "tag": ruling.tag,
+            "lane": lane,
+            "repository_id": pull_request.repository.id,
+            "account_id": ruling.by_id,
+            "login": ruling.by,
+            "at": ruling.at.timestamp(),
+            "head": ruling.head,
+            "reason": plain(ruling.reason),
+        }
+        for ruling in pull_request.rulings
+    ]
+    if rows:
+        transaction.execute(transaction.insert(audit).on_conflict_do_nothing(), rows)
+
+
+def _newest(wanted: Any) -> Select[tuple[str]]:
+    return select(record.c.record).where(wanted).order_by(record.c.last_active.desc()).limit(1)
+
+
+def _literal(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _record(text: str) -> Record:
+    try:
+        return _read(text)
+    except msgspec.DecodeError:  # half of a surrogate pair in a path
+        return decode(text, Record)
+
+
+def _repository(row: Any) -> Repository:
+    return Repository(row.id, row.owner, row.name, row.installation_id, row.private, row.default_branch)
+
+
+def _put(transaction: Transaction, table: Table, values: dict[str, Any]) -> None:
+    transaction.execute(_upsert(table, transaction.shared), values)
+
+
+@cache  # slow to build, and always the same
+def _upsert(table: Table, shared: bool) -> Insert:  # noqa: FBT001 - a part of the key
+    statement = insert_into(table, shared=shared)
+    keys = {column.name for column in table.primary_key}
+    newer = {column.name: statement.excluded[column.name] for column in table.c if column.name not in keys}
+    # A row that says the same already is not written again.
+    changed = or_(*(table.c[name].is_distinct_from(value) for name, value in newer.items()))
+    return statement.on_conflict_do_update(index_elements=sorted(keys), set_=newer, where=changed)

@@ -1,0 +1,75 @@
+"""The memory as the engine, the API and the commands ask it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from bot.adapters.store import memory, memory_people, memory_replies, memory_weeks
+from bot.adapters.store.database import Database
+from bot.domain.commands.replies import Stored
+from bot.domain.fixes import Fix
+from bot.domain.memory import Record
+from bot.domain.model import Account, Repository
+from bot.domain.replied import Replied
+
+
+class SqlMemory:
+    """`bot.ports.Memory`: reads only; it is written by turns."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def repository(self, repository_id: int) -> Repository | None:
+        """The repository as last seen, with its installation; None where the App never was."""
+        return await self._database.read(lambda t: memory.find_repository(t, repository_id))
+
+    async def repository_named(self, full_name: str) -> Repository | None:
+        """The repository of this name, in any case."""
+        return await self._database.read(lambda t: memory.find_repository(t, full_name))
+
+    async def active(self, since: datetime) -> tuple[Repository, ...]:
+        """The repositories in which anything was judged since then."""
+        return await self._database.read(lambda t: memory.active_repositories(t, since))
+
+    async def records(
+        self, repository_id: int, since: datetime, author_id: int | None = None
+    ) -> tuple[Record, ...]:
+        """The records of a repository, or of one author in it, that were last active since then."""
+        return await self._database.read(lambda t: memory.records_of(t, repository_id, since, author_id))
+
+    async def newest(self, repository_id: int, author_id: int, most: int) -> tuple[Record, ...]:
+        """An author's latest records in a repository."""
+        return await self._database.read(lambda t: memory.newest_records(t, repository_id, author_id, most))
+
+    async def fixes(self, repository_id: int, author_id: int) -> dict[str, Fix]:
+        """The latest fix of each tag by an author, however long ago."""
+        return await self._database.read(lambda t: memory.last_fixes_of(t, repository_id, author_id))
+
+    async def author(self, repository_id: int, login: str) -> Account | None:
+        """The author who has, or last had, this login there."""
+        return await self._database.read(lambda t: memory.author_named(t, repository_id, login))
+
+    async def documents(self, lane: str) -> tuple[Any, ...]:
+        """The documents of a pull request, newest first."""
+        return await self._database.read(lambda t: memory.documents_of(t, lane))
+
+    async def replies(self, lane: str) -> tuple[Replied, ...]:
+        """The answers to commands in a thread, oldest first."""
+        return await self._database.read(lambda t: memory_replies.replies_of(t, lane))
+
+    async def stored(self, repository_id: int, account_id: int) -> Stored:
+        """How much is stored about somebody in a repository."""
+        return await self._database.read(lambda t: memory_people.stored(t, repository_id, account_id))
+
+    async def export(self, repository_id: int, account_id: int) -> dict[str, Any]:
+        """All that is stored about somebody in a repository."""
+        return await self._database.read(lambda t: memory_people.export(t, repository_id, account_id))
+
+    async def weekly_issue(self, repository_id: int) -> int | None:
+        """The number of the repository's summary issue, as far as known."""
+        return await self._database.read(lambda t: memory_weeks.issue_of(t, repository_id))
+
+    async def was_told(self, repository_id: int, week: str) -> bool:
+        """Whether the clock's run for this week is decided."""
+        return await self._database.read(lambda t: memory_weeks.was_run(t, repository_id, week))

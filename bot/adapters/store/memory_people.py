@@ -1,0 +1,168 @@
+"""What is stored about somebody in a repository, and how does it go away?"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import msgspec
+from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, or_, select, update
+
+from bot.adapters.store.codec import decode, encode, encode_record
+from bot.adapters.store.memory_schema import (
+    OF_A_REPOSITORY,
+    audit,
+    document,
+    fix,
+    forgotten,
+    record,
+    reply,
+    repository,
+)
+from bot.adapters.store.schema import delivery, pull_request
+from bot.adapters.store.transaction import Transaction, moment
+from bot.domain.commands.replies import Stored
+from bot.domain.memory import Record
+from bot.domain.memos import Forget
+from bot.domain.model import GHOST, PullRequest, Validator, Verdict
+
+Known = TypeVar("Known", Record, PullRequest)
+
+
+def stored(transaction: Transaction, repository_id: int, account_id: int) -> Stored:
+    """How much is stored about somebody in a repository."""
+    given = f'"user:{account_id}"'
+    rows = transaction.execute(select(record.c.record).where(_judged_by(repository_id, account_id))).scalars()
+    pull_requests = _count(
+        transaction, record.c.repository_id == repository_id, record.c.author_id == account_id
+    )
+    asked = (
+        reply.c.repository_id == repository_id,
+        reply.c.account_id == account_id,
+    )
+    return Stored(
+        pull_requests=pull_requests,
+        verdicts=sum(text.count(given) for text in rows),
+        commands=_count(transaction, *asked),
+    )
+
+
+def export(transaction: Transaction, repository_id: int, account_id: int) -> dict[str, Any]:
+    """All that is stored about somebody in a repository, as JSON values."""
+    own = select(record).where(record.c.repository_id == repository_id, record.c.author_id == account_id)
+    mine = transaction.execute(own.order_by(record.c.number)).all()
+    judged = select(record).where(_judged_by(repository_id, account_id)).order_by(record.c.number)
+    documents = select(document.c.body).where(document.c.lane.in_([row.lane for row in mine]))
+    commands = select(reply).where(reply.c.repository_id == repository_id, reply.c.account_id == account_id)
+    rulings = select(audit).where(audit.c.repository_id == repository_id, audit.c.account_id == account_id)
+    return {
+        "pull_requests": [msgspec.json.decode(row.record) for row in mine],
+        "documents": [msgspec.json.decode(body) for body in transaction.execute(documents).scalars()],
+        "verdicts": [
+            {"number": row.number, **verdict}
+            for row in transaction.execute(judged)
+            for verdict in msgspec.json.decode(row.record)["verdicts"]
+            if verdict["validator"]["key"] == f"user:{account_id}"
+        ],
+        "commands": [
+            {"topic": row.topic, "at": moment(row.at).isoformat()} for row in transaction.execute(commands)
+        ],
+        "rulings": [
+            {"act": row.act, "tag": row.tag, "at": moment(row.at).isoformat(), "reason": row.reason}
+            for row in transaction.execute(rulings)
+        ],
+    }
+
+
+def forget(transaction: Transaction, asked: Forget) -> None:
+    """Take the name from what is counted, delete the rest, and remember only that it was asked."""
+    where, who = asked.repository_id, asked.account_id
+    tombstone = transaction.insert(forgotten)
+    tombstone = tombstone.on_conflict_do_update(
+        index_elements=[forgotten.c.repository_id, forgotten.c.account_id],
+        set_={"at": tombstone.excluded.at},
+    )
+    values = {"repository_id": where, "account_id": who, "at": asked.at.timestamp()}
+    transaction.execute(tombstone, values)
+    lanes = select(record.c.lane).where(record.c.repository_id == where, record.c.author_id == who)
+    transaction.execute(delete(document).where(document.c.lane.in_(lanes)))
+    transaction.execute(delete(fix).where(fix.c.repository_id == where, fix.c.author_id == who))
+    for one in (reply, audit):
+        transaction.execute(delete(one).where(one.c.repository_id == where, one.c.account_id == who))
+    _anonymise_records(transaction, where, who)
+    _anonymise_closed(transaction, where, who)
+
+
+def forget_repository(transaction: Transaction, repository_id: int) -> None:
+    """All about a repository goes."""
+    lanes = select(pull_request.c.lane).where(pull_request.c.repository_id == repository_id)
+    transaction.execute(delete(document).where(document.c.lane.in_(lanes)))
+    for table in (*OF_A_REPOSITORY, pull_request):
+        transaction.execute(delete(table).where(table.c.repository_id == repository_id))
+    transaction.execute(delete(repository).where(repository.c.id == repository_id))
+
+
+def forget_installation(transaction: Transaction, installation_id: int) -> None:
+    """All that came through an installation goes, also what was delivered and waits."""
+    same = select(repository.c.id).where(repository.c.installation_id == installation_id)
+    seen = select(pull_request.c.repository_id).where(pull_request.c.installation_id == installation_id)
+    found = {*transaction.execute(same).scalars(), *transaction.execute(seen).scalars()}
+    for repository_id in sorted(found):
+        forget_repository(transaction, repository_id)
+    theirs = and_(delivery.c.installation_id == installation_id, delivery.c.event != "installation")
+    transaction.execute(update(delivery).where(theirs).values(body=b"{}"))
+
+
+def _judged_by(repository_id: int, account_id: int) -> ColumnElement[bool]:
+    key = f'%"user:{account_id}"%'
+    return and_(record.c.repository_id == repository_id, record.c.record.like(key))
+
+
+def _anonymise_records(transaction: Transaction, where: int, who: int) -> None:
+    theirs = and_(record.c.repository_id == where, record.c.author_id == who)
+    touched = select(record.c.lane, record.c.record).where(or_(theirs, _judged_by(where, who)))
+    for row in transaction.execute(touched).all():
+        known = _anonymous(decode(row.record, Record), who)
+        values = {"record": encode(known), "author_id": known.author.id, "login": known.author.login}
+        transaction.execute(update(record).where(record.c.lane == row.lane).values(values))
+
+
+def _anonymise_closed(transaction: Transaction, where: int, who: int) -> None:
+    """An open pull request is still worked on, and needs to know whose it is; a closed one does not."""
+    about = or_(pull_request.c.author_id == who, cast(pull_request.c.record, Text).like(f'%"user:{who}"%'))
+    closed = and_(pull_request.c.repository_id == where, pull_request.c.open.is_(False), about)
+    rows = transaction.execute(select(pull_request.c.lane, pull_request.c.record).where(closed)).all()
+    for row in rows:
+        known = _anonymous(decode(row.record, PullRequest), who)
+        if known.author == GHOST:
+            known = replace(known, title="", verdicts=tuple(map(_wordless, known.verdicts)))
+        values = {"record": encode_record(known), "author_id": known.author.id}
+        transaction.execute(update(pull_request).where(pull_request.c.lane == row.lane).values(values))
+
+
+def _anonymous(known: Known, who: int) -> Known:
+    author = GHOST if known.author.id == who else known.author
+    # The same for one person in one thread, so that their last word stays their last; no other use.
+    mark = hashlib.sha256(f"{known.number}:{known.created_at.isoformat()}:{who}".encode()).hexdigest()[:12]
+    verdicts = tuple(_unsigned(verdict, who, f"forgotten:{mark}") for verdict in known.verdicts)
+    return replace(known, author=author, verdicts=verdicts)
+
+
+def _unsigned(verdict: Verdict, who: int, key: str) -> Verdict:
+    if verdict.validator.key != f"user:{who}":
+        return verdict
+    return replace(verdict, validator=Validator(key, GHOST.login), url="", body_hash="")
+
+
+def _wordless(verdict: Verdict) -> Verdict:
+    items = tuple(
+        replace(item, words="", context_before="", context_after="", suggestion=None)
+        for item in verdict.items
+    )
+    return replace(verdict, items=items)
+
+
+def _count(transaction: Transaction, *where: ColumnElement[bool]) -> int:
+    count: int = transaction.execute(select(func.count()).where(*where)).scalar_one()
+    return count
