@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from bot.decisions.announcements import announcements, escalated, waits_for_a_person, with_hearing
 from bot.decisions.record import with_truth
+from bot.decisions.remarks import with_remarks
 from bot.decisions.revisions import with_revisions
 from bot.decisions.selection import report_on
+from bot.decisions.tracking import with_tracking
 from bot.decisions.verdicts import with_reviews
 from bot.domain import comment as comments
 from bot.domain import iterations as judged
@@ -21,6 +24,7 @@ from bot.domain.gates import Aspect
 from bot.domain.iterations import Iteration, Situation
 from bot.domain.model import PullRequest, Sticky
 from bot.domain.rules import Rules
+from bot.domain.rulings import in_force
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +40,22 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
     """The one comment that the thread should show, given everything recorded and read."""
     known = with_truth(pull_request, facts.pull_request) if facts.pull_request else pull_request
     known = with_reviews(known, facts, rules, moment.now)
-    known = with_revisions(known, facts.revisions)
+    known = with_revisions(with_hearing(known, facts), facts.revisions)
     feedback = feedback_on(known, rules, moment)
     if feedback is None:
         return _quiet(known, "no validator has judged it yet")
+    feedback = with_remarks(feedback, facts.recent, site.web)
+    known = with_tracking(feedback)
+    feedback = replace(feedback, pull_request=known)
     if reason := _silent(feedback, rules):
         return _quiet(known, reason)
+    feedback = replace(feedback, pull_request=escalated(feedback, rules))
+    said, known = announcements(known, feedback, rules, moment)
     body = comments.render(feedback, site)
     fingerprint = _fingerprint(body, feedback)
     sticky = known.sticky
     if sticky and sticky.fingerprint == fingerprint:
-        return _quiet(known, "the comment says so already")
+        return Decision(known, (Withdraw("comment"), *said), "the comment says so already")
     effect = ShowComment(
         repository=known.repository,
         number=known.number,
@@ -57,17 +66,18 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
         blocking=_blocking_tags(feedback),
         anew=_is_worse(feedback, sticky),
     )
-    return Decision(known, (effect,), "the verdicts changed what the comment says")
+    return Decision(known, (effect, *said), "the verdicts changed what the comment says")
 
 
 def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feedback | None:
     """What is wrong now, or None before the first judgement."""
-    known = judged.iterations(pull_request)
-    present = judged.current(pull_request, known)
+    heard = in_force(pull_request)
+    known = judged.iterations(heard)
+    present = judged.current(heard, known)
     if present is None:
         return None
     previous = judged.previous(known, present)
-    went = course(pull_request, known, present, rules)
+    went = course(heard, known, present, rules)
     gates = failed_gates(present.standing, rules.gates, frozenset(previous.tags if previous else ()))
     return Feedback(
         id=moment.id,
@@ -106,12 +116,16 @@ def _silent(feedback: Feedback, rules: Rules) -> str | None:
 
 
 def _spoken_since(feedback: Feedback, sticky: Sticky) -> bool:
+    if waits_for_a_person(feedback.pull_request):
+        return False
     return any(verdict.at > (sticky.deleted_at or verdict.at) for verdict in feedback.iteration.standing)
 
 
 def _is_worse(feedback: Feedback, sticky: Sticky | None) -> bool:
     """A blocking tag that the comment did not have: worth a new notification."""
     if sticky is None or sticky.deleted_at or not feedback.pull_request.open:
+        return False
+    if waits_for_a_person(feedback.pull_request):
         return False
     return bool(set(_blocking_tags(feedback)) - set(sticky.blocking))
 

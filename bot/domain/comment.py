@@ -151,7 +151,7 @@ def _where_we_are(feedback: Feedback, site: Site) -> str:
 
 def _next(feedback: Feedback) -> str:
     if feedback.verdict == "escalate":
-        return f"**Next**: stop, a person decides: {_why_escalated(feedback)}."
+        return f"**Next**: stop, a person decides: {why_escalated(feedback)}."
     blocking = len(feedback.blocking)
     if not feedback.gates:
         return f"**Next**: ask {code_span(feedback.source)} what to change."
@@ -162,7 +162,8 @@ def _next(feedback: Feedback) -> str:
     return f"**Next**: fix {what}{_then_checks(feedback)}.{_shorter(feedback)}"
 
 
-def _why_escalated(feedback: Feedback) -> str:
+def why_escalated(feedback: Feedback) -> str:
+    """Why a person has to decide."""
     if feedback.iteration.number >= feedback.max_iterations:
         return f"all {feedback.max_iterations} iterations are used up"
     return "the same blocking issue came back for the third time"

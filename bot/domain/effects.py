@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.domain.announcement import Announce
 from bot.domain.model import Repository
 from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, WeekComment
 
@@ -50,4 +51,14 @@ class Withdraw:
     target: str
 
 
-Effect = ShowComment | RetireComment | Withdraw | React | Reply | MinimiseReply | ShowIssue | WeekComment
+Effect = (
+    ShowComment
+    | RetireComment
+    | Withdraw
+    | React
+    | Reply
+    | MinimiseReply
+    | ShowIssue
+    | WeekComment
+    | Announce
+)

@@ -26,6 +26,8 @@ class Facts:
     """Judged heads with what was read of them."""
     spoken: tuple[CommentSeen | LabelSeen | CheckSeen, ...] = ()
     """What validators said in other ways than by a review, as the events have it."""
+    heard_at: datetime | None = None
+    """When a person with `write` answered an escalation by a plain comment."""
     annotations: Mapping[int, tuple[Annotation, ...]] = field(default_factory=dict)
     """Check run id → what it found, for the failed ones among the above."""
     files: Mapping[str, str] = field(default_factory=dict)

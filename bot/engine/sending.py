@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
 
+from bot.domain.announcement import Announce
 from bot.domain.comment import superseded
 from bot.domain.effects import Effect, RetireComment, ShowComment, Withdraw
 from bot.domain.model import Sticky
 from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, WeekComment
+from bot.engine.announcing import Announcer
 from bot.engine.replies import Replies
 from bot.engine.settling import LOOK_BACK, too_early
 from bot.engine.summaries import Summaries
@@ -80,6 +82,9 @@ class Sender:
                 return sticky
             case ShowIssue() | WeekComment():
                 await self._tell(claim, row, effect)
+                return sticky
+            case Announce():
+                await Announcer(self.store, self.github, self.clock).announce(claim, row, effect)
                 return sticky
             case _:
                 assert_never(effect)

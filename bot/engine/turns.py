@@ -16,6 +16,7 @@ from bot.domain.facts import Moment
 from bot.domain.model import PullRequest
 from bot.engine import revisions
 from bot.engine.gather import gather
+from bot.engine.hearing import heard_at
 from bot.engine.sending import Sender
 from bot.ports import Claim, Delivery, GitHub, OutboxRow, Parse, RowState, RuleBook, Store, Turn
 
@@ -63,6 +64,9 @@ class Turns:
         now = self.clock()
         rules = await self.rule_book.rules(known.repository)
         facts = await gather(known, [event for event, _ in read.events], rules, self.github, now)
+        if known.escalation:
+            heard = await heard_at(known, [event for event, _ in read.events], self.github)
+            facts = replace(facts, heard_at=heard)
         moment = Moment(now, self.new_id())
         decision = decide(known, facts, rules, moment, self.site)
         if heads := unread(decision.pull_request):

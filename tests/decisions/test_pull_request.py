@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from bot.decisions.pull_request import decide
+from bot.domain.announcement import Announce
 from bot.domain.comment import MARKER
 from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
@@ -247,7 +248,8 @@ def test_the_third_time_in_a_row_a_person_decides():
     known = pull_request(
         head=heads[2], revisions=tuple(Revision(head, at(i)) for i, head in enumerate(heads))
     )
-    effect = shown(known, facts(*said))
+    effect, told = decided(known, facts(*said)).effects
+    assert isinstance(told, Announce)
     assert read_marker(MARKER, effect.body)["verdict"] == "escalate"
     assert (
         "**Next**: stop, a person decides: the same blocking issue came back for the third time."
