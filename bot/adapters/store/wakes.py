@@ -35,7 +35,9 @@ class Wakes:
         """Hear of what arrives through other instances, from now until closed."""
         listening = asyncio.Event()
         self._listener = asyncio.create_task(self._listen(dsn, listening), name="store listener")
-        await listening.wait()
+        # Without it the worker still looks for itself, each second.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(listening.wait(), AGAIN_SECONDS * 5)
 
     async def close(self) -> None:
         """Stop listening."""
