@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
     from bot.adapters.github.app_desk import AppDesk
     from bot.adapters.store import SqlStore
+    from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
+    from bot.adapters.web.setup.registering import Registering
     from bot.engine.reconcile import Reconciliation
     from bot.engine.rehearsal import Rehearsal
     from bot.engine.worker import Worker
@@ -100,7 +102,7 @@ def site(configuration: Settings) -> Site:
     """Where links lead with these settings."""
     public = configuration.public_url
     schema = f"{public.rstrip('/')}/schemas/actionable-feedback.json" if public else SCHEMA_ID
-    return Site(Web(web_address(configuration.api_url)), schema)
+    return Site(Web(web_address(configuration.api_url)), schema, public and public.rstrip("/"))
 
 
 def web_address(api_url: str) -> str:
@@ -165,7 +167,12 @@ class Instance:
 
 @asynccontextmanager
 async def running(
-    configuration: Settings, *, clock: Callable[[], datetime] = now, serve: bool = True, work: bool = True
+    configuration: Settings,
+    *,
+    clock: Callable[[], datetime] = now,
+    serve: bool = True,
+    work: bool = True,
+    guests: Guests | None = None,
 ) -> AsyncIterator[Instance]:
     """Door and worker of one process, as long as the block runs."""
     from bot.adapters.store import StoreRefused, open_store
@@ -177,13 +184,14 @@ async def running(
         except StoreRefused as reason:
             raise CannotStart(str(reason)) from reason
         worker = await stack.enter_async_context(_working(configuration, store, clock)) if work else None
-        address = await stack.enter_async_context(_serving(configuration, store, worker)) if serve else None
+        serving = _serving(configuration, store, worker, guests)
+        address = await stack.enter_async_context(serving) if serve else None
         yield Instance(address, store, worker)
 
 
 @asynccontextmanager
 async def _serving(
-    configuration: Settings, store: SqlStore, worker: Worker | None
+    configuration: Settings, store: SqlStore, worker: Worker | None, guests: Guests | None = None
 ) -> AsyncIterator[tuple[str, int]]:
     from bot.adapters.web.app import application, serving
     from bot.adapters.web.health import routes
@@ -191,7 +199,8 @@ async def _serving(
 
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
     door = Door(store, secrets, events_read(), configuration.app_id)
-    app = application([*door.routes(), *routes(_Readiness(store, worker))])
+    trying = _trying(configuration, guests) if guests else ()
+    app = application([*door.routes(), *routes(_Readiness(store, worker)), *trying])
     async with serving(app, configuration.host, configuration.port) as address:
         yield address
 
@@ -222,6 +231,58 @@ async def _github(configuration: Settings, clock: Callable[[], datetime]) -> Asy
     key = AppKey(configuration.app_id, configuration.private_key)
     async with connect(key, configuration.api_url, configuration.graphql_url, now=clock) as github:
         yield github
+
+
+def without_credentials() -> Settings:
+    """What the environment and `.env` say while there is no App yet."""
+    return settings_of.load_without_credentials(os.environ, Path(".env"))
+
+
+def new_guests() -> Guests:
+    """Nobody is let in yet but who sits at this machine, or has the key of the console."""
+    from bot.adapters.web.setup.guests import Guests
+
+    return Guests(now)
+
+
+@asynccontextmanager
+async def setting_up(
+    configuration: Settings, guests: Guests, kept_in: Path
+) -> AsyncIterator[tuple[tuple[str, int], Registering]]:
+    """The pages that register the App, as long as the block runs."""
+    from bot.adapters.github.manifest import Order, Registration, convert
+    from bot.adapters.web.app import application, serving
+    from bot.adapters.web.setup.keeping import keep
+    from bot.adapters.web.setup.registering import Registering
+
+    def kept(made: Registration, order: Order) -> None:
+        own = (
+            {}
+            if configuration.api_url == settings_of.DEFAULT_API_URL
+            else {"GITHUB_API_URL": configuration.api_url}
+        )
+        credentials = {
+            "GITHUB_APP_ID": str(made.app_id),
+            "GITHUB_PRIVATE_KEY": made.private_key,
+            "GITHUB_WEBHOOK_SECRET": made.webhook_secret,
+        }
+        keep(kept_in, {**credentials, "PUBLIC_URL": order.public_url, **own})
+
+    registering = Registering(
+        guests,
+        web_address(configuration.api_url),
+        lambda code: convert(configuration.api_url, code),
+        kept,
+        configuration.public_url or "",
+    )
+    async with serving(application(registering.routes()), configuration.host, configuration.port) as address:
+        yield address, registering
+
+
+def _trying(configuration: Settings, guests: Guests) -> Sequence[Any]:
+    from bot.adapters.web.setup.trying import Trying
+
+    return Trying(guests, lambda: app_desk(configuration), now).routes()
 
 
 @asynccontextmanager

@@ -19,9 +19,14 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--web-only", action="store_true", help="take deliveries in, work on none (PostgreSQL)")
     part.add_argument("--worker-only", action="store_true", help="work, and listen to nobody (PostgreSQL)")
+    parser.add_argument("--setup", action="store_true", help="register the App in the browser, at /setup")
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.setup:
+        from bot.cli.setting_up import set_up
+
+        return set_up(arguments)
     try:
         settings = wiring.settings()
     except SettingsError as mistakes:

@@ -56,7 +56,8 @@ def load(environ: Mapping[str, str], dotenv_path: Path | None = None) -> Setting
     # First, so that what is missing stands at the top of the list.
     app_id = reader.require("GITHUB_APP_ID", checks.app_id, 0)
     private_key = reader.check("GITHUB_PRIVATE_KEY", lambda: checks.private_key(values), "")
-    secrets = reader.require("GITHUB_WEBHOOK_SECRET", checks.webhook_secrets, ())
+    none: tuple[str, ...] = ()
+    secrets = reader.require("GITHUB_WEBHOOK_SECRET", checks.webhook_secrets, none)
     settings = _without_credentials(reader, values)
     reader.finish()
     return replace(settings, app_id=app_id, private_key=private_key, webhook_secrets=secrets)

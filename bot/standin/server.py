@@ -17,6 +17,7 @@ from bot.standin.deliveries import Delivery
 from bot.standin.exchange import Exchange, Observer
 from bot.standin.faults import Fault, FaultActs, Kind
 from bot.standin.gate import Gate
+from bot.standin.page import registration
 from bot.standin.world import GITHUB_WEB, AppFacts, Clock, Found
 
 ROUTES = (
@@ -135,6 +136,7 @@ class Standin(Gate, FaultActs):
                 router.add_route(route.method, prefix + path, partial(self._serve, route))
         graphql_path = "/api/graphql" if self.enterprise else "/graphql"
         router.add_route("POST", graphql_path, partial(self._serve, GRAPHQL))
+        application.add_routes(registration.routes(self))
         router.add_route("*", "/{tail:.*}", partial(self._serve, NOWHERE))
         return application
 

@@ -1,0 +1,51 @@
+"""A real Chromium, and pages that anyone may look at afterwards."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    assert CHROMIUM, "these tests drive Debian's chromium: make setup installs it where it may"
+    async with async_playwright() as playwright:
+        # Without its sandbox only for root, who could not start it otherwise.
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        started = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield started
+        await started.close()
+
+
+@pytest.fixture
+async def page(browser) -> AsyncIterator[Page]:
+    """A page whose every mistake fails the test."""
+    context = await browser.new_context(viewport={"width": 1000, "height": 720}, color_scheme="light")
+    context.set_default_timeout(15_000)
+    opened = await context.new_page()
+    troubles: list[str] = []
+    opened.on("pageerror", lambda error: troubles.append(str(error)))
+    opened.on("console", lambda message: message.type == "error" and troubles.append(message.text))
+    yield opened
+    await context.close()
+    assert [each for each in troubles if "favicon" not in each and "status of 4" not in each] == []
+
+
+@pytest.fixture
+def picture(page):
+    """Keep a picture for the documents, only when asked: WHETSTONE_PICTURES=1."""
+
+    async def take(name: str, **how) -> None:
+        if os.environ.get("WHETSTONE_PICTURES"):
+            IMAGES.mkdir(parents=True, exist_ok=True)
+            await page.screenshot(path=IMAGES / f"{name}.png", **how)
+
+    return take
