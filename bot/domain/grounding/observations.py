@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from bot.domain.check_runs import Annotation
+
 
 class EntryKind(StrEnum):
     """What stands at a path of a tree."""
@@ -57,16 +59,6 @@ class Unread:
     """Why a file's text was not seen, in words that follow "it is"."""
 
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """What a check says about a place."""
-
-    path: str
-    line: int
-    end_line: int
-    message: str
 
 
 @dataclass(frozen=True, slots=True)

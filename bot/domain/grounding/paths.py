@@ -36,7 +36,7 @@ def is_inside(path: str) -> bool:
 
 def is_secret(path: str) -> bool:
     """Whether the file is of a kind that holds secrets: it is neither fetched nor quoted."""
-    if not _SECRET.search(path):
+    if not _SECRET.search(path.encode("utf-8", "replace").decode()):
         return False
     # `secrets.py` and `password_reset.md` are about secrets; they are code and prose like any other.
     suffix = posixpath.splitext(path)[1].lstrip(".").lower()

@@ -165,7 +165,7 @@ def _has(text: str, words: str) -> bool:
 
 
 def _parts(run: CheckRun) -> list[str]:
-    return [*run.output.splitlines(), *(each.message for each in run.annotations)]
+    return [*run.output.splitlines(), *(f"{each.title} {each.message}" for each in run.annotations)]
 
 
 def _said(run: CheckRun) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 
 from bot.adapters.places import definitions
+from bot.domain.check_runs import Annotation
 from bot.domain.grounding.observations import (
-    Annotation,
     BranchState,
     CheckRun,
     Entry,
