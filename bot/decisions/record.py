@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
+from bot.decisions.revisions import with_check
 from bot.domain.events import (
     CheckSeen,
     CommentSeen,
@@ -30,7 +31,8 @@ def record(pull_request: PullRequest | None, event: Event, received_at: datetime
             return _with_snapshot(pull_request, event.pull_request)
         case CheckSeen() | ConfigPushed():
             seen = event.pull_request
-            return pull_request if seen is None else _with_snapshot(pull_request, seen)
+            known = pull_request if seen is None else _with_snapshot(pull_request, seen)
+            return with_check(known, event) if known and isinstance(event, CheckSeen) else known
         case ConfigBroken():
             return pull_request
         case CommentSeen():

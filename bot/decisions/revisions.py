@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 
 from bot.domain import iterations as judged
 from bot.domain.check_result import CheckResult
 from bot.domain.diff import FileDiff
+from bot.domain.events import CheckSeen
 from bot.domain.model import PullRequest, Revision, Stance
 
 MOST_FILES = 300
@@ -47,16 +47,16 @@ def with_revisions(pull_request: PullRequest, read: Iterable[Revision]) -> PullR
     return replace(pull_request, revisions=_bounded(ordered))
 
 
-def with_check(pull_request: PullRequest, head: str, check: CheckResult, at: datetime) -> PullRequest:
+def with_check(pull_request: PullRequest, seen: CheckSeen) -> PullRequest:
     """The pull request with how a check on one of its heads ended, however late."""
-    known = next((each for each in pull_request.revisions if each.head == head), None)
-    if known is None and not any(verdict.head == head for verdict in pull_request.verdicts):
+    known = next((each for each in pull_request.revisions if each.head == seen.head), None)
+    if known is None and not any(verdict.head == seen.head for verdict in pull_request.verdicts):
         return pull_request
-    kept = known or Revision(head, at)
-    checks = (*(each for each in kept.checks if each.name != check.name), check)
-    changed = replace(kept, checks=checks[-MOST_CHECKS:])
-    others = (each for each in pull_request.revisions if each.head != head)
-    ordered = sorted((*others, changed), key=lambda revision: revision.seen_at)
+    kept = known or Revision(seen.head, seen.at)
+    others = (check for check in kept.checks if check.name != seen.name)
+    checks = (*others, CheckResult(seen.name, seen.conclusion))[-MOST_CHECKS:]
+    rest = (each for each in pull_request.revisions if each.head != seen.head)
+    ordered = sorted((*rest, replace(kept, checks=checks)), key=lambda revision: revision.seen_at)
     return replace(pull_request, revisions=tuple(ordered))
 
 

@@ -14,6 +14,7 @@ from bot.domain.links import person, short
 from bot.domain.model import PullRequest
 from bot.domain.override import Override
 from bot.domain.rules import Rules
+from bot.domain.rulings import in_force
 from bot.domain.selection import Refused, asked, select
 from bot.domain.selection_report import Report
 
@@ -42,11 +43,12 @@ def report_on(pull_request: PullRequest, went: Course, rules: Rules) -> Report:
 
 def report_of(pull_request: PullRequest, rules: Rules) -> Report | None:
     """The report of a pull request; None before its first judgement."""
-    known = judged.iterations(pull_request)
-    present = judged.current(pull_request, known)
+    heard = in_force(pull_request)
+    known = judged.iterations(heard)
+    present = judged.current(heard, known)
     if present is None:
         return None
-    return report_on(pull_request, course(pull_request, known, present, rules), rules)
+    return report_on(pull_request, course(heard, known, present, rules), rules)
 
 
 def selection_report_of(pull_request: PullRequest, rules: Rules) -> str | None:
