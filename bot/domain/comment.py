@@ -212,7 +212,8 @@ def _folded_quality(feedback: Feedback, site: Site) -> str:
     if course is None:
         return ""
     if report is not None:
-        return _fold(quality_fold.summary(course.trajectory), selection_report.render(report).rstrip())
+        result = quality_fold.summary(course.trajectory, way_back=False)
+        return _fold(result, selection_report.render(report).rstrip())
     repository = feedback.pull_request.repository
     return quality_fold.fold(course.trajectory, course.present, course.gates, site.web, repository) or ""
 

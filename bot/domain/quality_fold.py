@@ -14,6 +14,7 @@ from bot.domain.model import Repository
 from bot.domain.trajectory import Scored, Trajectory, decimals
 from bot.domain.weights import Dimension
 
+_WAY_BACK = ". How to go back to it"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -34,11 +35,12 @@ def fold(
     return f"<details><summary>{summary(trajectory)}</summary>\n\n{inside}\n\n</details>"
 
 
-def summary(trajectory: Trajectory) -> str:
-    """Return the result in one line: the way of the quality, and which iteration was the best."""
+def summary(trajectory: Trajectory, *, way_back: bool = True) -> str:
+    """Return the result in one line: the way of the quality, which was the best, and what else is inside."""
     path = " → ".join(decimals(trajectory.scored)[-WINDOW:])
     dots = "… → " if len(trajectory.scored) > WINDOW else ""
-    return f"Quality {dots}{path}: {_result(trajectory)}"
+    result = _result(trajectory)
+    return f"Quality {dots}{path}: {result if way_back else result.removesuffix(_WAY_BACK)}"
 
 
 def shorter(trajectory: Trajectory, gates: Gates) -> Scored | None:
@@ -105,7 +107,7 @@ def _result(trajectory: Trajectory) -> str:
         return f"iteration {best.number} scored higher, the verdict stands"
     if same_files(best, final):
         return f"iteration {best.number} scored higher with the same files"
-    way = ". How to go back to it" if best.snapshot.available else ", but GitHub no longer has it"
+    way = _WAY_BACK if best.snapshot.available else ", but GitHub no longer has it"
     return f"iteration {best.number} was the best{way}"
 
 
