@@ -80,6 +80,7 @@ def review(tree: Json) -> Review:
         head=text(tree, "commit_id") or None,
         url=text(tree, "html_url"),
         documents=items_in(text(tree, "body"), text(tree, "html_url")),
+        node_id=text(tree, "node_id"),
     )
 
 
@@ -97,6 +98,7 @@ def inline_comment(tree: Json) -> InlineComment:
         created_at=moment(tree, "created_at"),
         url=text(tree, "html_url"),
         documents=items_in(text(tree, "body"), text(tree, "html_url")),
+        in_reply_to=optional_integer(tree, "in_reply_to_id"),
     )
 
 

@@ -102,6 +102,15 @@ class ReviewActs(Acts):
         where = first.review.pull.repository
         self.emit("pull_request_review_thread", where, self.account(by), payload)
 
+    def react_to_review(self, review: Review, by: Who, content: str) -> Reaction:
+        """Put a reaction on a review's text; a second one of the same kind is the first."""
+        who = self.account(by)
+        known = [each for each in review.reactions if each.user is who and each.content == content]
+        made = known[0] if known else Reaction(self.new_id(), who, content, self.now())
+        review.reactions += [] if known else [made]
+        self.changed()
+        return made
+
     def react_to_review_comment(self, comment: ReviewComment, by: Who, content: str) -> Reaction:
         """Put a reaction on an inline comment; a second one of the same kind is the first."""
         who = self.account(by)

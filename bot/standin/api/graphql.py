@@ -6,18 +6,21 @@ import re
 from typing import Any
 
 from bot.standin.api.call import Answer, Call
-from bot.standin.model import IssueComment
+from bot.standin.model import IssueComment, PullRequest
 from bot.standin.tokens import InstallationCaller, Nobody
 
 _CLASSIFIERS = ("ABUSE", "DUPLICATE", "OFF_TOPIC", "OUTDATED", "RESOLVED", "SPAM")
-_ARGUMENT = re.compile(r"(subjectId|classifier)\s*:\s*(?:\"([^\"]*)\"|\$(\w+)|(\w+))")
+_FACES = ("CONFUSED", "EYES", "HEART", "HOORAY", "LAUGH", "ROCKET", "THUMBS_DOWN", "THUMBS_UP")
+_ARGUMENT = re.compile(r"(subjectId|classifier|content)\s*:\s*(?:\"([^\"]*)\"|\$(\w+)|(\w+))")
 
 
-def answer(call: Call) -> Answer:
+def answer(call: Call) -> Answer:  # noqa: PLR0911  a return for each thing that can be wrong
     """Minimise a comment, or show it again; everything GraphQL finds wrong is a 200 with errors."""
     if isinstance(call.caller, Nobody):
         return Answer({"message": "This endpoint requires you to be authenticated."}, status=401)
     query = str(call.fields.get("query", ""))
+    if "addReaction" in query:
+        return _react(call, _arguments(query, call.fields.get("variables") or {}))
     name = next((each for each in ("unminimizeComment", "minimizeComment") if each in query), None)
     if name is None:
         return _failed(None, "undefinedField", "Only minimizeComment and unminimizeComment are known here.")
@@ -34,6 +37,25 @@ def answer(call: Call) -> Answer:
     call.github.minimize(comment, reason)
     shown = {"isMinimized": reason is not None, "minimizedReason": reason}
     return Answer({"data": {name: {_field(name): shown, "clientMutationId": None}}})
+
+
+def _react(call: Call, asked: dict[str, str]) -> Answer:
+    """Put a reaction on a review, which REST does not let anybody do."""
+    name, wanted, face = "addReaction", asked.get("subjectId"), asked.get("content")
+    reviews = (
+        review
+        for where in call.github.repositories.values()
+        for thread in where.threads.values()
+        if isinstance(thread, PullRequest)
+        for review in thread.reviews.values()
+    )
+    review = next((each for each in reviews if each.node_id == wanted), None)
+    if review is None:
+        return _failed(name, "NOT_FOUND", f"Could not resolve to a node with the global id of '{wanted}'.")
+    if face not in _FACES:
+        return _failed(None, "argumentLiteralsIncompatible", "Argument 'content' has an invalid value.")
+    call.github.react_to_review(review, call.actor, face.lower())
+    return Answer({"data": {name: {"reaction": {"content": face}, "clientMutationId": None}}})
 
 
 def _arguments(query: str, variables: dict[str, Any]) -> dict[str, str]:

@@ -96,6 +96,7 @@ class Review:
     submitted_at: datetime | None
     via_app: bool = False
     comments: list[ReviewComment] = field(default_factory=list)
+    reactions: list[Reaction] = field(default_factory=list)
 
     @property
     def node_id(self) -> str:

@@ -1,0 +1,234 @@
+"""Slash commands from a comment to their one answer, over real HTTP."""
+
+import pytest
+
+from bot.domain.escape import read_marker
+from bot.standin import Inline
+from tests.live import live_references
+
+DATE = "<!-- ISSUES: date_errors -->"
+BOTH = "<!-- ISSUES: date_errors, scope_error -->"
+REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
+PAGE = "claims/first.md"
+
+
+def faces(comment):
+    return [reaction.content for reaction in comment.reactions]
+
+
+def answers(town, pull):
+    return [body for body in town.comments(pull) if "<!-- ANSWER: " in body]
+
+
+async def test_history_is_answered_with_eyes_and_one_reply(journey, pull):
+    journey.github.submit_review(pull, "alice", REJECT, DATE)
+    await journey.settled()
+    asked = journey.github.comment(pull, "alice", "/feedback-history 30d")
+    await journey.settled()
+    (reply,) = answers(journey, pull)
+    marker = read_marker("FEEDBACK-HISTORY", reply)
+    assert faces(asked) == ["eyes"]
+    assert (marker["agent"], marker["period_hours"], marker["total_prs"]) == ("rio-agent[bot]", 720, 1)
+    assert marker["issue_breakdown"] == {"date_errors": 1}
+    assert live_references(reply) == []
+
+
+async def test_a_repeated_command_gets_a_new_reply_and_the_older_is_folded(journey, pull):
+    for _ in range(2):
+        journey.github.comment(pull, "alice", "/feedback-explain date_errors")
+        await journey.settled()
+    first, second = [each for each in journey.github.comments_of(pull) if "ANSWER" in each.body]
+    assert (first.minimized, second.minimized) == ("outdated", None)
+
+
+async def test_wrong_use_gets_the_right_use(journey, pull):
+    asked = journey.github.comment(pull, "alice", "/feedback-dismiss date_errors")
+    await journey.settled()
+    (reply,) = answers(journey, pull)
+    assert (faces(asked), "a reason is missing" in reply) == (["eyes"], True)
+
+
+async def test_without_the_permission_there_is_a_face_and_no_reply(journey, pull):
+    journey.github.submit_review(pull, "alice", REJECT, DATE)
+    await journey.settled()
+    asked = journey.github.comment(pull, "carol", "/feedback-dismiss date_errors reason: it is right")
+    await journey.settled()
+    assert (faces(asked), answers(journey, pull)) == (["confused"], [])
+    assert journey.markers(pull)[0]["issues"] == ["date_errors"]
+
+
+async def test_a_dismissal_lifts_its_tag_and_is_named_in_the_comment(journey, pull):
+    journey.github.submit_review(pull, "alice", REJECT, BOTH)
+    await journey.settled()
+    journey.later()
+    journey.github.comment(
+        pull, "bob", "/feedback-dismiss scope_error reason: the scope is given in the text"
+    )
+    await journey.settled()
+    sticky = journey.comments(pull)[0]
+    assert [marker["issues"] for marker in journey.markers(pull)] == [["date_errors"]]
+    assert (
+        f"Dismissed: `scope_error` by `bob` at `{pull.head_sha[:7]}` (`the scope is given in the text`)."
+        in sticky
+    )
+    assert "1 tag open: `date_errors`." in answers(journey, pull)[0]
+
+
+async def test_dismissing_the_last_tag_resolves_until_it_is_named_again(journey, pull):
+    journey.github.submit_review(pull, "alice", REJECT, DATE)
+    await journey.settled()
+    journey.later()
+    journey.github.comment(pull, "bob", "/feedback-dismiss date_errors reason: the date is right")
+    await journey.settled()
+    assert journey.markers(pull)[0]["verdict"] == "accept"
+    journey.later()
+    journey.github.push(pull, {PAGE: "# Worse\n"})
+    journey.github.submit_review(pull, "alice", REJECT, DATE)
+    await journey.settled()
+    assert journey.markers(pull)[0]["issues"] == ["date_errors"]
+
+
+async def test_a_push_after_the_command_does_not_move_what_it_was_about(journey, pull):
+    journey.github.submit_review(pull, "alice", REJECT, DATE)
+    await journey.settled()
+    seen = pull.head_sha
+    journey.later()
+    journey.github.hold()
+    journey.github.comment(pull, "bob", "/feedback-dismiss date_errors reason: the date is right")
+    journey.later()
+    journey.github.push(pull, {PAGE: "# Other\n"})
+    journey.github.release()
+    await journey.settled()
+    assert f"Dismissed `date_errors` at `{seen[:7]}`: `the date is right`." in answers(journey, pull)[0]
+
+
+async def test_an_appeal_is_shown_at_its_gate_until_it_is_decided(journey, knowledge):
+    pull = journey.github.open_pull_request(knowledge, "dave")
+    journey.github.submit_review(pull, "alice", REJECT, BOTH)
+    await journey.settled()
+    journey.later()
+    asked = journey.github.comment(
+        pull, "dave", "/feedback-appeal date_errors reason: the source has no other date"
+    )
+    await journey.settled()
+    assert faces(asked) == ["eyes"]
+    assert "  - Appealed: by `dave`, `the source has no other date`" in journey.comments(pull)[0]
+    journey.later()
+    journey.github.comment(pull, "bob", "/feedback-dismiss date_errors reason: upheld")
+    await journey.settled()
+    assert "Appealed" not in journey.comments(pull)[0]
+
+
+async def test_an_inline_command_is_answered_in_its_thread(journey, pull):
+    review = journey.github.submit_review(
+        pull,
+        "alice",
+        REJECT,
+        "",
+        [Inline(PAGE, "[date_errors] month 13\n\n/feedback-explain date_errors", line=1)],
+    )
+    await journey.settled()
+    first = review.comments[0]
+    replies = [each for each in journey.github.requests if each.path.endswith("/replies")]
+    assert (faces(first), [each.params["comment_id"] for each in replies]) == (["eyes"], [str(first.id)])
+    assert "**Date accuracy** `date_errors`" in replies[0].body["body"]
+
+
+async def test_a_command_in_a_review_is_answered_in_the_thread(journey, pull):
+    review = journey.github.submit_review(pull, "alice", "COMMENTED", "/feedback-help")
+    await journey.settled()
+    assert faces(review) == ["eyes"]
+    assert ["**Commands**" in body for body in answers(journey, pull)] == [True]
+
+
+@pytest.mark.parametrize(
+    "text", ["> /feedback-help", "`/feedback-help`", "```\n/feedback-help\n```", "say /feedback-help"]
+)
+async def test_quoted_commands_cost_nothing(journey, pull, text):
+    await journey.settled()
+    before = len(journey.github.requests)
+    journey.github.comment(pull, "alice", text)
+    await journey.settled()
+    assert journey.github.requests[before:] == []
+
+
+async def test_an_edited_comment_gives_no_command(journey, pull):
+    comment = journey.github.comment(pull, "alice", "hello")
+    await journey.settled()
+    journey.github.edit_comment(comment, "/feedback-help")
+    await journey.settled()
+    assert (faces(comment), answers(journey, pull)) == ([], [])
+
+
+async def test_bots_do_not_keep_each_other_busy(journey, pull):
+    stranger = journey.github.comment(pull, "other-agent[bot]", "/feedback-help")
+    first = journey.github.comment(pull, "rio-agent[bot]", "/feedback-help")
+    await journey.settled()
+    second = journey.github.comment(pull, "rio-agent[bot]", "/feedback-history")
+    await journey.settled()
+    assert [faces(each) for each in (stranger, first, second)] == [[], ["eyes"], []]
+    assert len(answers(journey, pull)) == 1
+
+
+async def test_a_redelivered_command_is_answered_once(journey, pull):
+    journey.github.comment(pull, "alice", "/feedback-help")
+    await journey.settled()
+    delivery = next(each for each in journey.github.deliveries if each.event == "issue_comment")
+    journey.github.redeliver(delivery)
+    await journey.settled()
+    assert len(answers(journey, pull)) == 1
+
+
+async def test_a_lost_answer_is_found_again_and_not_posted_twice(journey, pull):
+    await journey.settled()
+    journey.github.lose_answer("POST", "*/comments")
+    journey.github.comment(pull, "alice", "/feedback-help")
+    await journey.github.until(
+        lambda: len(journey.github.asked("GET", "*/issues/*/comments")) >= 1, timeout=20
+    )
+    await journey.settled()
+    assert len(answers(journey, pull)) == 1
+
+
+async def test_a_command_on_a_pull_request_never_seen_before(town, knowledge):
+    town.github.hold()
+    pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+    town.github.release(lambda _: [])
+    async with town.running():
+        town.github.comment(pull, "alice", "/feedback-history")
+        await town.settled()
+        assert len(answers(town, pull)) == 1
+
+
+async def test_forgetting_asks_first_and_then_forgets(journey, pull):
+    journey.github.submit_review(pull, "alice", REJECT, DATE)
+    await journey.settled()
+    journey.github.comment(pull, "alice", "/feedback-forget")
+    await journey.settled()
+    journey.github.comment(pull, "alice", "/feedback-forget confirm")
+    await journey.settled()
+    stored = await journey.bot.store.memory.stored(pull.repository.id, journey.github.account("alice").id)
+    first, second = answers(journey, pull)
+    assert "Stored about `alice` in this repository: 1 verdict" in first
+    assert "Deleted for `alice` in this repository: 1 verdict" in second
+    assert stored.verdicts == 0
+
+
+async def test_the_third_time_in_five_is_said_at_the_gate(journey, knowledge):
+    pulls = []
+    for number in range(3):
+        journey.later(60)
+        pull = journey.github.open_pull_request(knowledge, "rio-agent[bot]")
+        journey.github.submit_review(pull, "alice", REJECT, DATE)
+        await journey.settled()
+        if number < 2:
+            journey.later(60)
+            journey.github.push(pull, {PAGE: f"# Better {number}\n"})
+            journey.github.submit_review(pull, "alice", APPROVE)
+            await journey.settled()
+        pulls.append(pull)
+    said = next(line for line in journey.comments(pulls[2])[0].splitlines() if "Again" in line)
+    assert "in 3 of the last 3 pull requests" in said
+    assert f"pull/{pulls[1].number})" in said
+    assert f"`{pulls[1].head_sha[:7]}`" in said
+    assert live_references(journey.comments(pulls[2])[0]) == []
