@@ -12,11 +12,12 @@ from typing import Protocol
 from bot.domain.check_result import CheckResult
 from bot.domain.check_runs import Annotation, CheckText
 from bot.domain.commands.replies import Stored
+from bot.domain.config_check import ConfigReport
 from bot.domain.diff import Comparison
 from bot.domain.effects import Effect
 from bot.domain.events import Event, Ignored, InlineComment, PullRequestSnapshot, Review
-from bot.domain.grounding.observations import BranchState, CheckRun, Text, Tree, Unread
 from bot.domain.fixes import Fix
+from bot.domain.grounding.observations import BranchState, CheckRun, Text, Tree, Unread
 from bot.domain.memory import Record
 from bot.domain.memos import Memo
 from bot.domain.model import Account, PullRequest, Repository, Sticky
@@ -356,6 +357,10 @@ class Commits(Protocol):
         """A file at a ref, or of the default branch; None where there is no such file."""
         ...
 
+    async def covers(self, owner: str, name: str) -> bool:
+        """Whether the App is installed in this repository."""
+        ...
+
     async def branch_head(self, repository: Repository) -> str:
         """The newest commit of the default branch."""
         ...
@@ -514,6 +519,17 @@ class RuleBook(Protocol):
         """The rules in force in this repository now."""
         ...
 
+    async def report(self, repository: Repository, head: str) -> ConfigReport | None:
+        """What is to be said of the config at this head; None where it is the default branch's own."""
+        ...
+
+    async def judged(self, repository: Repository) -> ConfigReport:
+        """What is to be said of the default branch's config."""
+        ...
+
 
 Parse = Callable[[Delivery], Event | Ignored]
 """What a delivery says to us."""
+
+Derive = Callable[[Delivery, int, PullRequestSnapshot | None], Delivery]
+"""A delivery about a commit as it goes to one of its pull requests."""

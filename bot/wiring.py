@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from bot import settings as settings_of
+from bot.domain.check_runs import Conclusion
 from bot.domain.comment import Site
+from bot.domain.config_check import ConfigReport
 from bot.domain.diagnosis import Finding, State, of_parked, of_uncounted
 from bot.domain.document import SCHEMA_ID
 from bot.domain.gates import Gates
@@ -23,12 +25,13 @@ from bot.domain.lint import Lint
 from bot.domain.model import Repository
 from bot.domain.rules import Rules
 from bot.domain.spoken import Spoken
-from bot.ports import Delivery, GitHub, StoreUnavailable
+from bot.ports import ConfigMemory, Delivery, GitHub, StoreUnavailable
 from bot.settings import Settings
 
 if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
     from bot.adapters.github.app_desk import AppDesk
+    from bot.adapters.rule_book import Broken, LiveRuleBook
     from bot.adapters.store import SqlStore
     from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
     from bot.adapters.web.setup.registering import Registering
@@ -210,11 +213,17 @@ async def _working(
     configuration: Settings, store: SqlStore, clock: Callable[[], datetime]
 ) -> AsyncIterator[Worker]:
     from bot.adapters import payloads
+    from bot.adapters.payloads import derived
+    from bot.adapters.rule_book import ByCheckRun
     from bot.engine.turns import Turns
     from bot.engine.worker import Worker
 
     async with _github(configuration, clock) as github:
-        turns = Turns(store, github, _DefaultRules(), payloads.read, site(configuration), clock, new_id)
+        rule_book = _rule_book(github, store, ByCheckRun(store, clock), clock)
+        where = site(configuration)
+        turns = Turns(
+            store, github, rule_book, payloads.read, where, clock, new_id, derived.for_pull_request
+        )
         worker = Worker(store, turns, clock)
         running = asyncio.create_task(worker.run())
         try:
@@ -344,6 +353,7 @@ def events_read() -> frozenset[str]:
 async def rehearse(event: str, body: bytes) -> tuple[Rehearsal, bool]:
     """What this delivery would do, and whether that rests on the payload alone."""
     from bot.adapters import payloads
+    from bot.adapters.rule_book import NoMemory
     from bot.engine.rehearsal import Stage
 
     delivery = Delivery("dry-run", event, "", 0, body, now())
@@ -353,7 +363,8 @@ async def rehearse(event: str, body: bytes) -> tuple[Rehearsal, bool]:
         stage = Stage(payloads.read, _DefaultRules(), Site(Web()), now, new_id)
         return await stage.rehearse(delivery), True
     async with _github(configuration, now) as github:
-        stage = Stage(payloads.read, _DefaultRules(), site(configuration), now, new_id, github)
+        rule_book = _rule_book(github, NoMemory(), NoMemory(), now)
+        stage = Stage(payloads.read, rule_book, site(configuration), now, new_id, github)
         return await stage.rehearse(delivery), False
 
 
@@ -365,6 +376,21 @@ class _DefaultRules:
 
     async def rules(self, repository: Repository) -> Rules:  # noqa: ARG002  the port names it
         return self._rules
+
+    async def report(self, repository: Repository, head: str) -> ConfigReport | None:  # noqa: ARG002
+        return None
+
+    async def judged(self, repository: Repository) -> ConfigReport:  # noqa: ARG002  the port names it
+        return ConfigReport("", Conclusion.NEUTRAL, 0)
+
+
+def _rule_book(
+    github: GitHub, memory: ConfigMemory, teller: Broken, clock: Callable[[], datetime]
+) -> LiveRuleBook:
+    from bot.adapters.rule_book import LiveRuleBook
+    from bot.adapters.rule_files import load_packs, rules_directory
+
+    return LiveRuleBook(load_packs(rules_directory()), github, memory, teller, clock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,5 +406,7 @@ class _Readiness:
             return False, {"store": "away"}
         if self.worker is None:
             return True, {"store": "ok"}
+        if self.worker.is_stopping:
+            return False, {"store": "ok", "worker": "stopping"}
         alive = self.worker.beat_age < READY_WITHIN
         return alive, {"store": "ok", "worker": "ok" if alive else "stuck"}

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from cachetools import LRUCache
 
+from bot.adapters.payloads.derived import config_broken
 from bot.adapters.rule_files.config import Config, load_config, merge
 from bot.domain.check_runs import Conclusion
 from bot.domain.config_check import ConfigReport
@@ -19,7 +20,7 @@ from bot.domain.gates import Gates
 from bot.domain.model import Repository
 from bot.domain.problems import Problem, RuleFileError
 from bot.domain.rules import Rules
-from bot.ports import ConfigMemory, Forbidden, Gone, KeptConfig, Refused, Unavailable
+from bot.ports import ConfigMemory, Forbidden, Gone, Inbox, KeptConfig, Refused, Unavailable
 
 PATH = ".github/whetstone.yml"
 OWNERS = ".github"
@@ -217,6 +218,32 @@ class LiveRuleBook:
             return merge(self._packs, owners, config)
         except RuleFileError:
             return merge(self._packs, owners)
+
+
+@dataclass(frozen=True, slots=True)
+class ByCheckRun:
+    """Tells of a broken config through the inbox: a row of its own, whose id makes it happen once."""
+
+    inbox: Inbox
+    clock: Callable[[], datetime]
+
+    async def tell(self, repository: Repository, version: str) -> None:
+        """See to it that a check run on the default branch says so."""
+        await self.inbox.accept(config_broken(repository, version, self.clock()))
+
+
+class NoMemory:
+    """For a rehearsal: keeps nothing and tells nobody."""
+
+    async def config(self, key: str) -> KeptConfig | None:  # noqa: ARG002  the port names it
+        """Nothing is kept."""
+        return None
+
+    async def keep_config(self, key: str, installation_id: int, kept: KeptConfig) -> None:
+        """Keep nothing."""
+
+    async def tell(self, repository: Repository, version: str) -> None:
+        """Tell nobody."""
 
 
 def _too_large(refusal: Refused) -> ConfigReport:

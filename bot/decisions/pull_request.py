@@ -6,22 +6,30 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from bot.decisions.announcements import announcements, escalated, waits_for_a_person, with_hearing
+from bot.decisions.fixing import with_fixes
 from bot.decisions.record import with_truth
 from bot.decisions.remarks import with_remarks
 from bot.decisions.revisions import with_revisions
 from bot.decisions.selection import report_on
 from bot.decisions.tracking import with_tracking
 from bot.decisions.verdicts import with_reviews
+from bot.decisions.voices import with_voices
 from bot.domain import comment as comments
 from bot.domain import iterations as judged
 from bot.domain.choices import When
 from bot.domain.comment import Site
 from bot.domain.course import course
+from bot.domain.document import document
 from bot.domain.effects import Effect, ShowComment, Withdraw
+from bot.domain.escape import json_text
 from bot.domain.facts import Facts, Moment
 from bot.domain.feedback import FailedGate, Feedback, failed_gates, last_open
 from bot.domain.gates import Aspect
+from bot.domain.grounding.gates import with_outcomes
+from bot.domain.grounding.hint import hint_to_reviewers
+from bot.domain.grounding.log import with_grounding
 from bot.domain.iterations import Iteration, Situation
+from bot.domain.memos import Document, Memo
 from bot.domain.model import PullRequest, Sticky
 from bot.domain.rules import Rules
 from bot.domain.rulings import in_force
@@ -35,12 +43,21 @@ class Decision:
     effects: tuple[Effect, ...]
     because: str
 
+    @property
+    def shows(self) -> bool:
+        """Whether the comment is to be written: only then is what it repeats looked up."""
+        return any(isinstance(effect, ShowComment) for effect in self.effects)
+    memos: tuple[Memo, ...] = ()
+    """The document that the comment carries a copy of."""
+
 
 def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment, site: Site) -> Decision:
     """The one comment that the thread should show, given everything recorded and read."""
     known = with_truth(pull_request, facts.pull_request) if facts.pull_request else pull_request
     known = with_reviews(known, facts, rules, moment.now)
+    known = with_fixes(pull_request, with_voices(known, facts, rules), facts.files)
     known = with_revisions(with_hearing(known, facts), facts.revisions)
+    known = with_grounding(known, facts, rules, moment.now)
     feedback = feedback_on(known, rules, moment)
     if feedback is None:
         return _quiet(known, "no validator has judged it yet")
@@ -66,7 +83,8 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
         blocking=_blocking_tags(feedback),
         anew=_is_worse(feedback, sticky),
     )
-    return Decision(known, (effect, *said), "the verdicts changed what the comment says")
+    whole = Document(feedback.id, feedback.at, json_text(document(feedback, site.schema)))
+    return Decision(known, (effect, *said), "the verdicts changed what the comment says", (whole,))
 
 
 def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feedback | None:
@@ -79,6 +97,7 @@ def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feed
     previous = judged.previous(known, present)
     went = course(heard, known, present, rules)
     gates = failed_gates(present.standing, rules.gates, frozenset(previous.tags if previous else ()))
+    gates = with_outcomes(gates, pull_request.grounding, present.head, rules.grounding)
     return Feedback(
         id=moment.id,
         at=moment.now,
@@ -94,6 +113,8 @@ def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feed
         best=went.best.snapshot.iteration,
         score=_score(went.quality, present),
         was_open=len(last_open(pull_request)),
+        grounding=rules.grounding,
+        hint=hint_to_reviewers(present.standing, rules),
         course=went,
         report=None if pull_request.open or len(known) < 2 else report_on(pull_request, went, rules),
     )

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.decisions.inference import inferred, place_of
 from bot.domain.choices import Permission
 from bot.domain.events import InlineComment, Review, ReviewState
 from bot.domain.facts import Facts
-from bot.domain.model import Account, Item, Place, PullRequest, Stance, Validator, Verdict
+from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
 from bot.domain.rules import Rules
 from bot.domain.tags import Speech, bounded, hear
 
@@ -65,6 +66,8 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
     if stance is None:
         return None
     items, more = _items(review, speech, facts.inline_comments, rules)
+    if not items and stance is Stance.REJECTS and rules.detection.enabled:
+        items = inferred(review, _own_comments(review, facts.inline_comments), rules)
     if facts.inline_comments is None and known:
         items, more = known.items, known.more
     role = facts.roles.get(review.author.id, known.permission if known else None)
@@ -87,25 +90,29 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
 def _items(
     review: Review, speech: Speech, comments: Sequence[InlineComment] | None, rules: Rules
 ) -> tuple[tuple[Item, ...], int]:
-    said = list(speech.items)
+    said = [*speech.items, *review.documents]
     more = speech.more
-    for comment in comments or ():
-        if comment.review_id == review.id and comment.author.id == review.author.id:
-            inline = hear(comment.body, rules.gates, url=comment.url, place=_place(comment))
-            said += _with_context(inline.items, comment.diff_hunk)
-            more += inline.more
+    for comment in _own_comments(review, comments):
+        place = place_of(comment)
+        inline = hear(comment.body, rules.gates, url=comment.url, place=place)
+        written = (replace(item, place=item.place or place) for item in comment.documents)
+        said += _with_context((*inline.items, *written), comment.diff_hunk)
+        more += inline.more
     items, left_out = bounded(said)
     return items, more + left_out
 
 
-def _place(comment: InlineComment) -> Place:
-    first = comment.start_line or comment.line
-    last = comment.line if comment.start_line and comment.line != comment.start_line else None
-    return Place(comment.path, first, last)
+def _own_comments(review: Review, comments: Sequence[InlineComment] | None) -> tuple[InlineComment, ...]:
+    """The inline comments of this review by its own author; replies of others are theirs."""
+    return tuple(
+        comment
+        for comment in comments or ()
+        if comment.review_id == review.id and comment.author.id == review.author.id
+    )
 
 
 def _with_context(items: Sequence[Item], hunk: str) -> list[Item]:
     """The items with the hunk's lines before the place; GitHub ends a hunk at the commented line."""
     lines = [line[1:] for line in hunk.splitlines()[1:] if not line.startswith("-")]
     before = "\n".join(lines[-4:-1])[:500]
-    return [replace(item, context_before=before) for item in items]
+    return [item if item.context_before else replace(item, context_before=before) for item in items]

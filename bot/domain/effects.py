@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.domain.announcement import Announce
+from bot.domain.check_effects import ShowCheck, Suggest
 from bot.domain.model import Repository
 from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, WeekComment
 
@@ -61,4 +62,6 @@ Effect = (
     | ShowIssue
     | WeekComment
     | Announce
+    | ShowCheck
+    | Suggest
 )

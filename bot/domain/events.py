@@ -50,6 +50,7 @@ class Review:
     url: str
     documents: tuple[Item, ...] = ()
     """The items of the feedback documents in its fences."""
+    node_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class InlineComment:
     created_at: datetime
     url: str
     documents: tuple[Item, ...] = ()
+    in_reply_to: int | None = None
+    """The first comment of its thread, where that is another one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from datetime import datetime
 from bot.domain.check_runs import Annotation
 from bot.domain.config_check import ConfigReport
 from bot.domain.events import CheckSeen, CommentSeen, InlineComment, LabelSeen, PullRequestSnapshot, Review
+from bot.domain.grounding.observations import Observations
+from bot.domain.memory import Record
 from bot.domain.model import Account, Revision
 
 
@@ -24,14 +26,18 @@ class Facts:
     """Account id → role in the repository, for those whose word may count."""
     revisions: tuple[Revision, ...] = ()
     """Judged heads with what was read of them."""
-    spoken: tuple[CommentSeen | LabelSeen | CheckSeen, ...] = ()
-    """What validators said in other ways than by a review, as the events have it."""
     heard_at: datetime | None = None
     """When a person with `write` answered an escalation by a plain comment."""
+    spoken: tuple[CommentSeen | LabelSeen | CheckSeen, ...] = ()
+    """What validators said in other ways than by a review, as the events have it."""
     annotations: Mapping[int, tuple[Annotation, ...]] = field(default_factory=dict)
     """Check run id → what it found, for the failed ones among the above."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Path → text at the judged head, where a certain fix can be computed from it."""
+    observations: Observations | None = None
+    """What was seen of the judged head, where claims about it had to be looked up."""
+    recent: tuple[Record, ...] = ()
+    """The author's latest records in this repository."""
     config: ConfigReport | None = None
     """What is to be said of the config that this pull request proposes."""
 

@@ -197,6 +197,10 @@ class PullRequest:
     """Which claims of the validators were looked up, and what each came to."""
     rulings: tuple[Ruling, ...] = ()
     """What was dismissed, appealed against or named again by command."""
+    check: str = ""
+    """What the check run on the head was last told to say, as a fingerprint."""
+    suggested: str = ""
+    """The head on which a review of ours offers suggestions."""
 
     @property
     def name(self) -> str:

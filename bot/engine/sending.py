@@ -9,11 +9,13 @@ from datetime import datetime
 from typing import assert_never
 
 from bot.domain.announcement import Announce
+from bot.domain.check_effects import ShowCheck, Suggest
 from bot.domain.comment import superseded
 from bot.domain.effects import Effect, RetireComment, ShowComment, Withdraw
 from bot.domain.model import Sticky
 from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, WeekComment
 from bot.engine.announcing import Announcer
+from bot.engine.checks import Checks
 from bot.engine.replies import Replies
 from bot.engine.settling import LOOK_BACK, too_early
 from bot.engine.summaries import Summaries
@@ -73,21 +75,21 @@ class Sender:
             case RetireComment():
                 await self._retire(effect)
                 await self.store.sent(claim, row, None, ())
-                return sticky
             case Withdraw():
                 await self.store.sent(claim, row, None, ())
-                return sticky
             case React() | Reply() | MinimiseReply():
                 await self._answer(claim, row, effect)
-                return sticky
             case ShowIssue() | WeekComment():
                 await self._tell(claim, row, effect)
-                return sticky
+            case ShowCheck():
+                await Checks(self.store, self.github, self.clock).show(claim, row, effect, sticky)
+            case Suggest():
+                await Checks(self.store, self.github, self.clock).suggest(claim, row, effect)
             case Announce():
                 await Announcer(self.store, self.github, self.clock).announce(claim, row, effect)
-                return sticky
             case _:
                 assert_never(effect)
+        return sticky
 
     async def _answer(self, claim: Claim, row: OutboxRow, effect: React | Reply | MinimiseReply) -> None:
         replies = Replies(self.store, self.github, self.clock)

@@ -7,18 +7,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.decisions.checks import beside
+from bot.decisions.command import Outcome
+from bot.decisions.fixing import wanted_files
+from bot.decisions.orders import orders_in
 from bot.decisions.pull_request import decide
 from bot.decisions.record import record
 from bot.decisions.revisions import unread
 from bot.domain.comment import Site
 from bot.domain.events import Event, Ignored
 from bot.domain.facts import Moment
+from bot.domain.grounding.statements import unchecked
 from bot.domain.model import PullRequest
 from bot.engine import revisions
+from bot.engine.commands import Commands
+from bot.engine.commit_turns import CommitTurns, is_about_commits
 from bot.engine.gather import gather
+from bot.engine.grounding import observe
 from bot.engine.hearing import heard_at
+from bot.engine.listening import listen, proposed_config, read_files
+from bot.engine.recall import first_seen, recent_records
 from bot.engine.sending import Sender
-from bot.ports import Claim, Delivery, GitHub, OutboxRow, Parse, RowState, RuleBook, Store, Turn
+from bot.ports import Claim, Delivery, Derive, GitHub, OutboxRow, Parse, RowState, RuleBook, Store, Turn
 
 logger = logging.getLogger("pipeline.feedback")
 
@@ -34,6 +44,7 @@ class Turns:
     site: Site
     clock: Callable[[], datetime]
     new_id: Callable[[], str]
+    derive: Derive
 
     async def take(self, claim: Claim) -> None:
         """Bring GitHub up to what the lane's deliveries say; raises where it must be tried again."""
@@ -53,27 +64,64 @@ class Turns:
         if not claim.deliveries:
             return tuple(row for row in claim.outbox if row.state is RowState.READY), known
         read = _Read.of(claim.deliveries, self.parse)
+        if is_about_commits(claim.lane):
+            return await self.store.apply(claim, await self._commit_turn(claim, read)), None
         for event, received_at in read.events:
             known = record(known, event, received_at)
-        turn = await self._turn(known, read)
+        turn = await self._turn(claim.lane, known, read)
         return await self.store.apply(claim, turn), turn.pull_request
 
-    async def _turn(self, known: PullRequest | None, read: _Read) -> Turn:
+    async def _commit_turn(self, claim: Claim, read: _Read) -> Turn:
+        commits = CommitTurns(self.store, self.github, self.rule_book, self.parse, self.derive)
+        return await commits.turn(claim, read.done, read.unreadable)
+
+    async def _turn(self, lane: str, known: PullRequest | None, read: _Read) -> Turn:
+        orders = orders_in(event for event, _ in read.events)
+        if known is None and orders:
+            known = await first_seen([event for event, _ in read.events], self.github)
         if known is None or not read.events:
             return Turn(None, (), read.done, read.unreadable)
         now = self.clock()
         rules = await self.rule_book.rules(known.repository)
-        facts = await gather(known, [event for event, _ in read.events], rules, self.github, now)
+        events = [event for event, _ in read.events]
+        facts = await gather(known, events, rules, self.github, now)
+        facts = await listen(facts, known, events, rules, self.github)
+        proposed = await proposed_config(known, events, self.rule_book, self.github)
+        facts = replace(facts, config=proposed)
         if known.escalation:
             heard = await heard_at(known, [event for event, _ in read.events], self.github)
             facts = replace(facts, heard_at=heard)
+        facts = replace(facts, recent=await recent_records(known, facts, self.store.memory))
         moment = Moment(now, self.new_id())
         decision = decide(known, facts, rules, moment, self.site)
         if heads := unread(decision.pull_request):
             seen = await revisions.read(decision.pull_request, heads, self.github)
-            decision = decide(known, replace(facts, revisions=seen), rules, moment, self.site)
+            facts = replace(facts, revisions=seen)
+            decision = decide(known, facts, rules, moment, self.site)
+        asked = unchecked(decision.pull_request, facts, rules) if decision.shows else ()
+        if asked:
+            observed = await observe(decision.pull_request, asked, rules, self.github)
+            facts = replace(facts, observations=observed)
+            decision = decide(known, facts, rules, moment, self.site)
+        if wanted := wanted_files(known, decision.pull_request):
+            facts = replace(facts, files=await read_files(known, wanted, self.github))
+            decision = decide(known, facts, rules, moment, self.site)
+        done = Outcome(decision.pull_request)
+        if orders:
+            commands = Commands(self.store.memory, self.github, self.site)
+            done = await commands.carry_out(lane, decision.pull_request, orders, rules, now)
+            if done.pull_request != decision.pull_request:
+                # From the start again, or what the first decision wants announced would be lost.
+                changed = done.pull_request
+                known = replace(
+                    known, rulings=changed.rulings, override=changed.override, audits=changed.audits
+                )
+                decision = decide(known, facts, rules, moment, self.site)
+        decision = beside(decision, facts, rules, moment, self.site)
         logger.info("decided", extra={"pull_request": known.name, "because": decision.because})
-        return Turn(decision.pull_request, decision.effects, read.done, read.unreadable)
+        effects = (*done.reactions, *decision.effects, *done.replies)
+        memos = (*decision.memos, *done.memos)
+        return Turn(decision.pull_request, effects, read.done, read.unreadable, memos)
 
 
 @dataclass(frozen=True, slots=True)

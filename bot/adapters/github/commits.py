@@ -30,9 +30,9 @@ class CommitCalls:
 
     async def file(self, repository: Repository, path: str, ref: str | None = None) -> bytes | None:
         """A file at a ref, of the default branch where none is given; None where there is no such file."""
-        address = f"{_REPO}/contents/{{+path}}" + ("?ref={ref}" if ref else "")
+        address = f"{_REPO}/contents/{{+file}}" + ("?ref={ref}" if ref else "")
         asked = _asked("GET", address, "contents=read", repository)
-        gaps = {**_names(repository), "path": quote(path)} | ({"ref": ref} if ref else {})
+        gaps = {**_names(repository), "file": quote(path)} | ({"ref": ref} if ref else {})
         try:
             answer = await self._callers.as_installation(asked, lambda api: api.get(address, **gaps))
         except Gone:

@@ -1,0 +1,93 @@
+"""Which verdict does a check or commit status amount to, where the config maps it to tags?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bot.domain.check_runs import Annotation
+from bot.domain.events import CheckSeen
+from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
+from bot.domain.phrases import occur
+from bot.domain.rules import CheckRule, Rules
+from bot.domain.tags import MOST_WORDS, bounded
+
+_FAILED = frozenset({"failure", "error", "timed_out", "action_required", "startup_failure"})
+_PASSED = frozenset({"success", "neutral", "skipped"})  # as GitHub counts a required check
+
+
+def stance(conclusion: str) -> Stance | None:
+    """Where a check stands; None where it was cancelled, or went stale."""
+    if conclusion in _FAILED:
+        return Stance.REJECTS
+    return Stance.APPROVES if conclusion in _PASSED else None
+
+
+def is_mapped(check: CheckSeen, rules: Rules, me: Account) -> bool:
+    """Whether the config gives this check a meaning, and it is not our own."""
+    return (
+        stance(check.conclusion) is not None
+        and f"{check.app}[bot]" != me.login
+        and any(rule.covers(check.name) for rule in rules.validators.checks)
+    )
+
+
+def with_check(
+    pull_request: PullRequest, check: CheckSeen, found: Sequence[Annotation], rules: Rules
+) -> tuple[Verdict, ...]:
+    """The verdicts with this check's; a result that is older than the known one changes nothing."""
+    verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
+    verdict = _verdict(check, found, rules)
+    known = verdicts.get(verdict.id)
+    if known is None or known.at <= verdict.at:
+        verdicts[verdict.id] = verdict
+    return tuple(verdicts.values())
+
+
+def _verdict(check: CheckSeen, found: Sequence[Annotation], rules: Rules) -> Verdict:
+    where = stance(check.conclusion) or Stance.SILENT
+    covering = [rule for rule in rules.validators.checks if rule.covers(check.name)]
+    said = [item for rule in covering for item in _items(check, rule, found)]
+    items, more = bounded(said if where is Stance.REJECTS else ())
+    return Verdict(
+        # One a revision: a check that runs again replaces what it said, and no history piles up.
+        id=f"check:{check.name}@{check.head}",
+        validator=Validator(f"check:{check.name}", check.name, bot=True, check=True),
+        stance=where,
+        at=check.at,
+        head=check.head,
+        items=items,
+        more=more,
+        url=check.url,
+        permission="config",
+    )
+
+
+def _items(check: CheckSeen, rule: CheckRule, found: Sequence[Annotation]) -> Iterator[Item]:
+    """The rule's tags, at the places of the annotations that it maps, or that can mean nothing else."""
+    result = check.title or f"{check.name}: {check.conclusion}"
+    yield from (
+        Item(tag, words=check.title[:MOST_WORDS], url=check.url, evidence=result[:MOST_WORDS])
+        for tag in rule.tags
+    )
+    for annotation in found:
+        tags = _mapped(annotation, rule)
+        if not tags and len(rule.tags) == 1 and annotation.level != "notice":
+            tags = rule.tags
+        yield from (_placed(tag, annotation, check) for tag in tags)
+
+
+def _mapped(annotation: Annotation, rule: CheckRule) -> tuple[str, ...]:
+    text = f"{annotation.title}\n{annotation.message}"
+    return tuple(dict.fromkeys(each.tag for each in rule.annotations if occur((each.phrase,), text)))
+
+
+def _placed(tag: str, annotation: Annotation, check: CheckSeen) -> Item:
+    words = annotation.message or annotation.title
+    whole = f"{annotation.title}: {words}" if annotation.title and annotation.message else words
+    return Item(
+        tag,
+        words=words[:MOST_WORDS],
+        place=annotation.place,
+        url=check.url,
+        evidence=whole[:MOST_WORDS],
+    )

@@ -1,0 +1,116 @@
+"""Which verdict does a plain comment amount to? One of a named validator, and only what it says in codes."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from datetime import datetime
+
+from bot.domain.commands.asked import RejectAsked
+from bot.domain.events import CommentSeen
+from bot.domain.gates import Gates
+from bot.domain.iterations import standing
+from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
+from bot.domain.rules import Rules
+from bot.domain.tags import bounded, hear
+
+_BLOCKING = frozenset({"critical", "major"})
+_NO_BRACKETS = Gates()
+"""In a plain comment bracketed words are only words, so none of them is a known tag."""
+
+
+def speaks(seen: CommentSeen, pull_request: PullRequest | None, rules: Rules) -> bool:
+    """Whether the comment is a named validator's own word, or withdraws one."""
+    known = pull_request is not None and any(
+        verdict.id == f"comment:{seen.comment_id}" for verdict in pull_request.verdicts
+    )
+    if seen.action == "deleted":
+        return known
+    named = rules.validators.is_named(seen.author.login, bot=seen.author.bot)
+    # Whoever edits another's comment does not speak for them.
+    is_own = seen.author.id == seen.sender.id and seen.author.id != 0
+    return named and is_own and (known or _stance(seen, rules)[0] is not None)
+
+
+def with_comment(
+    pull_request: PullRequest, seen: CommentSeen, rules: Rules, me: Account
+) -> tuple[Verdict, ...]:
+    """The verdicts after a named validator wrote, changed or deleted a comment."""
+    verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
+    key = f"comment:{seen.comment_id}"
+    known = verdicts.get(key)
+    stance, items, more = _stance(seen, rules)
+    if seen.action == "deleted" or stance is None:
+        if known:
+            verdicts[key] = replace(known, lifted_at=known.lifted_at or seen.updated_at)
+        return tuple(verdicts.values())
+    verdicts[key] = Verdict(
+        id=key,
+        validator=Validator(f"user:{seen.author.id}", seen.author.login, bot=seen.author.bot),
+        stance=stance,
+        at=seen.created_at,
+        head=head_at(pull_request, seen.created_at),
+        items=items,
+        more=more,
+        url=seen.url,
+        counted=seen.author.id not in {me.id, pull_request.author.id},
+        permission="config",
+        body_hash=hashlib.sha256(seen.body.encode("utf-8", "surrogatepass")).hexdigest(),
+    )
+    return tuple(verdicts.values())
+
+
+def rejected_by_command(
+    pull_request: PullRequest, asked: RejectAsked, given: CommentSeen, role: str | None
+) -> PullRequest:
+    """The pull request after `/feedback-reject` by somebody who may: these tags besides what they had said.
+
+    The command is their newest word, so their later approval lifts it like a review.
+    """
+    author = given.author
+    key = f"user:{author.id}"
+    before = [
+        verdict
+        for verdict in standing(pull_request.verdicts)
+        if verdict.validator.key == key and verdict.stance is Stance.REJECTS
+    ]
+    said = [Item(tag, words=asked.reason or "", place=asked.place, url=given.url) for tag in asked.tags]
+    items, more = bounded([item for verdict in before for item in verdict.items] + said)
+    verdict = Verdict(
+        id=f"command:{given.comment_id}",
+        validator=Validator(key, author.login, bot=author.bot),
+        stance=Stance.REJECTS,
+        at=given.created_at,
+        head=head_at(pull_request, given.created_at),
+        items=items,
+        more=more + sum(verdict.more for verdict in before),
+        url=given.url,
+        permission=role,
+        body_hash=hashlib.sha256(given.body.encode("utf-8", "surrogatepass")).hexdigest(),
+    )
+    others = tuple(each for each in pull_request.verdicts if each.id != verdict.id)
+    return replace(pull_request, verdicts=(*others, verdict))
+
+
+def head_at(pull_request: PullRequest, at: datetime) -> str:
+    """The head that whoever wrote then has seen, as far as known."""
+    seen = [revision for revision in pull_request.revisions if revision.seen_at <= at]
+    return max(seen, key=lambda revision: revision.seen_at).head if seen else pull_request.head
+
+
+def _stance(seen: CommentSeen, rules: Rules) -> tuple[Stance | None, tuple[Item, ...], int]:
+    """Where the comment stands: by its VERDICT; without one it rejects only where an item blocks."""
+    speech = hear(seen.body, _NO_BRACKETS, url=seen.url)
+    items, more = bounded((*speech.items, *seen.documents))
+    if speech.stance is not None:
+        return speech.stance, items, more + speech.more
+    if any(_blocks(item, rules) for item in items):
+        return Stance.REJECTS, items, more + speech.more
+    return (Stance.SILENT if items else None), items, more + speech.more
+
+
+def _blocks(item: Item, rules: Rules) -> bool:
+    if item.tag is None:
+        return item.severity in _BLOCKING
+    gate = rules.gates.get(item.tag)
+    return gate is not None and gate.is_blocking

@@ -1,0 +1,73 @@
+"""Which gates do a reviewer's plain words mean, where no tag is stated?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from bot.domain import prose
+from bot.domain.events import InlineComment, Review
+from bot.domain.gates import Gates, phrases_in
+from bot.domain.model import Item, Place
+from bot.domain.prose import Kind
+from bot.domain.rules import Rules
+from bot.domain.tags import MOST_WORDS
+
+FIRST, FURTHER, SURE = 0.6, 0.1, 0.95
+"""Confidence in a tag whose phrase stands once, what each further mention adds, and the most there is."""
+MOST = 10
+"""Tags that are inferred from one review."""
+
+_MOST_MENTIONS = 200
+_NEAR = 80  # how far before a phrase its denial may stand
+_NOT_SAID = tuple(kind for kind in Kind if kind is not Kind.TEXT)
+_CLAUSE = re.compile(r"[.!?;:\n]|\bbut\b|\bthough\b", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:no|not|never|without|nothing|none|isn['’]?t|aren['’]?t|doesn['’]?t|don['’]?t|didn['’]?t|"
+    r"fixed|resolved|solved|no longer)\b",
+    re.IGNORECASE,
+)
+
+
+def inferred(review: Review, comments: Sequence[InlineComment], rules: Rules) -> tuple[Item, ...]:
+    """The items whose gates' phrases stand in the review, each with a confidence; none of them blocks."""
+    found: dict[str, list[Item]] = {}
+    texts = [(review.body, review.url, None), *((each.body, each.url, place_of(each)) for each in comments)]
+    for body, url, place in texts:
+        for tag, words in _meant(body, rules.gates):
+            found.setdefault(tag, []).append(Item(tag, words=words[:MOST_WORDS], url=url, place=place))
+    return tuple(
+        _with_confidence(item, len(items))
+        for items in list(found.values())[:MOST]
+        for item in dict.fromkeys(items)
+        if _confidence(len(items)) >= rules.detection.threshold
+    )
+
+
+def place_of(comment: InlineComment) -> Place:
+    """Where an inline comment stands."""
+    first = comment.start_line or comment.line
+    last = comment.line if comment.start_line and comment.line != comment.start_line else None
+    return Place(comment.path, first, last)
+
+
+def _meant(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
+    said = prose.mask(body, *_NOT_SAID)
+    for tag, start, end in phrases_in(said, gates)[:_MOST_MENTIONS]:
+        before = _CLAUSE.split(said[max(0, start - _NEAR) : start])[-1]
+        if not _DENIED.search(before):
+            yield tag, _line(body, start, end)
+
+
+def _line(body: str, start: int, end: int) -> str:
+    first = max(body.rfind("\n", 0, start) + 1, start - MOST_WORDS)
+    last = body.find("\n", end, end + MOST_WORDS)
+    return " ".join(body[first : last if last >= 0 else end + MOST_WORDS].split())
+
+
+def _confidence(mentions: int) -> float:
+    return round(min(SURE, FIRST + FURTHER * (mentions - 1)), 2)
+
+
+def _with_confidence(item: Item, mentions: int) -> Item:
+    return Item(item.tag, item.words, item.place, item.url, inferred=_confidence(mentions))
