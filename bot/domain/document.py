@@ -8,6 +8,7 @@ import re
 from bot.domain.escape import cut, json_text
 from bot.domain.feedback import FailedGate, Feedback, Finding
 from bot.domain.gates import Aspect
+from bot.domain.grounding.paths import is_secret
 from bot.domain.iterations import phase
 from bot.domain.model import Place
 
@@ -131,10 +132,26 @@ def _item(finding: Finding, failed: FailedGate, rank: int) -> Json:
         "by": f"check:{finding.by.name}" if finding.by.check else finding.by.name,
         "inferred": item.inferred is not None,
         "url": item.url,
+        "grounding": _grounding(finding),
     }
     if evidence := _evidence(finding, failed):
         found["evidence"] = evidence
     return {key: value for key, value in found.items() if value is not None or key == "tag"}
+
+
+def _grounding(finding: Finding) -> Json | None:
+    """What looking the item's claims up showed, and where."""
+    found = finding.grounding
+    if found is None:
+        return None
+    said: Json = {"outcome": found.outcome.value, "source": found.source}
+    if not found.confirmed:
+        said |= {"claim": found.decisive.claim, "note": found.decisive.note}
+    if found.decisive.nearest:
+        said["nearest"] = found.decisive.nearest
+    if found.moved_from is not None:
+        said["moved_from"] = found.moved_from
+    return said
 
 
 def issue_text(finding: Finding, failed: FailedGate) -> str:
@@ -161,6 +178,8 @@ def _location(place: Place | None, before: str, after: str) -> Json:
     if place is None:
         return {"type": "path", "reference": "."}
     around: Json = {}
+    if is_secret(place.path):  # lines of such a file are never quoted
+        before = after = ""
     if before:
         around["context_before"] = before
     if after:

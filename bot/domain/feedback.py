@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.domain.course import Course
 from bot.domain.gates import Gate, Gates
+from bot.domain.grounding.items import ItemGrounding
 from bot.domain.iterations import Changes, Iteration, in_order, open_items, standing
 from bot.domain.model import Item, Place, PullRequest, Stance, Validator, Verdict
+from bot.domain.rules import Grounding
 from bot.domain.selection_report import Report
 
 _BLOCKING_SEVERITIES = frozenset({"critical", "major"})
@@ -20,6 +22,8 @@ class Finding:
 
     item: Item
     by: Validator
+    grounding: ItemGrounding | None = None
+    """What looking its claims up showed; None where it claims nothing that can be looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,10 @@ class FailedGate:
     findings: tuple[Finding, ...]
     status: str = "new"
     nearest: str | None = None
+    again: str = ""
+    """Where its author broke it before, or since when it is open."""
+    appealed: str = ""
+    """Who says that it is wrong here, and why; not decided yet."""
 
     @property
     def name(self) -> str:
@@ -82,6 +90,10 @@ class Feedback:
     """Issues open the last time that any were; they are what a resolution resolves."""
     course: Course | None = None
     """How the quality went from iteration to iteration."""
+    grounding: Grounding = field(default_factory=Grounding)
+    """How sources are written."""
+    hint: str = ""
+    """One line to the reviewers about wording that can't be acted on."""
     report: Report | None = None
     """Once it is closed after more than one iteration: which of them is selected, and why."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bot.domain import document as documents
 from bot.domain.escape import code_span, quiet
 from bot.domain.feedback import FailedGate, Finding
+from bot.domain.grounding.words import not_confirmed, sourced
+from bot.domain.rules import Grounding
 
 
 def gate_block(failed: FailedGate, where: str = "") -> str:
@@ -18,16 +20,33 @@ def gate_block(failed: FailedGate, where: str = "") -> str:
         lines.append(f"  - Where: {where}")
     if write := _write(failed):
         lines.append(f"  - Write: {write}")
+    if failed.appealed:
+        lines.append(f"  - {failed.appealed}")
+    elif doubted := next((each.grounding for each in failed.findings if is_doubted(each)), None):
+        lines.append(f"  - Not confirmed: {not_confirmed(doubted.decisive)}")
+    elif failed.again:
+        lines.append(f"  - Again: {failed.again}")
     return "\n".join(lines)
 
 
-def where(failed: FailedGate, places: list[str], head: str) -> str:
-    """The places, the validator's words, and whose words they are; empty where nothing more was said."""
-    finding = next((finding for finding in failed.findings if finding.item.words), failed.findings[0])
+def where(failed: FailedGate, places: list[str], head: str, rules: Grounding | None = None) -> str:
+    """The places, the validator's words, and where that was seen; empty where nothing more was said."""
+    finding = telling(failed)
     if not places and not finding.item.words:
         return ""
     words = f" — {code_span(finding.item.words)}" if finding.item.words else ""
-    return f"{', '.join(places) or 'no place given'}{words} (Source: {_origin(finding)} @ {head[:7]})"
+    claim = f"{', '.join(places) or 'no place given'}{words}"
+    return sourced(claim, finding.grounding, f"{_origin(finding)} @ {head[:7]}", rules or Grounding())
+
+
+def is_doubted(finding: Finding) -> bool:
+    """Whether something that the item claims was not confirmed."""
+    return finding.grounding is not None and finding.grounding.doubted
+
+
+def telling(failed: FailedGate) -> Finding:
+    """The item whose words stand for the gate."""
+    return next((finding for finding in failed.findings if finding.item.words), failed.findings[0])
 
 
 def _origin(finding: Finding) -> str:

@@ -28,7 +28,7 @@ def existence(claim: Claim, seen: Observations) -> Result:
         if claim.holds:
             return verified(Tool.TREE, found.path)
         if found.path != (claim.path or "").rstrip("/"):
-            return unverifiable(f"there is {found.path}", Tool.TREE, found.path)
+            return unverifiable(f"there is `{found.path}`", Tool.TREE, found.path)
         return contradicted(Tool.TREE, "it is in the repository", path=found.path)
     if not claim.holds and found.outcome is Outcome.CONTRADICTED:
         return verified(Tool.TREE)

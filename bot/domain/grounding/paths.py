@@ -22,7 +22,7 @@ _SECRET = re2.compile(
 )
 _CODE = "py pyi js jsx mjs cjs ts tsx go rs java kt c h cc cpp hpp cs rb php swift scala md mdx rst html css"
 _CODE_SUFFIXES = frozenset(_CODE.split())
-_MOST_COMPARED = 20_000
+_MOST_COMPARED = 10_000
 _CLOSE = 0.75
 
 
@@ -86,6 +86,8 @@ _LOOKS = str.maketrans(
 
 
 def _skeleton(path: str) -> str:
+    if path.isascii():
+        return path.lower()
     plain = unicodedata.normalize("NFKD", path).translate(_LOOKS)
     shown: Iterable[str] = (char for char in plain if unicodedata.category(char) not in {"Mn", "Cf", "Cc"})
-    return "".join(shown).casefold()
+    return "".join(shown).lower()

@@ -124,12 +124,16 @@ def _git(subject: str) -> Callable[[Heard], Claim | None]:
 
 
 def _behaviour(heard: Heard) -> Claim | None:
-    subject = heard.quote("q")
+    subject, verb, outcome = heard.quote("q"), heard.group("verb").lower(), heard.word("outcome")
     if not _CODE.fullmatch(subject):
         return None
-    return heard.claim(ClaimType.CODE_BEHAVIOR, subject=subject, value=heard.word("outcome"))
+    # An error's name in a failed check shows that it was raised; of anything else the check must say it.
+    value = "" if outcome.lower() in _LINKS else outcome if verb in _RAISES else f"{verb} {outcome}"
+    return heard.claim(ClaimType.CODE_BEHAVIOR, subject=subject, value=value.strip())
 
 
+_RAISES = frozenset({"raise", "raises", "throw", "throws", "panic", "panics"})
+_LINKS = frozenset({"", "on", "when", "for", "with", "if", "in", "at", "after", "to", "from", "by", "as"})
 _NO_PACKAGE_WORDS = (
     "it this that which the a an line iteration version python node file step at to on of by is"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from bot.domain.grounding.claim import Claim
@@ -31,7 +32,14 @@ def setting(claim: Claim, seen: Observations) -> Result:  # noqa: PLR0911  one a
     same = known[0] == plain(claim.value)
     if same == claim.holds:
         return verified(Tool.CONTENTS, path)
-    return contradicted(Tool.CONTENTS, f"the value is {known[0][:80]}", path=path)
+    shown = (
+        "the value is another one" if _PRIVATE.search(claim.subject) else f"the value is `{known[0][:80]}`"
+    )
+    return contradicted(Tool.CONTENTS, shown, path=path)
+
+
+# A value under such a key is not repeated, whatever file it stands in.
+_PRIVATE = re.compile(r"pass|secret|token|key|credential|auth|private|dsn", re.IGNORECASE)
 
 
 def dependency(claim: Claim, seen: Observations) -> Result:

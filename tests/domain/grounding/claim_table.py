@@ -255,6 +255,8 @@ TABLE: list[Row] = [
         ("`parse_token()` returns `None` on empty input.", U),
         ("`renew` raises TypeError.", V),
         ("`renew` raises ValueError.", U),
+        ("`renew` returns TypeError.", U),
+        ("`renew` swallows TypeError.", U),
         ("`authenticate()` never returns.", U),
         ("`push` leaks memory.", U),
         ("`total` crashes on an empty cart.", U),

@@ -1,0 +1,100 @@
+"""Which reads are made, and which never."""
+
+from dataclasses import replace
+
+from bot.domain.choices import ClaimType
+from bot.domain.grounding.claim import Claim, Form
+from bot.domain.grounding.claims import find
+from bot.domain.grounding.observations import Observations, Tree
+from bot.domain.grounding.plan import Kind, Read, next_read
+from tests.domain.grounding.small_repository import CHECKS, HEAD, entries, seen
+
+LISTED = Observations(HEAD, Tree(entries()))
+
+
+def place(path: str, line: int) -> Claim:
+    return Claim(ClaimType.FILE_LOCATION, f"{path}:{line}", path, line, form=Form.PLACE)
+
+
+def reads(claims, most: int = 20, everything: Observations | None = None) -> list[Read]:
+    """The reads that are made one after the other, each of them answered."""
+    whole = everything or seen()
+    now, done = Observations(HEAD), []
+    while len(done) < most and (read := next_read(claims, now, done)):
+        done.append(read)
+        match read.kind:
+            case Kind.TREE:
+                now = replace(now, tree=whole.tree)
+            case Kind.FILE if read.path in whole.files:
+                now = replace(now, files={**now.files, read.path: whole.files[read.path]})
+            case Kind.FILE:
+                now = replace(now, absent=now.absent | {read.path})
+            case Kind.CHECKS:
+                now = replace(now, checks=tuple(replace(run, annotations=()) for run in CHECKS))
+            case _:
+                pass
+    return done
+
+
+def test_twenty_places_in_three_files_cost_four_reads():
+    claims = [
+        place(path, line) for line in range(1, 8) for path in ("src/auth.py", "web/cart.ts", "README.md")
+    ][:20]
+    assert [read.kind for read in reads(claims)] == [Kind.TREE, Kind.FILE, Kind.FILE, Kind.FILE]
+
+
+def test_the_file_with_most_claims_is_read_first():
+    claims = [place("README.md", 1), place("src/auth.py", 1), place("src/auth.py", 2)]
+    assert [read.path for read in reads(claims)] == ["", "src/auth.py", "README.md"]
+
+
+def test_a_name_asks_for_the_names_of_its_file():
+    assert [read.names for read in reads(find("src/auth.py:parse_token() swallows errors."))] == [False, True]
+
+
+def test_that_a_file_is_there_costs_the_tree_alone():
+    assert reads(find("It repeats docs/guide/setup.md in the second half.")) == [Read(Kind.TREE)]
+
+
+def test_secrets_binaries_links_submodules_and_large_files_are_never_read():
+    texts = (
+        "secrets/.env contains `KEY=1`.",
+        "latest.md contains `x`.",
+        "vendor/lib contains `x`.",
+        "data/huge.csv has `x`.",
+    )
+    assert reads([claim for text in texts for claim in find(text)]) == [Read(Kind.TREE)]
+
+
+def test_a_path_outside_the_repository_costs_nothing():
+    assert reads(find("`../etc/passwd.txt` contains `root`.")) == []
+
+
+def test_a_path_that_the_list_was_too_short_for_is_asked_for_by_itself():
+    short = replace(seen(), tree=Tree({}, truncated=True))
+    claims = find("src/auth.py contains `TTL = 60`.")
+    assert reads(claims, everything=short) == [Read(Kind.TREE), Read(Kind.FILE, "src/auth.py")]
+
+
+def test_a_secrets_file_is_not_asked_for_by_itself_either():
+    short = replace(seen(), tree=Tree({}, truncated=True))
+    assert reads(find("secrets/.env contains `KEY=1`."), everything=short) == [Read(Kind.TREE)]
+
+
+def test_checks_are_read_once_and_annotations_where_words_are_wanted():
+    assert [read.kind for read in reads(find("The tests fail."))] == [Kind.CHECKS]
+    assert [read.kind for read in reads(find("It fails with `KeyError: 'user'`."))] == [
+        Kind.CHECKS,
+        Kind.ANNOTATIONS,
+    ]
+
+
+def test_a_package_is_looked_for_in_the_outermost_manifests():
+    found = [read.path for read in reads(find("`jest` is pinned to 28.0.0."))]
+    manifests = {"go.mod", "package.json", "pom.xml", "pyproject.toml", "requirements.txt"}
+    assert (found[0], set(found[1:]) - manifests) == ("", set())
+
+
+def test_the_branch_is_compared_only_where_that_is_claimed():
+    assert [read.kind for read in reads(find("The branch has conflicts."))] == [Kind.BRANCH]
+    assert [read.kind for read in reads(find("The branch is behind main."))] == [Kind.BRANCH, Kind.COMPARISON]
