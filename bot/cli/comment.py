@@ -21,7 +21,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("repository", metavar="OWNER/REPO")
+    parser.add_argument("repository", metavar="OWNER/REPO", help="where the pull request is")
     parser.add_argument("number", metavar="N", type=int, help="the pull request's number")
     parser.add_argument("--login", required=True, help="the App's login; whose marker counts")
     parser.add_argument("--marker", action="store_true", help="the marker instead of the document")

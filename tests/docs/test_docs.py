@@ -1,0 +1,220 @@
+"""The documents are true: what exists is in them, and what is in them works."""
+
+import ast
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot import cli
+from bot.adapters.rule_files import load_packs, merge, rules_directory
+from bot.domain.commands.catalogue import COMMANDS
+from tests.docs import generate
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "bot" / "adapters" / "web"
+DOCS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\((?P<to>[^)\s]+)\)")
+VARIABLE = re.compile(r"\"((?:GITHUB|DATABASE|LOG|METRICS|PUBLIC|WHETSTONE)_[A-Z_]+|HOST|PORT|DYNO)\"")
+
+
+def text(name) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def fences(*infos):
+    """Every fenced block of these kinds, with where it stands."""
+    for path in DOCS:
+        for found in FENCE.finditer(path.read_text(encoding="utf-8")):
+            if found["info"].strip() in infos:
+                line = path.read_text(encoding="utf-8").count("\n", 0, found.start()) + 1
+                yield pytest.param(found["text"], id=f"{path.relative_to(ROOT)}:{line}")
+
+
+def typed():
+    """Every whetstone command that a document tells somebody to type."""
+    for path in DOCS:
+        whole = path.read_text(encoding="utf-8")
+        inline = re.findall(r"`(whetstone [^`\n]+)`", whole)
+        for block in FENCE.finditer(whole):
+            if block["info"].strip() == "sh":
+                inline += [line for line in block["text"].splitlines() if "whetstone " in line]
+        for line in dict.fromkeys(inline):
+            yield pytest.param(line, id=f"{path.relative_to(ROOT)}: {line}")
+
+
+@pytest.mark.parametrize("path", generate.pages(), ids=lambda path: path.name)
+def test_a_generated_page_is_as_the_code_says(path):
+    again = "stale: python -m tests.docs.generate"
+    assert path.read_text(encoding="utf-8") == generate.pages()[path], again
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_leads_somewhere(path):
+    whole = FENCE.sub("", path.read_text(encoding="utf-8"))
+    links = [each["to"] for each in LINK.finditer(whole) if "://" not in each["to"]]
+    places = [(to, (path.parent / to.partition("#")[0]) if not to.startswith("#") else path) for to in links]
+    missing = [to for to, place in places if not place.exists()]
+    headings = [to for to, place in places if "#" in to and place.suffix == ".md" and not _has(place, to)]
+    assert (missing, headings) == ([], [])
+
+
+def _has(page: Path, link: str) -> bool:
+    anchors = {
+        re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-")
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("#")
+    }
+    return link.partition("#")[2] in anchors
+
+
+def test_every_setting_is_documented():
+    read = {
+        name
+        for path in (ROOT / "bot" / "settings").glob("*.py")
+        for name in VARIABLE.findall(path.read_text(encoding="utf-8"))
+    }
+    page = text("reference/settings.md")
+    assert sorted(name for name in read if f"`{name}" not in page) == []
+
+
+def endpoints() -> set[str]:
+    """The paths that the server's modules give to aiohttp, and those in its own description."""
+    found = set()
+    for path in WEB.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+                method, first = node.func.attr.upper(), node.args[0]
+                if method in {"GET", "POST", "PUT", "DELETE", "PATCH"} and _is_path(first):
+                    found.add(f"{method} {first.value}")
+    return found
+
+
+def _is_path(node) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("/")
+
+
+def test_every_endpoint_is_documented():
+    page = text("reference/api.md").replace("?hours=168", "")
+    known = {_nameless(each) for each in re.findall(r"`((?:GET|POST) /[^`]*)`", page)} | {"GET /"}
+    # The API's paths are written below their repository's.
+    known |= {each.replace("/api/v1/repos/{}/{}", "") for each in known}
+    assert {each for each in endpoints() if _nameless(each) not in known} == set()
+
+
+def _nameless(path: str) -> str:
+    return re.sub(r"\{\w+[^}]*\}", "{}", path)
+
+
+@pytest.mark.parametrize("line", list(typed()))
+def test_every_command_in_the_documents_can_be_typed(line):
+    said = re.search(r"(?<![\w-])whetstone (?P<rest>[^|>#&]*)", line)["rest"]
+    name, *rest = shlex.split(said.replace("…", "x"))
+    command = cli.commands()[name]
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    command.arguments(parser)
+    known = {flag for action in parser._actions for flag in action.option_strings}
+    assert {word.partition("=")[0] for word in rest if word.startswith("-")} <= known
+
+
+def test_every_make_target_in_the_documents_exists():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    told = {name for path in DOCS for name in re.findall(r"\bmake ([a-z]+)\b", _code(path))}
+    assert told - targets == set()
+
+
+def _code(path: Path) -> str:
+    whole = path.read_text(encoding="utf-8")
+    return "\n".join([*re.findall(r"`([^`\n]+)`", whole), *(each["text"] for each in FENCE.finditer(whole))])
+
+
+@pytest.mark.parametrize("content", list(fences("yaml config")))
+def test_every_config_in_the_documents_loads(content, tmp_path):
+    path = tmp_path / "whetstone.yml"
+    path.write_text(content, encoding="utf-8")
+    assert whetstone("check-config", str(path), where=tmp_path)[0] == 0
+
+
+@pytest.mark.parametrize("content", list(fences("yaml pack")))
+def test_every_pack_in_the_documents_loads_and_renders(content, tmp_path):
+    name = re.search(r"^pack: (\S+)", content, re.MULTILINE)[1]
+    tag = re.search(r"^gates:\n  (\w+):", content, re.MULTILINE)[1]
+    (tmp_path / f"{name}.yml").write_text(content, encoding="utf-8")
+    code, said, _ = whetstone("render", tag, "--pack", f"{name}.yml", where=tmp_path)
+    assert (code, "**[BLOCK]" in said) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["render", "parse", "check-config", "demo"])
+def test_what_needs_no_settings_is_said_to_need_none(name):
+    assert (
+        f"`{name}`" in text("reference/settings.md").rpartition("need none of these")[0].rpartition("\n\n")[2]
+    )
+
+
+def test_the_changelog_names_every_command():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert [
+        name
+        for name in cli.commands()
+        if f"`{name}`" not in changelog and f"whetstone {name}" not in changelog
+    ] == []
+
+
+def test_the_decisions_are_one_page_each_with_the_four_parts():
+    parts = ["## Context", "## Decision", "## Consequences", "## Rejected"]
+    for path in (ROOT / "docs" / "adr").glob("0*.md"):
+        whole = path.read_text(encoding="utf-8")
+        assert [line for line in whole.splitlines() if line.startswith("## ")] == parts, path.name
+        assert len(whole.splitlines()) < 80, path.name
+
+
+def test_every_dependency_is_explained():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups = [
+        project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"].values(),
+        *project["dependency-groups"].values(),
+    ]
+    names = {re.match(r"[A-Za-z0-9_.-]+", each)[0] for group in groups for each in group}
+    page = text("dependencies.md")
+    grammars = {name for name in names if name.startswith(("tree-sitter-", "types-"))}
+    assert sorted(name for name in names - grammars if f"`{name}" not in page) == []
+
+
+def test_every_slash_command_that_a_document_names_exists():
+    known = {command.line for command in COMMANDS}
+    told = {name for path in DOCS for name in re.findall(r"(/feedback-[a-z]+)", _code(path))}
+    assert told - known == set()
+
+
+def test_every_tag_in_an_example_of_a_review_is_real():
+    gates = merge(load_packs(rules_directory())).gates
+    told = set(re.findall(r"\[([a-z]+(?:_[a-z]+)+)\]", text("validators.md") + text("getting-started.md")))
+    assert {tag for tag in told if tag not in gates} == set()
+
+
+def whetstone(*arguments, where):
+    run = subprocess.run(  # noqa: S603  our own command
+        [sys.executable, "-m", "bot", *arguments],
+        capture_output=True,
+        check=False,
+        cwd=where,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
+        timeout=60,
+    )
+    return run.returncode, run.stdout.decode(), run.stderr.decode()
+
+
+def test_the_schema_of_the_config_and_its_page_name_the_same_keys():
+    schema = json.loads((ROOT / "bot" / "schemas" / "config.json").read_text(encoding="utf-8"))
+    page = text("reference/configuration.md")
+    assert [name for name in schema["properties"] if f"\n## {name}\n" not in page] == []
