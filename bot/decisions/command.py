@@ -9,6 +9,7 @@ from typing import assert_never
 
 from bot.decisions.orders import Order
 from bot.domain import iterations as judged
+from bot.decisions.selection import Asker, select_by_command
 from bot.domain.choices import Permission
 from bot.domain.commands import asked as asks
 from bot.domain.commands.explain import explain_text
@@ -173,9 +174,10 @@ def _rejected(asked: asks.RejectAsked, ground: _Ground, seen: React) -> Outcome:
 
 
 def _selected(asked: asks.SelectAsked, ground: _Ground, seen: React) -> Outcome:
-    """The selection itself is recorded with the iterations."""
-    del asked
-    return Outcome(ground.pull_request, (seen,))
+    order = ground.order
+    asker = Asker(order.account.login, order.at, _head_seen(ground))
+    done = select_by_command(ground.pull_request, asked, asker, ground.rules)
+    return replace(_answered(ground, done.reply, seen), pull_request=done.pull_request)
 
 
 def _exported(ground: _Ground, seen: React) -> Outcome:

@@ -12,13 +12,22 @@ from bot.domain.course import Course, course
 from bot.domain.escape import code_span
 from bot.domain.links import person, short
 from bot.domain.model import PullRequest
-from bot.domain.override import Override
+from bot.domain.override import Audit, Override
 from bot.domain.rules import Rules
 from bot.domain.rulings import in_force
 from bot.domain.selection import Refused, asked, select
 from bot.domain.selection_report import Report
 
 MOST_AUDITS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks for a selection, when, and which head they saw."""
+
+    login: str
+    at: datetime
+    head: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +66,33 @@ def selection_report_of(pull_request: PullRequest, rules: Rules) -> str | None:
     return selection_report.render(report) if report else None
 
 
-def select_by_command(
-    pull_request: PullRequest, wanted: SelectAsked, by: str, rules: Rules, at: datetime
-) -> Selected:
-    """The pull request with this selection and its audit, bound to the head that it has now.
+def select_by_command(pull_request: PullRequest, wanted: SelectAsked, asker: Asker, rules: Rules) -> Selected:
+    """The pull request with this selection and its audit, bound to the head that the asker saw.
 
-    Whoever calls has made sure, with a fresh read, that `by` may write and is not the author.
+    Whoever calls has made sure, with a fresh read, that the asker may write and is not the author.
     """
     report = report_of(pull_request, rules)
     if report is None:
         return Selected(pull_request, "Nothing was judged yet, so there is no iteration to select.\n")
-    word = str(wanted.choice)
-    found = asked(word, report.trajectory, wanted.reason)
+    found = asked(str(wanted.choice), report.trajectory, wanted.reason)
     if isinstance(found, Refused):
         return Selected(pull_request, f"{found.because}\n")
     choice, number = found
-    override = Override(choice, by, wanted.reason, at, pull_request.head, number)
+    override = Override(choice, asker.login, wanted.reason, asker.at, asker.head, number)
     made = select(report.trajectory, override, pull_request.head)
-    audits = (*pull_request.audits, made.audit) if made.audit else pull_request.audits
-    changed = replace(pull_request, override=override, audits=audits[-MOST_AUDITS:])
-    return Selected(changed, _reply(replace(report, selection=made)))
+    if made.audit is None:
+        return Selected(pull_request, _moved(asker, pull_request))
+    audits = (*pull_request.audits, made.audit)[-MOST_AUDITS:]
+    changed = replace(pull_request, override=override, audits=audits)
+    return Selected(changed, _reply(made.audit, replace(report, selection=made)))
 
 
-def _reply(report: Report) -> str:
-    audit = report.selection.audit
-    if audit is None:
-        return selection_report.render(report)
+def _moved(asker: Asker, pull_request: PullRequest) -> str:
+    seen, now = code_span(short(asker.head)), code_span(short(pull_request.head))
+    return f"Not selected: it was asked for at {seen}, and the head is {now} by now. Ask again if it holds.\n"
+
+
+def _reply(audit: Audit, report: Report) -> str:
     way = (
         f"confirms iteration {audit.after}"
         if audit.before == audit.after

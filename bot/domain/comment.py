@@ -214,8 +214,10 @@ def _folded_quality(feedback: Feedback, site: Site) -> str:
     if report is not None:
         result = quality_fold.summary(course.trajectory, way_back=False)
         return _fold(result, selection_report.render(report).rstrip())
-    repository = feedback.pull_request.repository
-    return quality_fold.fold(course.trajectory, course.present, course.gates, site.web, repository) or ""
+    known = feedback.pull_request
+    fold = quality_fold.fold(course.trajectory, course.present, course.gates, site.web, known.repository)
+    made = known.override if known.override and known.override.head == known.head else None
+    return "\n\n".join(part for part in (quality_fold.decided(made) if made else "", fold) if part)
 
 
 def _folded_document(copy: documents.Json | None) -> str:

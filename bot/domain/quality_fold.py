@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.domain.degradation import EARLY, Degradation, note
+from bot.domain.escape import code_span
 from bot.domain.feedback import failed_gates
 from bot.domain.gates import Gates
 from bot.domain.going_back import commands, same_files
 from bot.domain.iterations import WINDOW, Iteration
-from bot.domain.links import Web
+from bot.domain.links import Web, person
 from bot.domain.model import Repository
+from bot.domain.override import Choice, Override
 from bot.domain.trajectory import Scored, Trajectory, decimals
 from bot.domain.weights import Dimension
 
@@ -59,6 +61,13 @@ def shorter_way(trajectory: Trajectory, gates: Gates, now: Sequence[str | None])
         return ""
     before = blocking_tags(best.snapshot.iteration, gates)
     return f"Shorter: go back to iteration {best.number} (below), where {_was_open(before, now)}."
+
+
+def decided(override: Override) -> str:
+    """Return who selected what, and why."""
+    what = {Choice.USE_BEST: "the best iteration", Choice.USE_FINAL: "the final iteration"}
+    chosen = what.get(override.choice, f"iteration {override.iteration}")
+    return f"{person(override.by)} selected {chosen}: {code_span(override.reason)}"
 
 
 def opened(iteration: Iteration, gates: Gates) -> str:

@@ -7,7 +7,7 @@ import pytest
 from bot.decisions.pull_request import decide, feedback_on
 from bot.decisions.record import record
 from bot.decisions.revisions import MOST_FILES, MOST_LISTED, MOST_PATCH, MOST_READS, unread, with_revisions
-from bot.decisions.selection import report_of, select_by_command, selection_report_of
+from bot.decisions.selection import Asker, report_of, select_by_command, selection_report_of
 from bot.domain.announcement import Announce, Kind
 from bot.domain.check_result import CheckResult
 from bot.domain.commands.asked import Choice as Asked
@@ -384,8 +384,8 @@ def test_nothing_judged_has_no_report():
 # A person selects
 
 
-def selected(known, choice, reason="the second is what we want"):
-    return select_by_command(known, SelectAsked(choice, reason), "bob", RULES, at(70))
+def selected(known, choice, reason="the second is what we want", seen=HEADS[2]):
+    return select_by_command(known, SelectAsked(choice, reason), Asker("bob", at(70), seen), RULES)
 
 
 def test_a_person_selects_an_iteration_with_a_reason():  # row 73 # row 74 # row 75
@@ -435,6 +435,22 @@ def test_a_selection_without_a_reason_is_refused():  # row 76
 def test_before_the_first_judgement_there_is_nothing_to_select():
     known = pull_request()
     assert selected(known, Asked.BEST).pull_request == known
+
+
+def test_a_selection_of_a_head_that_was_left_is_not_taken():
+    known = three("date_errors")
+    done = selected(known, Asked.BEST, seen=HEADS[1])
+    assert done.pull_request == known
+    assert done.reply == (
+        "Not selected: it was asked for at `2222222`, and the head is `3333333` by now. "
+        "Ask again if it holds.\n"
+    )
+
+
+def test_the_comment_names_who_selected_and_why():
+    known = selected(three("date_errors"), 1, "the first is @simple").pull_request
+    body = decided(known, Facts(ME)).effects[0].body
+    assert "\n\n`bob` selected iteration 1: `the first is @simple`\n\n" in body
 
 
 def test_whoever_selected_the_final_one_is_not_told_that_it_was_not_the_best():
