@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
 
+from bot.decisions.comment_verdicts import rejected_by_command
 from bot.decisions.orders import Order
-from bot.domain import iterations as judged
 from bot.decisions.selection import Asker, select_by_command
+from bot.domain import iterations as judged
 from bot.domain.choices import Permission
 from bot.domain.commands import asked as asks
 from bot.domain.commands.explain import explain_text
@@ -35,7 +36,7 @@ from bot.domain.replied import Replied
 from bot.domain.rules import Rules
 from bot.domain.ruling import Act, Ruling
 from bot.domain.rulings import in_force
-from bot.domain.thread_effects import Face, React, Reply
+from bot.domain.thread_effects import Face, React, Reply, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +167,20 @@ def _appealed(asked: asks.AppealAsked, ground: _Ground, seen: React) -> Outcome:
     return _answered(ground, appealed_text(ruling), seen, ruling)
 
 
+_ANCHORS = {
+    Where.COMMENT: "#issuecomment-",
+    Where.INLINE: "#discussion_r",
+    Where.REVIEW: "#pullrequestreview-",
+}
+
+
 def _rejected(asked: asks.RejectAsked, ground: _Ground, seen: React) -> Outcome:
-    """The verdict itself is recorded with the other verdicts; here an appeal is refused."""
+    """The tags stand as this person's verdict, and an appeal against one of them is refused."""
     rulings = tuple(_ruling(Act.REJECT, tag, asked.reason or "", ground) for tag in asked.tags)
-    known = replace(ground.pull_request, rulings=(*ground.pull_request.rulings, *rulings))
+    known, order = ground.pull_request, ground.order
+    page = f"{ground.site.web.pull_url(known.repository, known.number)}{_ANCHORS[order.where]}{order.id}"
+    known = rejected_by_command(known, asked, order, ground.facts.role, page)
+    known = replace(known, rulings=(*known.rulings, *rulings))
     return Outcome(known, (seen,))
 
 

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 from datetime import datetime
 
+from bot.decisions.orders import Order
 from bot.domain.commands.asked import RejectAsked
 from bot.domain.events import CommentSeen
 from bot.domain.gates import Gates
@@ -61,35 +62,41 @@ def with_comment(
 
 
 def rejected_by_command(
-    pull_request: PullRequest, asked: RejectAsked, given: CommentSeen, role: str | None
+    pull_request: PullRequest, asked: RejectAsked, order: Order, role: str | None, url: str
 ) -> PullRequest:
     """The pull request after `/feedback-reject` by somebody who may: these tags besides what they had said.
 
     The command is their newest word, so their later approval lifts it like a review.
     """
-    author = given.author
-    key = f"user:{author.id}"
+    account = order.account
+    key = f"user:{account.id}"
     before = [
         verdict
         for verdict in standing(pull_request.verdicts)
         if verdict.validator.key == key and verdict.stance is Stance.REJECTS
     ]
-    said = [Item(tag, words=asked.reason or "", place=asked.place, url=given.url) for tag in asked.tags]
+    said = [Item(tag, words=asked.reason or "", place=asked.place, url=url) for tag in asked.tags]
     items, more = bounded([item for verdict in before for item in verdict.items] + said)
     verdict = Verdict(
-        id=f"command:{given.comment_id}",
-        validator=Validator(key, author.login, bot=author.bot),
+        id=f"command:{order.key}",
+        validator=Validator(key, account.login, bot=account.bot),
         stance=Stance.REJECTS,
-        at=given.created_at,
-        head=head_at(pull_request, given.created_at),
+        at=order.at,
+        head=head_at(pull_request, order.at),
         items=items,
         more=more + sum(verdict.more for verdict in before),
-        url=given.url,
+        url=url,
         permission=role,
-        body_hash=hashlib.sha256(given.body.encode("utf-8", "surrogatepass")).hexdigest(),
+        body_hash=hashlib.sha256(repr(asked).encode("utf-8", "surrogatepass")).hexdigest(),
     )
     others = tuple(each for each in pull_request.verdicts if each.id != verdict.id)
     return replace(pull_request, verdicts=(*others, verdict))
+
+
+def with_commands(known: tuple[Verdict, ...], changed: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+    """The known verdicts, and those that a command has added since."""
+    ids = {verdict.id for verdict in known}
+    return (*known, *(each for each in changed if each.id.startswith("command:") and each.id not in ids))
 
 
 def head_at(pull_request: PullRequest, at: datetime) -> str:

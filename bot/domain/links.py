@@ -42,6 +42,10 @@ class Web:
         """The address of a file, or of lines of it, at a revision or on a branch."""
         return f"{self._home(repository)}/blob/{_quoted(sha)}/{_quoted(place.path)}{_lines(place)}"
 
+    def pull_url(self, repository: Repository, number: int) -> str:
+        """The address of a pull request's own page, for machines: in a text it would be a mention."""
+        return f"{self._home(repository)}/pull/{number}"
+
     def commit(self, repository: Repository, sha: str) -> str:
         """A commit of the pull request that this is about, direct."""
         return f"[{_sha(sha)}]({self._home(repository)}/commit/{_quoted(sha)})"

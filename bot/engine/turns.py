@@ -9,13 +9,14 @@ from datetime import datetime
 
 from bot.decisions.checks import beside
 from bot.decisions.command import Outcome
+from bot.decisions.comment_verdicts import speaks, with_commands
 from bot.decisions.fixing import wanted_files
 from bot.decisions.orders import orders_in
 from bot.decisions.pull_request import decide
 from bot.decisions.record import record
 from bot.decisions.revisions import unread
 from bot.domain.comment import Site
-from bot.domain.events import Event, Ignored
+from bot.domain.events import CommentSeen, Event, Ignored
 from bot.domain.facts import Moment
 from bot.domain.grounding.statements import unchecked
 from bot.domain.model import PullRequest
@@ -75,9 +76,17 @@ class Turns:
         commits = CommitTurns(self.store, self.github, self.rule_book, self.parse, self.derive)
         return await commits.turn(claim, read.done, read.unreadable)
 
+    async def _is_voice(self, read: _Read) -> bool:
+        """Whether a named validator judges a pull request that was never seen."""
+        for event, _ in read.events:
+            if isinstance(event, CommentSeen):
+                rules = await self.rule_book.rules(event.repository)
+                return any(isinstance(e, CommentSeen) and speaks(e, None, rules) for e, _ in read.events)
+        return False
+
     async def _turn(self, lane: str, known: PullRequest | None, read: _Read) -> Turn:
         orders = orders_in(event for event, _ in read.events)
-        if known is None and orders:
+        if known is None and (orders or await self._is_voice(read)):
             known = await first_seen([event for event, _ in read.events], self.github)
         if known is None or not read.events:
             return Turn(None, (), read.done, read.unreadable)
@@ -114,7 +123,11 @@ class Turns:
                 # From the start again, or what the first decision wants announced would be lost.
                 changed = done.pull_request
                 known = replace(
-                    known, rulings=changed.rulings, override=changed.override, audits=changed.audits
+                    known,
+                    rulings=changed.rulings,
+                    override=changed.override,
+                    audits=changed.audits,
+                    verdicts=with_commands(known.verdicts, changed.verdicts),
                 )
                 decision = decide(known, facts, rules, moment, self.site)
         decision = beside(decision, facts, rules, moment, self.site)
