@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -22,7 +23,7 @@ from bot.domain.document import SCHEMA_ID
 from bot.domain.gates import Gates
 from bot.domain.links import GITHUB, Web
 from bot.domain.lint import Lint
-from bot.domain.model import Repository
+from bot.domain.model import PullRequest, Repository
 from bot.domain.rules import Rules
 from bot.domain.spoken import Spoken
 from bot.ports import ConfigMemory, Delivery, GitHub, StoreUnavailable
@@ -203,9 +204,53 @@ async def _serving(
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
     door = Door(store, secrets, events_read(), configuration.app_id)
     trying = _trying(configuration, guests) if guests else ()
-    app = application([*door.routes(), *routes(_Readiness(store, worker)), *trying])
-    async with serving(app, configuration.host, configuration.port) as address:
-        yield address
+    async with _api(configuration, store) as api:
+        app = application([*door.routes(), *routes(_Readiness(store, worker)), *trying, *api])
+        async with serving(app, configuration.host, configuration.port) as address:
+            yield address
+
+
+@asynccontextmanager
+async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequence[Any]]:
+    """The routes of the HTTP API, with connections of their own to GitHub."""
+    from bot.adapters.github.visitors import visitors
+    from bot.adapters.rule_book import NoMemory
+    from bot.adapters.web.api.access import Access
+    from bot.adapters.web.api.guard import Guard
+    from bot.adapters.web.api.open_doors import OpenDoors
+    from bot.adapters.web.api.pulls import PullFeedback
+    from bot.adapters.web.api.records import AuthorRecords
+    from bot.decisions.selection import selection_report_of
+
+    async with _github(configuration, now) as github, visitors(configuration.api_url) as asking:
+        guard = Guard(Access(asking), store.memory)
+        rule_book = _rule_book(github, store, NoMemory(), now)
+        pulls = PullFeedback(
+            store, store.memory, rule_book, partial(_course, site(configuration)), selection_report_of
+        )
+        yield [
+            *AuthorRecords(store.memory, rule_book, now).routes(guard),
+            *pulls.routes(guard),
+            *OpenDoors(github.me, rule_book).routes(guard),
+        ]
+
+
+def _course(where: Site, known: PullRequest, rules: Rules) -> dict[str, Any]:
+    """How the iterations of a pull request went, for the API."""
+    import msgspec
+
+    from bot.decisions.selection import report_of
+    from bot.domain.bundle import best_tracker, iteration_history
+
+    report = report_of(known, rules)
+    scored = report.trajectory.scored if report else ()
+    return {
+        "iteration_history": iteration_history(scored),
+        "best_tracker": best_tracker(report.trajectory, known.repository, where.web.host_url)
+        if report
+        else None,
+        "grounding": msgspec.to_builtins(known.grounding),
+    }
 
 
 @asynccontextmanager

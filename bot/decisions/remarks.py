@@ -38,7 +38,9 @@ def with_remarks(feedback: Feedback, recent: Sequence[Record], web: Web) -> Feed
 
 def _again(tag: str, feedback: Feedback, records: Sequence[Record], web: Web) -> str:
     known = feedback.pull_request
-    found = recurrence(tag, known.number, records, feedback.at)
+    # GitHub's clock may be ahead of ours.
+    now = max(feedback.at, *(record.last_active for record in records))
+    found = recurrence(tag, known.number, records, now)
     return again(found, known.repository, web) if found else ""
 
 

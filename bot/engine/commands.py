@@ -38,6 +38,8 @@ class Commands:
         before = await self.memory.replies(lane)
         facts = CommandFacts(await self.github.me(), now, replies=before)
         for order in orders:
+            # GitHub's clock may be ahead of ours; the command is never from the future.
+            facts = replace(facts, now=max(now, order.at))
             read = await self._facts(order, outcome.pull_request, rules, facts)
             outcome = decide(order, outcome.pull_request, read, rules, self.site).after(outcome)
         return outcome

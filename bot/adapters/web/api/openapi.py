@@ -1,0 +1,183 @@
+"""The description of this API in the words of OpenAPI 3.1; a test holds it against the running server."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from bot.adapters import schemas
+
+Json = dict[str, Any]
+
+_TEXT = {"type": "string"}
+_COUNT = {"type": "integer", "minimum": 0}
+_REPO = "/api/v1/repos/{owner}/{repo}"
+_STORED = ("pull_requests", "documents", "verdicts", "commands", "rulings")
+_TOKEN: list[Json] = [{"token": []}]
+
+
+@cache
+def description() -> Json:
+    """The whole description."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Whetstone",
+            "version": "1",
+            "description": "What a repository's reviewers rejected, and how its authors fared since.",
+        },
+        "paths": {
+            f"{_REPO}/patterns": _guarded(
+                "Every author's patterns by login", _object(_ref("patterns")), _HOURS, *_PAGES
+            ),
+            f"{_REPO}/authors/{{login}}/patterns": _guarded(
+                "One author's patterns", _ref("patterns"), _path("login"), _HOURS
+            ),
+            f"{_REPO}/authors/{{login}}/export": _guarded(
+                "All that is stored about an author", _ref("export"), _path("login"), *_PAGES
+            ),
+            f"{_REPO}/pulls/{{number}}/feedback": _guarded(
+                "The documents of a pull request, newest first", _ref("feedback"), _NUMBER, *_PAGES
+            ),
+            f"{_REPO}/pulls/{{number}}/selection-report": _guarded(
+                "Which iteration is the result, and why", None, _NUMBER
+            ),
+            f"{_REPO}/gates": _guarded("The gates in force", {"type": "array", "items": _ref("gate")}),
+            "/api/v1/app": _open("The App's own login", _ref("app"), {503: "GitHub is away"}),
+            "/schemas/{name}.json": _open(
+                "A published schema", {"type": "object"}, {404: "No such schema"}, _SCHEMA
+            ),
+            "/openapi.json": _open("This description", {"type": "object"}, {}),
+        },
+        "components": {
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "A GitHub token; one that may read metadata is enough.",
+                }
+            },
+            "schemas": _schemas(),
+        },
+    }
+
+
+def _guarded(summary: str, content: Json | None, *parameters: Json) -> Json:
+    kind, schema = ("application/json", content) if content else ("text/markdown", _TEXT)
+    problems = {
+        "400": "A parameter is wrong",
+        "401": "No token, or one that GitHub does not know",
+        "404": "Nothing there, or nothing that this token may see",
+        "429": "Too many calls with this token",
+        "503": "GitHub or the store is away",
+    }
+    return {
+        "get": {
+            "summary": summary,
+            "security": _TOKEN,
+            "parameters": [_path("owner"), _path("repo"), *parameters],
+            "responses": {"200": _answer(summary, kind, schema), "304": {"description": "As known"}}
+            | {status: _problem(what) for status, what in problems.items()},
+        }
+    }
+
+
+def _open(summary: str, content: Json, problems: dict[int, str], *parameters: Json) -> Json:
+    kind = "application/schema+json" if parameters else "application/json"
+    return {
+        "get": {
+            "summary": summary,
+            "security": [],
+            "parameters": list(parameters),
+            "responses": {"200": _answer(summary, kind, content), "304": {"description": "As known"}}
+            | {str(status): _problem(what) for status, what in problems.items()},
+        }
+    }
+
+
+def _answer(summary: str, kind: str, schema: Json) -> Json:
+    return {
+        "description": summary,
+        "headers": {"ETag": {"schema": _TEXT}},
+        "content": {kind: {"schema": schema}},
+    }
+
+
+def _problem(what: str) -> Json:
+    return {"description": what, "content": {"application/problem+json": {"schema": _ref("problem")}}}
+
+
+def _ref(name: str) -> Json:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _object(values: Json) -> Json:
+    return {"type": "object", "additionalProperties": values}
+
+
+def _path(name: str, schema: Json = _TEXT) -> Json:
+    return {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _query(name: str, most: int, default: int) -> Json:
+    schema = {"type": "integer", "minimum": 1, "maximum": most, "default": default}
+    return {"name": name, "in": "query", "required": False, "schema": schema}
+
+
+_HOURS = _query("hours", 24 * 3650, 168)
+_PAGES = (_query("page", 1_000_000, 1), _query("per_page", 100, 30))
+_NUMBER = _path("number", {"type": "integer", "minimum": 1, "maximum": 2**31 - 1})
+_SCHEMA = _path("name", {"type": "string", "enum": list(schemas.names())})
+
+
+def _schemas() -> Json:
+    return {
+        "problem": _record({"title": _TEXT, "status": {"type": "integer"}, "detail": _TEXT}),
+        "app": _record({"id": {"type": "integer"}, "login": _TEXT}),
+        "gate": _record(
+            {"tag": _TEXT, "gate": _TEXT, "description": _TEXT, "fix": _TEXT, "severity": _TEXT},
+        ),
+        "issue": _record(
+            {
+                "tag": _TEXT,
+                "count": _COUNT,
+                "pct": {"type": "number", "minimum": 0, "maximum": 100},
+                "gate": _TEXT,
+                "fix": _TEXT,
+                "auto_fixable": {"type": "boolean"},
+            }
+        ),
+        "patterns": _record(
+            {
+                "agent": _TEXT,
+                "period_hours": _COUNT,
+                "total_prs": _COUNT,
+                "rejected_prs": _COUNT,
+                "approval_rate": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+                "first_pass_prs": _COUNT,
+                "top_issues": {"type": "array", "items": _ref("issue"), "maxItems": 5},
+                "issue_breakdown": _object(_COUNT),
+                "trend": {"type": "string", "enum": ["improving", "stable", "worsening", "no_data"]},
+            }
+        ),
+        "export": _record(
+            {
+                "login": _TEXT,
+                "id": {"type": "integer"},
+                "repository": _TEXT,
+                **{name: {"type": "array"} for name in _STORED},
+            }
+        ),
+        "feedback": _record(
+            {
+                "documents": {"type": "array", "items": {"type": "object"}},
+                "iteration_history": {"type": "array", "items": {"type": "object"}},
+                "best_tracker": {"type": ["object", "null"]},
+                "grounding": {},
+            }
+        ),
+    }
+
+
+def _record(properties: Json) -> Json:
+    return {"type": "object", "properties": properties, "required": list(properties)}

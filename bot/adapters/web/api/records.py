@@ -1,0 +1,109 @@
+"""`…/patterns`, `…/authors/{login}/patterns`, `…/authors/{login}/export`: what is remembered of authors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from aiohttp import web
+
+from bot.adapters.web.api.guard import Guard
+from bot.adapters.web.api.refusals import not_found
+from bot.adapters.web.api.replies import number, page_of, reply
+from bot.domain.judged import Judged, judged
+from bot.domain.memory import Record, last_hours, reaches_back
+from bot.domain.model import Account
+from bot.domain.patterns import all_patterns, patterns
+from bot.domain.rules import Rules
+from bot.domain.visits import Visit
+from bot.ports import RuleBook
+
+HOURS = 168
+MOST_HOURS = 24 * 3650
+
+
+class Archive(Protocol):
+    """Whoever remembers."""
+
+    async def records(
+        self, repository_id: int, since: datetime, author_id: int | None = None
+    ) -> tuple[Record, ...]:
+        """The records of a repository, or of one author in it, that were last active since then."""
+        ...
+
+    async def author(self, repository_id: int, login: str) -> Account | None:
+        """The author who has, or last had, this login there."""
+        ...
+
+    async def export(self, repository_id: int, account_id: int) -> dict[str, Any]:
+        """All that is stored about somebody in a repository."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorRecords:
+    """Answers about authors, to whoever may see their record."""
+
+    archive: Archive
+    rule_book: RuleBook
+    now: Callable[[], datetime]
+
+    def routes(self, guard: Guard) -> list[web.RouteDef]:
+        """The three routes about authors."""
+        return [
+            guard.get("/patterns", self.all),
+            guard.get("/authors/{login}/patterns", self.one),
+            guard.get("/authors/{login}/export", self.export),
+        ]
+
+    async def all(self, request: web.Request, visit: Visit) -> web.Response:
+        """Every author's patterns by login; without `triage` the agents' and the caller's own."""
+        hours = number(request, "hours", HOURS, MOST_HOURS)
+        rules = await self.rule_book.rules(visit.repository)
+        now, before = await self._judged(visit, hours, rules)
+        rows = [row for row in now if _seen(visit, row.author, rules)]
+        found = sorted(all_patterns(rows, before, rules.gates, hours).items())
+        shown, links = page_of(request, found)
+        return reply(request, {login: known.as_json() for login, known in shown}, links=links)
+
+    async def one(self, request: web.Request, visit: Visit) -> web.Response:
+        """One author's patterns; the empty ones for whoever has no pull requests here."""
+        hours = number(request, "hours", HOURS, MOST_HOURS)
+        rules = await self.rule_book.rules(visit.repository)
+        author = await self._author(request, visit, rules)
+        now, before = await self._judged(visit, hours, rules, author.id)
+        return reply(request, patterns(now, before, rules.gates, author.login, hours).as_json())
+
+    async def export(self, request: web.Request, visit: Visit) -> web.Response:
+        """All that is stored about an author; a page of their pull requests at a time."""
+        rules = await self.rule_book.rules(visit.repository)
+        author = await self._author(request, visit, rules)
+        found = await self.archive.export(visit.repository.id, author.id)
+        shown, links = page_of(request, found["pull_requests"])
+        about = {"login": author.login, "id": author.id, "repository": visit.repository.full_name}
+        return reply(request, {**about, **found, "pull_requests": shown}, links=links)
+
+    async def _author(self, request: web.Request, visit: Visit, rules: Rules) -> Account:
+        login = request.match_info["login"]
+        if visit.account and visit.account.login.lower() == login.lower():
+            return visit.account
+        author = await self.archive.author(visit.repository.id, login)
+        author = author or Account(-1, login, bot=login.endswith("[bot]"))
+        if not _seen(visit, author, rules):
+            raise not_found("There is no such author, or the token's holder may not see their record.")
+        return author
+
+    async def _judged(
+        self, visit: Visit, hours: int, rules: Rules, author_id: int | None = None
+    ) -> tuple[tuple[Judged, ...], tuple[Judged, ...]]:
+        window = last_hours(hours, self.now())
+        dead_after = timedelta(days=rules.history.dead_after_days)
+        since = reaches_back(window.before, dead_after)
+        records = await self.archive.records(visit.repository.id, since, author_id)
+        return judged(records, window, dead_after), judged(records, window.before, dead_after)
+
+
+def _seen(visit: Visit, author: Account, rules: Rules) -> bool:
+    return visit.sees(author, agent=rules.authors.is_agent(author.login, bot=author.bot))
