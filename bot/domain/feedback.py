@@ -24,6 +24,8 @@ class Finding:
     by: Validator
     grounding: ItemGrounding | None = None
     """What looking its claims up showed; None where it claims nothing that can be looked up."""
+    said_in: str = "review"
+    """The way in which it was said: by review, comment, label, command or validation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,9 @@ def failed_gates(
     for verdict in standing:
         if verdict.stance is Stance.REJECTS:
             for item in verdict.items:
-                by_tag.setdefault(item.tag or f":{item.aspect}", []).append(Finding(item, verdict.validator))
+                by_tag.setdefault(item.tag or f":{item.aspect}", []).append(
+                    Finding(item, verdict.validator, said_in=verdict.id.partition(":")[0])
+                )
     failed = [_failed(tag, tuple(findings), gates, before) for tag, findings in by_tag.items()]
     return tuple(sorted(failed, key=_rank))
 

@@ -50,7 +50,8 @@ def telling(failed: FailedGate) -> Finding:
 
 
 def _origin(finding: Finding) -> str:
-    return f"{'check' if finding.by.check else 'review by'} {code_span(finding.by.name)}"
+    way = "check" if finding.by.check else f"{finding.said_in} by"
+    return f"{way} {code_span(finding.by.name)}"
 
 
 def _unknown(failed: FailedGate) -> str:
