@@ -434,6 +434,23 @@ def _rule_book(
 ) -> LiveRuleBook:
     from bot.adapters.rule_book import LiveRuleBook
     from bot.adapters.rule_files import load_packs, rules_directory
+    from bot.adapters.scoring_rules import load_scoring
+
+    book = LiveRuleBook(load_packs(rules_directory()), github, memory, teller, clock)
+    book.scoring = load_scoring(rules_directory() / "scoring.yml")
+    return book
+
+
+async def bundle(repository: tuple[str, str], number: int) -> dict[str, str] | None:
+    """Every file of a pull request's export with its text; None where nothing is judged there."""
+    from bot.decisions.selection import report_of
+    from bot.domain import bundle as bundles
+
+    async with store_of(database_url()) as store:
+        newest = await store.recorded(repository, limit=1)
+        known = await store.load(f"pr:{newest[0].repository.id}:{number}") if newest else None
+        report = report_of(known, await _kept_rules(store, known.repository)) if known else None
+    return bundles.files(report, known.repository) if known and report else None
 
     return LiveRuleBook(load_packs(rules_directory()), github, memory, teller, clock)
 

@@ -20,6 +20,7 @@ from bot.domain.gates import Gates
 from bot.domain.model import Repository
 from bot.domain.problems import Problem, RuleFileError
 from bot.domain.rules import Rules
+from bot.domain.weights import SCORING
 from bot.ports import ConfigMemory, Forbidden, Gone, Inbox, KeptConfig, Refused, Unavailable
 
 PATH = ".github/whetstone.yml"
@@ -75,6 +76,8 @@ class LiveRuleBook:
         self._memory = memory
         self._broken = broken
         self._clock = clock
+        self.scoring = SCORING
+        """The product's own, unless somebody gives another."""
         self._held: LRUCache[int, _Held] = LRUCache(10_000)
         self._owners: LRUCache[tuple[int, str], tuple[datetime, Config | None]] = LRUCache(10_000)
         self._covered: LRUCache[str, datetime] = LRUCache(10_000)
@@ -217,7 +220,8 @@ class LiveRuleBook:
         try:
             return merge(self._packs, owners, config)
         except RuleFileError:
-            return merge(self._packs, owners)
+            rules = merge(self._packs, owners)
+        return replace(rules, scoring=self.scoring)
 
 
 @dataclass(frozen=True, slots=True)
