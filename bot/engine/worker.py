@@ -18,6 +18,8 @@ BEAT_EVERY = 2.0
 LATE_AFTER = 15.0
 """A process whose last good beat is older writes nothing: its lanes may be somebody else's."""
 POLL_EVERY = 1.0
+WIND_UP = 8.0
+"""Seconds that unfinished turns get when the process is asked to stop."""
 SWEEP_EVERY = 3600.0
 MOST_ATTEMPTS = 12
 LONGEST_DELAY = 900.0
@@ -49,8 +51,7 @@ class Worker:
                 claimed = await self._claim_some()
                 if not claimed:
                     await self._pause()
-            if self._running:
-                await asyncio.wait(self._running)
+            await self._wind_up()
             for chore in chores:
                 chore.cancel()
 
@@ -58,6 +59,11 @@ class Worker:
         """Take no further lane."""
         self._stopping.set()
         self.store.wakes.set()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it takes no further lane."""
+        return self._stopping.is_set()
 
     async def settled(self) -> None:
         """Return when nothing is under way and nothing is due."""
@@ -81,9 +87,31 @@ class Worker:
             await self._taken(claim)
         except Fenced:
             logger.warning("the lane was taken over", extra={"lane": claim.lane})
-        except StoreUnavailable:
-            # Nothing can be written down: the lease runs out, and the lane is taken again.
-            logger.exception("the store went away", extra={"lane": claim.lane})
+        except StoreUnavailable as away:
+            # Nothing can be written down: the lane stays ours and is claimed again once the store is back.
+            logger.warning("the store went away: %s", away, extra={"lane": claim.lane})
+        except asyncio.CancelledError:
+            await self._hand_back(claim)
+            raise
+        finally:
+            self.store.abandon(claim)
+
+    async def _hand_back(self, claim: Claim) -> None:
+        """An unfinished turn leaves its lane due, unless it is somebody else's by now."""
+        with contextlib.suppress(Fenced, StoreUnavailable):
+            await self.store.release(claim, retry_after=0.0, attempt=claim.attempt)
+
+    async def _wind_up(self) -> None:
+        """Let what is under way come to its end for a while, then hand it back."""
+        if self._running:
+            _, unfinished = await asyncio.wait(self._running, timeout=WIND_UP)
+            await self._cancel(unfinished)
+
+    async def _cancel(self, tasks: set[asyncio.Task[None]]) -> None:
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=1.0)
 
     async def _taken(self, claim: Claim) -> None:
         try:
@@ -158,6 +186,10 @@ class Worker:
     async def _beats(self) -> None:
         while True:
             await asyncio.sleep(BEAT_EVERY)
+            if self.beat_age > LATE_AFTER and self._running:
+                # We were held up, or the store was away: our lanes may have been given to somebody else.
+                logger.warning("the beat is late by %.0f s: unfinished turns are dropped", self.beat_age)
+                await self._cancel(set(self._running))
             await self._beat()
 
     async def _beat(self) -> None:
