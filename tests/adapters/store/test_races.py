@@ -2,12 +2,11 @@
 
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
-from itertools import chain
 
 import asyncpg
 import pytest
 
-from bot.adapters.store import open_store
+from bot.adapters.store import lanes, open_store
 from bot.ports import Acceptance
 from tests.adapters.store.story import LANE, claim_one, delivery, done
 
@@ -74,17 +73,21 @@ async def test_two_doors_that_are_given_the_same_deliveries_do_not_deadlock(door
     assert (first + second).count(Acceptance.QUEUED) == 9
 
 
-async def test_two_doors_with_deliveries_for_the_same_lanes_do_not_deadlock(doors, postgres_url):
+async def test_arrivals_in_the_same_lanes_do_not_deadlock_in_whatever_order_they_are_given(
+    doors, postgres_url
+):
     one, other = doors
-    lanes = [f"pull:1:{number}" for number in NUMBERS]
-    await accept_all(one, lanes, lambda name: name)
-    async with held_up(postgres_url, (ARRIVE, lanes[5])) as until_blocked:
-        accepting = [
-            asyncio.create_task(accept_all(one, [f"{lane} a" for lane in lanes], lambda name: name[:-2])),
-            asyncio.create_task(accept_all(other, [f"{lane} b" for lane in lanes], lambda name: name[:-2])),
+    names = [f"pull:1:{number}" for number in NUMBERS]
+    arrivals = [lanes.Arrival(name, 5, 1) for name in names]
+    await accept_all(one, names, lambda name: name)
+    async with held_up(postgres_url, (ARRIVE, names[5])) as until_blocked:
+        arriving = [
+            asyncio.create_task(one._database.write(lambda tx: lanes.arrive(tx, arrivals))),
+            asyncio.create_task(other._database.write(lambda tx: lanes.arrive(tx, arrivals[::-1]))),
         ]
         await until_blocked(2)
-    assert set(chain.from_iterable(await asyncio.gather(*accepting))) == {Acceptance.QUEUED}
+    await asyncio.gather(*arriving)
+    assert [claim.arrivals for claim in await one.claim(10)] == [3, 3, 3, 3, 3, 4, 3, 3, 3, 3]
 
 
 async def test_a_turn_and_a_door_that_repeats_its_deliveries_do_not_deadlock(doors, postgres_url):
