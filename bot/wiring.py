@@ -452,7 +452,19 @@ async def bundle(repository: tuple[str, str], number: int) -> dict[str, str] | N
         report = report_of(known, await _kept_rules(store, known.repository)) if known else None
     return bundles.files(report, known.repository) if known and report else None
 
-    return LiveRuleBook(load_packs(rules_directory()), github, memory, teller, clock)
+
+async def _kept_rules(memory: ConfigMemory, repository: Repository) -> Rules:
+    """The rules as last read from GitHub, which is not asked here."""
+    from bot.adapters.rule_files import load_packs, rules_directory
+    from bot.adapters.rule_files.config import load_config, merge
+
+    packs = load_packs(rules_directory())
+    owner = await memory.config(f"owner:{repository.installation_id}:{repository.owner.lower()}")
+    own = await memory.config(f"repository:{repository.id}")
+    path = ".github/whetstone.yml"
+    below = load_config(owner.good, path, packs) if owner and owner.good else None
+    config = load_config(own.good, path, packs, below) if own and own.good else None
+    return replace(merge(packs, below, config), scoring=default_rules().scoring)
 
 
 @dataclass(frozen=True, slots=True)

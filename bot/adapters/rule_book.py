@@ -218,7 +218,7 @@ class LiveRuleBook:
 
     def _merged(self, owners: Config | None, config: Config | None) -> Rules:
         try:
-            return merge(self._packs, owners, config)
+            rules = merge(self._packs, owners, config)
         except RuleFileError:
             rules = merge(self._packs, owners)
         return replace(rules, scoring=self.scoring)

@@ -39,6 +39,8 @@ class CommitTurns:
                 effects.append(await self._about(event))
             elif isinstance(event, CheckSeen | ConfigPushed) and await self._matters(event):
                 await self._hand_on(delivery, event, found)
+            elif isinstance(event, CheckSeen):
+                await self._tell_judged(delivery, event)
         return Turn(None, tuple(effects), done, parked)
 
     async def _about(self, event: ConfigBroken) -> ShowCheck:
@@ -69,6 +71,13 @@ class CommitTurns:
             found[event.head] = await self.github.pull_requests_at(event.repository, event.head)
         for seen in found[event.head]:
             await self.store.accept(self.derive(delivery, seen.number, seen))
+
+    async def _tell_judged(self, delivery: Delivery, event: CheckSeen) -> None:
+        """A check without a meaning still counts in the score of what was judged; no call is made for it."""
+        for number in event.numbers:
+            known = await self.store.load(f"pr:{event.repository.id}:{number}")
+            if known and known.verdicts:
+                await self.store.accept(self.derive(delivery, number, None))
 
     async def _all_known(self, repository_id: int, numbers: tuple[int, ...]) -> bool:
         for number in numbers:

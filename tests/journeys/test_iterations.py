@@ -4,65 +4,73 @@ import json
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 PAGE = "claims/first.md"
+GITHUB = "https://redirect.github.com/acme/knowledge"
 
 
 def issues(*tags: str) -> str:
     return f"<!-- ISSUES: {', '.join(tags)} -->"
 
 
-def reject(town, pull, *tags, by="alice"):
-    town.github.submit_review(pull, by, REJECT, issues(*tags))
+async def judge(town, pull, *tags, by="alice"):
+    """A review of the present head, and all that follows from it."""
+    town.later()
+    town.github.submit_review(pull, by, REJECT if tags else APPROVE, issues(*tags) if tags else "")
+    await town.settled()
 
 
-def push(town, pull, text, path=PAGE):
+def push(town, pull, text, path=PAGE) -> str:
     town.later()
-    town.github.push(pull, {path: text})
-    town.later()
+    return town.github.push(pull, {path: text}).sha
+
+
+def checks(town, pull, passed: int, failed: int = 0):
+    for number in range(passed):
+        town.github.check(pull, f"good-{number}", "success")
+    for number in range(failed):
+        town.github.check(pull, f"bad-{number}", "failure")
 
 
 def fold(body: str) -> str:
     return next((part for part in body.split("<details>") if part.startswith("<summary>Quality")), "")
 
 
+def summary(town, pull) -> str:
+    """The result that the newest comment's fold tells in its one line."""
+    sticky = next(body for body in reversed(town.comments(pull)) if body.startswith("<!-- REJECTION"))
+    return fold(sticky).partition("</summary>")[0].removeprefix("<summary>")
+
+
 def document(body: str) -> dict:
     return json.loads(body.split("```json\n")[1].split("\n```")[0])
 
 
+def reads(town, since: int) -> list[str]:
+    """Which lists were read: `pulls`, `compare`, `commits`."""
+    found = [each.path.split("/") for each in town.github.requests[since:] if each.method == "GET"]
+    return [path[4] for path in found if len(path) > 4 and path[4] in {"pulls", "compare", "commits"}]
+
+
 async def test_from_the_second_iteration_on_the_comment_shows_what_became_of_the_quality(journey, pull):
     first = pull.head_sha
-    reject(journey, pull, "date_errors")
-    await journey.settled()
+    await judge(journey, pull, "date_errors")
     assert fold(journey.comments(pull)[-1]) == ""  # row 59
     push(journey, pull, "# Worse\n")
-    reject(journey, pull, "date_errors", "title_overclaims", "factual_discrepancy")
-    await journey.settled()
+    await judge(journey, pull, "date_errors", "title_overclaims", "factual_discrepancy")
     body = journey.comments(pull)[-1]
+    was, now = (f"[`{sha[:7]}`]({GITHUB}/commit/{sha})" for sha in (first, pull.head_sha))
     assert (
-        fold(body).splitlines()
-        == [
-            "<summary>Quality 0.86 → 0.64: iteration 1 was the best. How to go back to it</summary>",
-            "",
-            "| Iteration | Quality | Open | What decided |",
-            "|---|---|---|---|",
-            f"| 1 [`{first[:7]}`](https://redirect.github.com/acme/knowledge/commit/{first})"
-            " | **0.86** | 1 blocking | correctness 0.60 |",
-            f"| 2 [`{pull.head_sha[:7]}`](https://redirect.github.com/acme/knowledge/commit/{pull.head_sha})"
-            " | 0.64 | 3 blocking | correctness 0.00 |",
-            "",
-            "Not observed, so left out: validation everywhere.",  # row 82
-            "",
-            "[What changed from 1 to 2](https://redirect.github.com/acme/knowledge/compare/"
-            f"{first[:7]}..{pull.head_sha[:7]}). To take over the files of iteration 1 on your branch, "
-            "without rewriting history:",
-            "",
-            "```sh",
-            f"git fetch origin {first}",
-            f"git restore --source=FETCH_HEAD --staged --worktree -- {PAGE}",
-            "```",
-            "",
-            "</details>",
-            "",
-        ]
+        fold(body)
+        == (
+            "<summary>Quality 0.86 → 0.64: iteration 1 was the best. How to go back to it</summary>\n\n"
+            "| Iteration | Quality | Open | What decided |\n|---|---|---|---|\n"
+            f"| 1 {was} | **0.86** | 1 blocking | correctness 0.60 |\n"
+            f"| 2 {now} | 0.64 | 3 blocking | correctness 0.00 |\n\n"
+            "Not observed, so left out: validation everywhere.\n\n"  # row 82
+            f"[What changed from 1 to 2]({GITHUB}/compare/{first[:7]}..{pull.head_sha[:7]}). "
+            "To take over the files of iteration 1 on your branch, without rewriting history:\n\n"
+            f"```sh\ngit fetch origin {first}\n"
+            f"git restore --source=FETCH_HEAD --staged --worktree -- {PAGE}\n```\n\n</details>\n\n"
+        )
     )
     assert (
         "**Next**: fix the 3 blocking issues in this order. "
@@ -72,20 +80,100 @@ async def test_from_the_second_iteration_on_the_comment_shows_what_became_of_the
     assert journey.markers(pull)[0]["best"] == {"iteration": 1, "head": first}
 
 
-async def test_the_second_iteration_reads_each_judged_head_once_with_three_calls(journey, pull):
-    reject(journey, pull, "date_errors")
-    await journey.settled()
+async def test_each_judged_head_is_read_once_from_the_second_iteration_on(journey, pull):
+    before = len(journey.github.requests)
+    await judge(journey, pull, "date_errors")
+    assert {"compare", "commits"} & set(reads(journey, before)) == set()
     push(journey, pull, "# Second\n")
     before = len(journey.github.requests)
-    reject(journey, pull, "date_errors")
-    await journey.settled()
-    calls = [each.path.rpartition("/")[2] for each in journey.github.requests[before:]]
-    assert sorted(calls) == sorted(
-        ["reviews", "comments", "check-runs", "status", "check-runs", "status", calls[2], calls[5], calls[-1]]
-    )
+    await judge(journey, pull, "date_errors")
+    assert reads(journey, before) == ["pulls", "pulls", *["compare", "commits", "commits"] * 2]
     push(journey, pull, "# Third\n")
     before = len(journey.github.requests)
-    reject(journey, pull, "scope_error")
+    await judge(journey, pull, "scope_error")
+    assert reads(journey, before) == ["pulls", "pulls", "compare", "commits", "commits"]
+
+
+def said(aspect: str, severity: str, number: int = 1) -> dict:
+    """One item of a validator's own document."""
+    return {
+        "aspect": aspect,
+        "severity": severity,
+        "issue": f"The page lacks what its reader needs, case {number} of {aspect}",
+        "location": {"type": "line", "reference": f"{PAGE}:{number}"},
+        "suggestion": {
+            "action": f"Rewrite line {number} so that it names its source",
+            "rationale": "A reader has to be able to check every sentence",
+            "priority": 3,
+        },
+    }
+
+
+async def reject_with(town, pull, *items):
+    """A review that carries an actionable-feedback document of its own."""
+    town.later()
+    whole = {
+        "id": "0d9b3f5e-1c7a-4b52-8f0e-6a2d4c9e7b31",
+        "timestamp": "2026-11-15T10:00:00Z",
+        "iteration": {"number": 1, "max": 5, "phase": "initial"},
+        "target": {"type": "document", "path": PAGE},
+        "overall_assessment": {
+            "score": 0.5,
+            "verdict": "refine",
+            "summary": "The page can't go in like this: see the items, each with its place and what to do.",
+        },
+        "feedback_items": list(items),
+    }
+    town.github.submit_review(pull, "alice", REJECT, f"```json\n{json.dumps(whole)}\n```")
+    await town.settled()
+
+
+async def the_documents_own(town, pull):
+    """72 %, 85 %, 83 %: reviews with items of every weight, and five checks."""
+    checks(town, pull, 4, 1)
+    await reject_with(
+        town,
+        pull,
+        said("correctness", "major"),
+        said("completeness", "major"),
+        said("clarity", "minor", 1),
+        said("clarity", "minor", 2),
+    )
+    push(town, pull, "# Second\n\nIt holds.\n")
+    checks(town, pull, 5)
+    await reject_with(
+        town,
+        pull,
+        said("correctness", "major"),
+        said("completeness", "minor", 1),
+        said("completeness", "minor", 2),
+    )
+    push(town, pull, "# Third\n\nIt holds.\n")
+    checks(town, pull, 4, 1)
+    await reject_with(town, pull, said("correctness", "major"), said("clarity", "minor"))
+
+
+async def test_the_documents_own_trajectory_selects_the_second_of_three(journey, pull):
+    await the_documents_own(journey, pull)  # row 62
+    assert summary(journey, pull) == (
+        "Quality 0.72 → 0.85 → 0.83: iteration 2 was the best. How to go back to it"
+    )
+    journey.later()
+    journey.github.close(pull)
     await journey.settled()
-    reads = [each.path for each in journey.github.requests[before:] if each.method == "GET"]
-    assert [path.split("/")[4] for path in reads] == ["pulls", "pulls", "compare", "commits", "commits"]
+    sticky, own = journey.comments(pull)
+    report = own.partition("\n\n")[2]
+    assert report in sticky  # row 72
+    assert own.startswith("<!-- SELECTION-REPORT: ")
+    assert report.startswith(  # row 60 # row 67 # row 70 # row 87
+        "## Output Selection Report\n\n**Loop ID**: acme/knowledge#1\n**Total Iterations**: 3\n"
+        "**Selected Iteration**: 2\n\n### Quality Scores\n\n"
+        "| Iteration | Quality | Status |\n|-----------|---------|--------|\n"
+        "| 1 | 72% | |\n| 2 | 85% | ✓ SELECTED |\n| 3 | 83% | (final) |\n\n"
+        "### Selection Rationale\n\nIteration 2 selected because:\n"
+        "- Highest quality score (85% vs 83% final)\n- Quality degraded in iteration 3\n"
+        "- All validation checks passed\n"
+        "- best_iteration: 2 (85%), final_iteration: 3 (83%), delta: -2%, decision: use_best\n\n"
+        "### Artifacts Applied\n\n"
+    )
+    assert report.count("- [x] ") == 7  # row 103
