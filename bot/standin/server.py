@@ -156,6 +156,7 @@ class Standin(Gate, FaultActs):
         if fault.kind is Kind.ANSWER:
             return Answer(fault.body, fault.status, fault.headers)
         if fault.kind is Kind.HANG:
+            self.changed()  # whoever waits for the trouble sees it begin
             await self._stopping.wait()
         if request.transport is not None:
             request.transport.abort()
