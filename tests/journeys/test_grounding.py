@@ -1,0 +1,175 @@
+"""What a reviewer claims is looked up at the head, and not more often than it must."""
+
+import json
+import re
+
+import pytest
+
+from bot.standin import Annotation, Inline, Opening, Output, Submodule, Symlink
+
+REJECT = "CHANGES_REQUESTED"
+CODE = "import hmac\n\nTTL = 60\n\n\ndef parse_token(text):\n    return text\n"
+FILES = {
+    "README.md": "# Knowledge\n",
+    "src/auth.py": CODE,
+    "src/b.py": "b = 1\n" * 30,
+    "src/c.py": "c = 1\n" * 30,
+    "config/app.yml": "timeout: 30\n",
+    ".env": "KEY=hunter2\n",
+    "link.md": Symlink("README.md"),
+    "lib": Submodule("1" * 40),
+}
+READS = ("trees", "blobs", "contents", "check-runs", "annotations", "compare")
+
+
+@pytest.fixture
+def store_url(sqlite_url) -> str:
+    """One store is enough: what is looked up does not depend on it."""
+    return sqlite_url
+
+
+@pytest.fixture
+def knowledge(town):
+    return town.github.repository(
+        "acme/knowledge", collaborators={"alice": "write", "bob": "write"}, files=FILES
+    )
+
+
+@pytest.fixture
+def pull(town, knowledge):
+    changed = {"src/auth.py": f"{CODE}\n# end\n", "src/b.py": "b = 2\n" * 30, "src/c.py": "c = 2\n" * 30}
+    return town.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files=changed))
+
+
+async def rejected(journey, pull, body="", *comments) -> str:
+    journey.github.submit_review(pull, "alice", REJECT, body, list(comments))
+    await journey.settled()
+    return journey.comments(pull)[-1]
+
+
+def items(body: str) -> list[dict]:
+    return json.loads(re.search(r"```json\n(.*?)\n```", body, re.DOTALL)[1])["feedback_items"]
+
+
+def looked_up(journey, since=0) -> list[str]:
+    """The reads of files and trees by blob, tree or path; the score's own comparison is not one of them."""
+    paths = [each.path for each in journey.github.requests[since:] if each.method == "GET"]
+    return [path for path in paths if "/git/" in path or "/contents/src" in path or "/contents/.env" in path]
+
+
+async def test_a_place_is_confirmed_at_the_head(journey, pull):
+    body = await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    assert f"(Source: contents @ {pull.head_sha[:7]})" in body
+    assert items(body)[0]["grounding"] == {"outcome": "verified", "source": f"contents @ {pull.head_sha[:7]}"}
+
+
+async def test_a_missing_file_is_named_with_the_nearest(journey, pull):
+    body = await rejected(journey, pull, "[near_duplicate] repeats src/auht.py in the second half")
+    source = f"(Source: tree @ {pull.head_sha[:7]})"
+    assert (
+        f"  - Not confirmed: that file is not in the repository {source}. Nearest name: `src/auth.py`" in body
+    )
+
+
+async def test_a_function_is_resolved_to_its_lines(journey, pull):
+    body = await rejected(journey, pull, "[scope_error] src/auth.py:parse_token() swallows errors")
+    assert items(body)[0]["location"] == {
+        "type": "range",
+        "reference": "6-7",
+        "path": "src/auth.py",
+        "line": 6,
+        "end_line": 7,
+    }
+
+
+async def test_a_line_that_moved_is_found_again_when_another_validator_judges(journey, pull):
+    await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    journey.github.push(pull, {"src/auth.py": f"# one\n# two\n{CODE}\n# end\n"})
+    journey.github.submit_review(pull, "bob", REJECT, "<!-- ISSUES: date_errors -->")
+    await journey.settled()
+    assert "(moved: line 9 → 11)" in journey.comments(pull)[-1]
+
+
+async def test_a_value_is_compared_with_the_file(journey, pull):
+    body = await rejected(journey, pull, "[scope_error] `timeout` is 60 in config/app.yml.")
+    assert "  - Not confirmed: the value is `30` (Source: contents @ " in body
+
+
+async def test_a_failed_check_confirms_and_its_words_are_its_annotations(journey, pull):
+    found = Annotation("src/auth.py", 7, 7, "failure", "TypeError: no text")
+    journey.github.check(pull, "unit-tests", "failure", Output("1 failed", "", None, (found,)))
+    body = await rejected(journey, pull, "[scope_error] It fails with `TypeError: no text`.")
+    assert f"(Source: check `unit-tests` @ {pull.head_sha[:7]})" in body
+
+
+async def test_a_secrets_file_is_neither_read_nor_quoted(journey, pull):
+    body = await rejected(journey, pull, "[opsec_internal_deal_terms] .env contains `KEY=hunter3`.")
+    assert "a file that may hold secrets, which is never read" in body
+    assert "hunter2" not in body
+    assert [path for path in looked_up(journey) if "blobs" in path or ".env" in path] == []
+
+
+async def test_a_bad_path_is_never_confirmed(journey, pull):
+    paths = (
+        "../../etc/passwd.txt",
+        "/etc/hosts.conf",
+        "src/аuth.py",
+        "lib/x.py",
+        "link.md:1",
+        "src/auth.py:900",
+    )
+    body = await rejected(
+        journey, pull, "\n".join(f"[scope_error] It is wrong in `{path}`." for path in paths)
+    )
+    outcomes = [item["grounding"]["outcome"] for item in items(body)]
+    assert (len(outcomes), "verified" in outcomes) == (len(paths), False)
+
+
+async def test_a_tree_that_is_cut_short_falls_back_on_the_file_itself(journey, knowledge, pull):
+    knowledge.truncate_trees = True
+    body = await rejected(journey, pull, "[scope_error] src/c.py contains `c = 2`.")
+    assert items(body)[0]["grounding"]["outcome"] == "verified"
+
+
+async def test_twenty_places_in_three_files_cost_at_most_five_reads(journey, pull):
+    comments = [
+        Inline(path, f"[scope_error] wrong, number {line}", line=line)
+        for path in ("src/b.py", "src/c.py")
+        for line in range(1, 10)
+    ]
+    comments += [Inline("src/auth.py", f"[scope_error] wrong, number {line}", line=line) for line in (8, 9)]
+    await journey.settled()
+    before = len(journey.github.requests)
+    body = await rejected(journey, pull, "", *comments)
+    reads = looked_up(journey, before)
+    assert [path.split("/")[-2] for path in reads] == ["trees", "blobs", "blobs", "blobs"]
+    assert len(items(body)) == 10
+
+
+async def test_nothing_is_read_where_nothing_is_claimed(journey, pull):
+    await rejected(journey, pull, "<!-- ISSUES: date_errors -->")
+    assert looked_up(journey) == []
+
+
+async def test_the_same_delivery_again_reads_nothing_more(journey, pull):
+    await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    before = len(journey.github.requests)
+    journey.github.submit_review(pull, "alice", "COMMENTED", "Just a question.")
+    await journey.settled()
+    assert looked_up(journey, before) == []
+
+
+async def test_an_app_without_access_to_files_still_answers(journey, pull):
+    journey.github.fail(
+        "GET", "*/git/trees/*", status=403, body={"message": "Resource not accessible by integration"}
+    )
+    body = await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    assert items(body)[0]["grounding"]["outcome"] == "unverifiable"
+
+
+async def test_the_log_survives_with_the_pull_request(journey, knowledge, pull):
+    # row 148
+    await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    known = await journey.bot.store.load(f"pr:{knowledge.id}:{pull.number}")
+    (entry,) = known.grounding
+    assert (entry.name, entry.outcome, entry.head) == ("alice", "verified", pull.head_sha)
