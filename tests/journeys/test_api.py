@@ -1,0 +1,154 @@
+"""What the API tells whom, over real HTTP and with real tokens of the stand-in."""
+
+import aiohttp
+import pytest
+
+REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
+DATE = "<!-- ISSUES: date_errors -->"
+KNOWLEDGE = "/api/v1/repos/acme/knowledge"
+EMPTY = {
+    "agent": "carol",
+    "period_hours": 168,
+    "total_prs": 0,
+    "rejected_prs": 0,
+    "approval_rate": None,
+    "first_pass_prs": 0,
+    "top_issues": [],
+    "issue_breakdown": {},
+    "trend": "no_data",
+}
+
+
+@pytest.fixture
+async def ask(journey):
+    """Ask as somebody; gives the status and the content."""
+    host, port = journey.bot.address
+    async with aiohttp.ClientSession() as session:
+
+        async def asking(path, login=None):
+            token = journey.github.tokens.for_user(journey.github.account(login)).token if login else ""
+            headers = {"Authorization": f"Bearer {token}"} if token else {}
+            async with session.get(f"http://{host}:{port}{path}", headers=headers) as response:
+                is_json = "json" in response.content_type
+                return response.status, await (
+                    response.json(content_type=None) if is_json else response.text()
+                )
+
+        yield asking
+
+
+@pytest.fixture
+async def judged(journey, knowledge, pull):
+    """Two rejected pull requests: an agent's and a person's."""
+    theirs = journey.github.open_pull_request(knowledge, "dave")
+    for each in (pull, theirs):
+        journey.github.submit_review(each, "alice", REJECT, DATE)
+    await journey.settled()
+    return pull, theirs
+
+
+# rows 180-189
+async def test_everybodys_patterns_for_who_may_triage(ask, judged):  # noqa: ARG001  it makes the past
+    status, content = await ask(f"{KNOWLEDGE}/patterns", "alice")
+    assert (status, sorted(content)) == (200, ["dave", "rio-agent[bot]"])
+    assert content["dave"] == EMPTY | {
+        "agent": "dave",
+        "total_prs": 1,
+        "rejected_prs": 1,
+        "approval_rate": 0.0,
+        "issue_breakdown": {"date_errors": 1},
+        "top_issues": [
+            {
+                "tag": "date_errors",
+                "count": 1,
+                "pct": 100.0,
+                "gate": "Date accuracy",
+                "fix": content["dave"]["top_issues"][0]["fix"],
+                "auto_fixable": content["dave"]["top_issues"][0]["auto_fixable"],
+            }
+        ],
+    }
+
+
+async def test_readers_see_the_agents_and_themselves(ask, judged):  # noqa: ARG001  it makes the past
+    seen = [sorted((await ask(f"{KNOWLEDGE}/patterns", login))[1]) for login in ("carol", "dave")]
+    assert seen == [["rio-agent[bot]"], ["dave", "rio-agent[bot]"]]
+
+
+# row 191
+async def test_another_persons_record_is_not_there(ask, judged):  # noqa: ARG001  it makes the past
+    paths = [
+        f"{KNOWLEDGE}/authors/{login}/{kind}"
+        for login in ("dave", "rio-agent[bot]", "carol")
+        for kind in ("patterns", "export")
+    ]
+    statuses = [(await ask(path, "carol"))[0] for path in paths]
+    assert statuses == [404, 404, 200, 200, 200, 200]
+
+
+# row 186
+async def test_an_author_without_pull_requests_has_the_empty_record(ask, judged):  # noqa: ARG001  it makes the past
+    assert await ask(f"{KNOWLEDGE}/authors/carol/patterns", "carol") == (200, EMPTY)
+
+
+async def test_feedback_is_told_newest_first_with_how_it_went(journey, ask, judged):
+    pull, _ = judged
+    journey.later()
+    journey.github.push(pull, {"claims/first.md": "# Better\n"})
+    journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
+    await journey.settled()
+    status, content = await ask(f"{KNOWLEDGE}/pulls/{pull.number}/feedback", "carol")
+    tags = [[item["tag"] for item in document["feedback_items"]] for document in content["documents"]]
+    assert (status, tags) == (200, [["scope_error"], ["date_errors"]])
+    assert [entry["iteration"] for entry in content["iteration_history"]] == [1, 2]
+    assert sorted(content) == ["best_tracker", "documents", "grounding", "iteration_history"]
+
+
+async def test_the_rest_of_the_api(journey, ask, judged):
+    pull, _ = judged
+    gates = await ask(f"{KNOWLEDGE}/gates", "carol")
+    app = await ask("/api/v1/app")
+    schema = await ask("/schemas/rejection.json")
+    nothing = await ask("/schemas/nothing.json")
+    report = await ask(f"{KNOWLEDGE}/pulls/{pull.number}/selection-report", "carol")
+    assert (gates[0], gates[1][0]["tag"], app) == (
+        200,
+        "frontmatter_schema",
+        (200, {"id": journey.github.app.bot.id, "login": "whetstone[bot]"}),
+    )
+    assert (schema[0], nothing[0], report[0]) == (200, 404, 200)
+
+
+async def test_an_export_has_everything_about_its_reader(journey, ask, judged):
+    _, theirs = judged
+    journey.github.comment(theirs, "dave", "/feedback-help")
+    await journey.settled()
+    _, content = await ask(f"{KNOWLEDGE}/authors/dave/export", "dave")
+    counts = {name: len(content[name]) for name in ("pull_requests", "documents", "verdicts", "commands")}
+    assert counts == {"pull_requests": 1, "documents": 1, "verdicts": 0, "commands": 1}
+
+
+async def test_private_rows_and_other_installations_are_nowhere(journey, ask, judged):
+    secret = journey.github.repository("acme/secret", private=True, collaborators={"alice": "write"})
+    other = journey.github.repository("other/public", collaborators={"alice": "write"})
+    for where in (secret, other):
+        hidden = journey.github.open_pull_request(where, "rio-agent[bot]")
+        journey.github.submit_review(hidden, "alice", REJECT, "<!-- ISSUES: near_duplicate -->")
+    await journey.settled()
+    pull, _ = judged
+    journey.github.comment(pull, "alice", "/feedback-history")
+    await journey.settled()
+    reply = journey.comments(pull)[-1]
+    _, patterns = await ask(f"{KNOWLEDGE}/patterns", "alice")
+    assert "near_duplicate" not in reply
+    assert patterns["rio-agent[bot]"]["issue_breakdown"] == {"date_errors": 1}
+    assert (await ask("/api/v1/repos/acme/secret/patterns", "carol"))[0] == 404
+
+
+async def test_a_persons_record_is_not_shown_to_others_in_a_public_thread(journey, judged):
+    pull, _ = judged
+    journey.github.comment(pull, "alice", "/feedback-history @dave")
+    journey.github.comment(pull, "carol", "/feedback-history @dave")
+    await journey.settled()
+    replies = [body for body in journey.comments(pull) if "ANSWER" in body]
+    assert ["is not shown in a public thread" in body for body in replies] == [True]
