@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
-from bot.decisions.revisions import with_check
+from bot.decisions.revisions import with_check, with_thread
 from bot.domain.events import (
     CheckSeen,
     CommentSeen,
@@ -18,6 +18,7 @@ from bot.domain.events import (
     PullRequestSeen,
     PullRequestSnapshot,
     ReviewSeen,
+    ThreadSeen,
 )
 from bot.domain.model import PullRequest, Revision
 
@@ -29,6 +30,8 @@ def record(pull_request: PullRequest | None, event: Event, received_at: datetime
     match event:
         case PullRequestSeen() | ReviewSeen() | InlineCommentSeen() | LabelSeen():
             return _with_snapshot(pull_request, event.pull_request)
+        case ThreadSeen():
+            return with_thread(_with_snapshot(pull_request, event.pull_request), event)
         case CheckSeen() | ConfigPushed():
             seen = event.pull_request
             known = pull_request if seen is None else _with_snapshot(pull_request, seen)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.domain import iterations as judged
 from bot.domain.check_result import CheckResult
 from bot.domain.diff import FileDiff
-from bot.domain.events import CheckSeen
+from bot.domain.events import CheckSeen, ThreadSeen
 from bot.domain.model import PullRequest, Revision, Stance
 
 MOST_FILES = 300
@@ -18,6 +18,7 @@ MOST_LISTED = 50
 MOST_PATCH = 200_000
 """Characters of patches that a pull request keeps, those of the newest heads first."""
 MOST_CHECKS = 200
+MOST_THREADS = 500
 MOST_READS = 3
 """How often a head is asked for that could not be read."""
 
@@ -58,6 +59,13 @@ def with_check(pull_request: PullRequest, seen: CheckSeen) -> PullRequest:
     rest = (each for each in pull_request.revisions if each.head != seen.head)
     ordered = sorted((*rest, replace(kept, checks=checks)), key=lambda revision: revision.seen_at)
     return replace(pull_request, revisions=tuple(ordered))
+
+
+def with_thread(pull_request: PullRequest, seen: ThreadSeen) -> PullRequest:
+    """The pull request with which inline comments stand in resolved threads."""
+    known = [url for url in pull_request.resolved_threads if url not in seen.urls]
+    resolved = (*known, *seen.urls) if seen.action == "resolved" else tuple(known)
+    return replace(pull_request, resolved_threads=resolved[-MOST_THREADS:])
 
 
 def _merged(read: tuple[CheckResult, ...], told: tuple[CheckResult, ...]) -> tuple[CheckResult, ...]:

@@ -168,6 +168,16 @@ class ConfigBroken:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadSeen:
+    """A thread of inline comments was resolved, or opened again."""
+
+    action: str
+    pull_request: PullRequestSnapshot
+    urls: tuple[str, ...]
+    """The addresses of its comments."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ignored:
     """A delivery with nothing in it for us, and why."""
 
@@ -183,4 +193,5 @@ Event = (
     | CheckSeen
     | ConfigPushed
     | ConfigBroken
+    | ThreadSeen
 )

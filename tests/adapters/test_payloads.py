@@ -20,6 +20,7 @@ from bot.domain.events import (
     Review,
     ReviewSeen,
     ReviewState,
+    ThreadSeen,
 )
 from bot.domain.model import GHOST, Account, Repository
 from bot.ports import Delivery
@@ -30,7 +31,16 @@ PULL_REQUEST_ACTIONS = (
     "pull_request is read for closed, converted_to_draft, edited, labeled, opened, ready_for_review, "
     "reopened, synchronize, unlabeled only"
 )
-SEEN = PullRequestSeen | ReviewSeen | InlineCommentSeen | CommentSeen | LabelSeen | CheckSeen | ConfigPushed
+SEEN = (
+    PullRequestSeen
+    | ReviewSeen
+    | InlineCommentSeen
+    | CommentSeen
+    | LabelSeen
+    | CheckSeen
+    | ConfigPushed
+    | ThreadSeen
+)
 
 
 def at(hour, minute=0):
@@ -324,6 +334,13 @@ def test_a_kept_delivery_that_is_no_json_is_ignored(body):
     assert read(delivery) == Ignored("pull_request: the body is not JSON")
 
 
+def test_a_resolved_thread_names_its_comments():
+    found = [parse(each.event, each.payload) for each in samples() if each.event.endswith("review_thread")]
+    assert {seen.action for seen in found} == {"resolved", "unresolved"}
+    assert all(url.startswith("https://") for seen in found for url in seen.urls)
+    assert all(seen.urls for seen in found)
+
+
 def test_every_published_sample_is_read_or_ignored():
     assert {type(parse(sample.event, sample.payload)) for sample in samples()} == {
         PullRequestSeen,
@@ -331,6 +348,7 @@ def test_every_published_sample_is_read_or_ignored():
         InlineCommentSeen,
         LabelSeen,
         CheckSeen,
+        ThreadSeen,
         Ignored,  # the comments among them stand on issues, and no push touches our config
     }
 

@@ -15,7 +15,7 @@ from bot.domain.commands.asked import SelectAsked
 from bot.domain.diff import FileDiff
 from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
-from bot.domain.events import CheckSeen, ReviewState
+from bot.domain.events import CheckSeen, ReviewState, ThreadSeen
 from bot.domain.facts import Facts
 from bot.domain.follow_rates import rates
 from bot.domain.model import Account, Escalation, Revision
@@ -37,6 +37,7 @@ from tests.builders import (
     moment,
     pull_request,
     review,
+    snapshot,
     sticky,
 )
 
@@ -514,3 +515,16 @@ def test_the_rates_tell_what_has_a_place_from_what_has_none():  # row 53 # row 5
     kept = [each for one in known for tracked in one.tracked for each in tracked.observations]
     found = {rate.key: (rate.items, rate.follow_rate) for rate in rates(kept, By.PLACE)}
     assert found == {"with a place": (2, 0.5), "without a place": (2, 0.0)}
+
+
+def thread(action: str) -> ThreadSeen:
+    return ThreadSeen(action, snapshot(), (inline(71, 11, "").url,))
+
+
+def test_an_item_whose_thread_was_resolved_was_followed():
+    known = two_iterations(*LINES)
+    resolved = record(known, thread("resolved"), at(60))
+    again = decided(resolved, Facts(ME)).pull_request
+    assert (followed(known)["date_errors"], followed(again)["date_errors"]) == (False, True)
+    reopened = record(again, thread("unresolved"), at(61))
+    assert followed(decided(reopened, Facts(ME)).pull_request)["date_errors"] is False

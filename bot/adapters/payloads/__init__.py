@@ -18,6 +18,7 @@ from bot.domain.events import (
     PullRequestSeen,
     ReviewSeen,
     ReviewState,
+    ThreadSeen,
 )
 from bot.ports import Delivery
 
@@ -67,6 +68,12 @@ def _inline_comment(action: str, payload: Json) -> Event | Ignored:
     return InlineCommentSeen(action, things.pull_request(payload), comment)
 
 
+def _thread(action: str, payload: Json) -> Event | Ignored:
+    comments = find(payload, "thread.comments")
+    urls = [text(each, "html_url") for each in comments] if isinstance(comments, list) else []
+    return ThreadSeen(action, things.pull_request(payload), tuple(url for url in urls if url))
+
+
 def _comment(action: str, payload: Json) -> Event | Ignored:
     if not find(payload, "issue.pull_request"):
         return Ignored("a comment on an issue, not on a pull request")
@@ -101,6 +108,7 @@ _READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
     "pull_request": (_pull_request, _PULL_REQUEST_ACTIONS | _LABEL_ACTIONS),
     "pull_request_review": (_review, _REVIEW_ACTIONS),
     "pull_request_review_comment": (_inline_comment, _COMMENT_ACTIONS),
+    "pull_request_review_thread": (_thread, frozenset({"resolved", "unresolved"})),
     "push": (commits.push, _ANY),
     "status": (commits.status, _ANY),
 }
