@@ -58,7 +58,7 @@ async def test_held_webhooks_come_in_another_order(hooked, hooks, pull):
     assert hooks.events == ["pull_request"]
     hooked.release(reversed)
     await hooked.delivered()
-    assert hooks.events == ["pull_request", "issue_comment", "pull_request"]
+    assert hooks.events == ["pull_request", "issue_comment", "pull_request", "push"]
 
 
 async def test_what_the_order_leaves_out_is_lost(hooked, hooks, pull):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.standin.acts.base import Acts, Who
+from bot.standin.acts.base import Who
+from bot.standin.acts.pushes import PushActs
 from bot.standin.git import Changes, Commit
 from bot.standin.model import Account, Issue, Label, PullRequest, Repository
 from bot.standin.shapes.accounts import Json
@@ -26,7 +27,7 @@ class Opening:
     files: Changes = field(default_factory=lambda: {"claims/first.md": "# A claim\n\nIt holds.\n"})
 
 
-class PullRequestActs(Acts):
+class PullRequestActs(PushActs):
     """Pull requests, without their reviews."""
 
     def open_pull_request(
@@ -171,6 +172,7 @@ class PullRequestActs(Acts):
         where = pull.head_repository
         if where is not None:
             where.branches[pull.head_ref] = sha
+            self.emit_push(where, pull.head_ref, before, sha, who)
         _outdate(pull)
         self._tell_pull(pull, "synchronize", who, before=before, after=sha)
 

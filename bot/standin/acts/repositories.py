@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.standin.acts.base import Acts, Who
+from bot.standin.acts.base import Who
+from bot.standin.acts.pushes import PushActs
 from bot.standin.git import Changes, Commit
 from bot.standin.model import Account, Installation, Repository, Role, node_id
 from bot.standin.shapes.accounts import Json
 
 
-class RepositoryActs(Acts):
+class RepositoryActs(PushActs):
     """Repositories and installations."""
 
     def repository(
@@ -46,28 +47,6 @@ class RepositoryActs(Acts):
         where.branches[where.default_branch] = made.sha
         self.emit_push(where, where.default_branch, before, made.sha, who)
         return made
-
-    def emit_push(self, where: Repository, branch: str, before: str | None, after: str, who: Account) -> None:
-        """Tell of a branch that moved."""
-        page = f"{self.web_url}/{where.full_name}"
-        objects = where.objects
-        forced = before is not None and before not in set(objects.ancestors(after))
-        commits = objects.between(before, after) if before is not None else (objects.commits[after],)
-        written = [self._pushed(where, each, who) for each in commits]
-        payload = {
-            "ref": f"refs/heads/{branch}",
-            "before": before or "0" * 40,
-            "after": after,
-            "created": before is None,
-            "deleted": False,
-            "forced": forced,
-            "base_ref": None,
-            "compare": f"{page}/compare/{before or '0' * 12}...{after}",
-            "commits": written,
-            "head_commit": self._pushed(where, objects.commits[after], who),
-            "pusher": {"name": who.login, "email": f"{who.login}@users.noreply.github.com"},
-        }
-        self.emit("push", where, who, payload)
 
     def set_role(self, where: Repository, who: Who, role: Role | None) -> None:
         """Give somebody a role in a repository, or take it away."""
@@ -172,25 +151,6 @@ class RepositoryActs(Acts):
         }
         payload = {"action": action, "repository_selection": "selected", "requester": None} | lists
         self.emit_installation("installation_repositories", installed, installed.account, payload)
-
-    def _pushed(self, where: Repository, commit: Commit, who: Account) -> dict[str, object]:
-        before = where.objects.commits[commit.parents[0]].files if commit.parents else {}
-        person = {"name": who.login, "email": f"{who.login}@users.noreply.github.com", "username": who.login}
-        return {
-            "id": commit.sha,
-            "tree_id": commit.tree_sha,
-            "distinct": True,
-            "message": commit.message,
-            "timestamp": commit.at.isoformat(),
-            "url": f"{self.web_url}/{where.full_name}/commit/{commit.sha}",
-            "author": person,
-            "committer": person,
-            "added": sorted(commit.files.keys() - before.keys()),
-            "removed": sorted(before.keys() - commit.files.keys()),
-            "modified": sorted(
-                p for p in commit.files.keys() & before.keys() if commit.files[p] != before[p]
-            ),
-        }
 
 
 def _short(where: Repository) -> dict[str, object]:

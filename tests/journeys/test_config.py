@@ -1,0 +1,152 @@
+"""A repository's own rules, from its file on GitHub to what the bot does."""
+
+import pytest
+
+from bot.adapters.rule_book import PATH
+from bot.standin import Opening
+
+REJECT = "CHANGES_REQUESTED"
+DATE = "<!-- ISSUES: date_errors -->"
+OWN_GATE = """\
+version: 1
+gates:
+  house_style:
+    gate: House style
+    description: It is not written as we write here
+    fix: Write it as the guide says.
+    severity: blocking
+    auto_fixable: false
+"""
+BROKEN = "version: 1\ncomment:\n  enabled: perhaps\n  colour: red\n"
+
+
+def blocking(town, pull) -> list[list[str]]:
+    return [marker["blocking"] for marker in town.markers(pull)]
+
+
+def configure(town, repository, text, path=PATH):
+    town.github.commit_to_default_branch(repository, {path: text})
+
+
+def runs(repository, name="whetstone/config"):
+    return [run for run in repository.check_runs.values() if run.name == name]
+
+
+async def rejected(town, pull, tags="house_style", by="alice"):
+    town.later()
+    town.github.submit_review(pull, by, REJECT, f"<!-- ISSUES: {tags} -->")
+    await town.settled()
+
+
+async def test_the_config_of_the_default_branch_is_in_force(town, knowledge, pull):  # row 153
+    configure(town, knowledge, OWN_GATE)
+    async with town.running():
+        await rejected(town, pull)
+        assert blocking(town, pull) == [["house_style"]]
+
+
+async def test_the_owners_config_holds_for_all_and_the_repositorys_lies_over_it(town, knowledge, pull):
+    home = town.github.repository("acme/.github")
+    configure(town, home, OWN_GATE)
+    configure(town, knowledge, "version: 1\ngates:\n  house_style:\n    severity: warning\n")
+    other = town.github.repository("acme/other", collaborators={"alice": "write"})
+    elsewhere = town.github.open_pull_request(other, "rio-agent[bot]")
+    async with town.running():
+        await rejected(town, pull)
+        await rejected(town, elsewhere)
+        assert (blocking(town, pull), blocking(town, elsewhere)) == ([[]], [["house_style"]])
+
+
+async def test_an_owners_file_outside_the_installation_counts_as_none(town, pull):
+    home = town.github.repository("acme/.github", installed=False)
+    configure(town, home, OWN_GATE)
+    async with town.running():
+        await rejected(town, pull)
+        assert blocking(town, pull) == [[]]
+
+
+async def test_a_file_is_read_at_most_once_a_minute(town, pull):
+    async with town.running():
+        await rejected(town, pull)
+        town.github.push(pull, {"a.md": "# More\n"})
+        await rejected(town, pull, "date_errors")
+        assert len(town.github.asked("GET", f"*/knowledge/contents/{PATH}")) == 1
+        assert len(town.github.asked("GET", f"*/.github/contents/{PATH}")) == 1
+
+
+async def test_a_broken_file_leaves_the_last_good_one_in_force_also_after_a_restart(town, knowledge, pull):
+    configure(town, knowledge, OWN_GATE)
+    async with town.running():
+        await town.settled()
+        await rejected(town, pull, "date_errors")
+    configure(town, knowledge, BROKEN)
+    async with town.running():
+        await rejected(town, pull)
+        assert blocking(town, pull) == [["house_style"]]
+
+
+async def test_a_broken_file_is_told_of_once_on_the_default_branch(town, knowledge, pull):
+    configure(town, knowledge, BROKEN)
+    for _ in range(2):
+        async with town.running():
+            await rejected(town, pull, "date_errors")
+            await town.settled()
+    (run,) = runs(knowledge)
+    assert run.head_sha == knowledge.branches["main"]
+    assert (run.conclusion, run.title) == ("failure", "The config has 2 mistakes")
+    assert "The last version without a mistake stays in force" in run.summary
+    configure(town, knowledge, BROKEN + "weekly: 3\n")
+    async with town.running():
+        await rejected(town, pull, "date_errors")
+        await town.settled()
+    assert len(runs(knowledge)) == 2
+
+
+async def test_a_broken_file_before_any_good_one_leaves_the_defaults(town, knowledge, pull):
+    configure(town, knowledge, BROKEN)
+    async with town.running():
+        await rejected(town, pull, "date_errors")
+        assert blocking(town, pull) == [["date_errors"]]
+
+
+async def test_a_pull_request_that_breaks_the_config_gets_a_check_with_the_exact_places(journey, knowledge):
+    pull = journey.github.open_pull_request(knowledge, "alice", Opening(files={PATH: BROKEN}))
+    await journey.settled()
+    (run,) = runs(knowledge)
+    assert (run.head_sha, run.conclusion) == (pull.head_sha, "failure")
+    assert [(each.path, each.start_line, each.start_column) for each in run.annotations] == [
+        (PATH, 3, 12),
+        (PATH, 4, 3),
+    ]
+    assert run.annotations[0].message == 'comment.enabled is "perhaps"; use true or false'
+
+
+@pytest.mark.parametrize("fork", [False, True])
+async def test_a_push_that_mends_the_proposal_gets_a_check_of_its_own(journey, knowledge, fork):
+    pull = journey.github.open_pull_request(knowledge, "dora", Opening(files={PATH: BROKEN}, fork=fork))
+    await journey.settled()
+    journey.later()
+    journey.github.push(pull, {PATH: OWN_GATE})
+    await journey.settled()
+    assert [(run.head_sha == pull.head_sha, run.conclusion) for run in runs(knowledge)] == [
+        (False, "failure"),
+        (True, "success"),
+    ]
+
+
+async def test_a_proposed_config_is_never_applied(journey, knowledge):
+    pull = journey.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files={PATH: OWN_GATE}))
+    await rejected(journey, pull)
+    assert blocking(journey, pull) == [[]]
+    assert [run.conclusion for run in runs(knowledge)] == ["success"]
+
+
+async def test_a_pull_request_that_leaves_the_config_alone_gets_no_check(town, knowledge):
+    configure(town, knowledge, OWN_GATE)
+    async with town.running():
+        old = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+        configure(town, knowledge, OWN_GATE + "comment:\n  when: always\n")
+        await town.settled()
+        town.github.push(old, {"a.md": "# More\n"})
+        await town.settled()
+        assert runs(knowledge) == []
