@@ -64,16 +64,21 @@ def _verdict(check: CheckSeen, found: Sequence[Annotation], rules: Rules) -> Ver
 
 def _items(check: CheckSeen, rule: CheckRule, found: Sequence[Annotation]) -> Iterator[Item]:
     """The rule's tags, at the places of the annotations that it maps, or that can mean nothing else."""
+    placed = [
+        _placed(tag, annotation, check)
+        for annotation in found
+        for tag in _mapped(annotation, rule) or _only(annotation, rule)
+    ]
     result = check.title or f"{check.name}: {check.conclusion}"
-    yield from (
-        Item(tag, words=check.title[:MOST_WORDS], url=check.url, evidence=result[:MOST_WORDS])
-        for tag in rule.tags
-    )
-    for annotation in found:
-        tags = _mapped(annotation, rule)
-        if not tags and len(rule.tags) == 1 and annotation.level != "notice":
-            tags = rule.tags
-        yield from (_placed(tag, annotation, check) for tag in tags)
+    for tag in dict.fromkeys((*rule.tags, *(item.tag for item in placed if item.tag))):
+        here = [item for item in placed if item.tag == tag]
+        said = Item(tag, words=check.title[:MOST_WORDS], url=check.url, evidence=result[:MOST_WORDS])
+        yield from here or [said]
+
+
+def _only(annotation: Annotation, rule: CheckRule) -> tuple[str, ...]:
+    """The one tag of a check that has no other; a notice is no mistake."""
+    return rule.tags if len(rule.tags) == 1 and annotation.level != "notice" else ()
 
 
 def _mapped(annotation: Annotation, rule: CheckRule) -> tuple[str, ...]:

@@ -1,0 +1,173 @@
+"""Checks and statuses that speak as validators, and the check run that speaks for us."""
+
+import pytest
+
+from bot.adapters.rule_book import PATH
+from bot.standin import Annotation, Opening, Output
+
+PAGE = "claims/first.md"
+CONFIG = """\
+version: 1
+validators:
+  checks:
+    validate:
+      tags: [date_errors]
+      annotations:
+        wiki link: broken_wiki_links
+    lint: [house_style]
+gates:
+  house_style:
+    gate: House style
+    description: It is not written as we write here
+    fix: Write it as the guide says.
+    severity: blocking
+    auto_fixable: false
+"""
+REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
+
+
+@pytest.fixture
+async def mapped(town, knowledge):
+    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG})
+    async with town.running():
+        yield town
+
+
+@pytest.fixture
+async def checked(town, knowledge):
+    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG + "check:\n  enabled: true\n"})
+    async with town.running():
+        yield town
+
+
+def found(message="month 13 is out of range", line=1, title=None):
+    return Annotation(PAGE, line, line, "failure", message, title)
+
+
+def gates(repository):
+    runs = [run for run in repository.check_runs.values() if run.name == "whetstone/gates"]
+    return [(run.head_sha, run.conclusion) for run in runs]
+
+
+async def test_a_failed_check_rejects_with_the_places_of_its_annotations(mapped, pull):
+    output = Output("2 mistakes", "s", None, (found(), found("a wiki link leads nowhere", 3)))
+    run = mapped.github.check(pull, "validate", "failure", output)
+    await mapped.settled()
+    (body,) = mapped.comments(pull)
+    assert mapped.markers(pull)[0]["issues"] == ["date_errors", "broken_wiki_links"]
+    assert mapped.markers(pull)[0]["source"] == "validate"
+    assert f"/blob/{pull.head_sha}/{PAGE}#L1) — `month 13 is out of range`" in body
+    assert f"(Source: check `validate` @ {run.head_sha[:7]})" in body
+    assert '"evidence": {"test_result": "month 13 is out of range"' in body  # row 42
+
+
+async def test_a_check_that_passes_again_resolves(mapped, pull):
+    mapped.github.check(pull, "validate", "failure", Output("x", "s"))
+    await mapped.settled()
+    mapped.later()
+    mapped.github.check(pull, "validate", "success")
+    await mapped.settled()
+    assert mapped.markers(pull)[0]["verdict"] == "accept"
+
+
+async def test_it_is_not_resolved_while_a_mapped_check_fails(mapped, pull):
+    mapped.github.check(pull, "validate", "failure", Output("x", "s"))
+    mapped.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
+    await mapped.settled()
+    mapped.later()
+    mapped.github.submit_review(pull, "alice", APPROVE)
+    await mapped.settled()
+    assert mapped.markers(pull)[0]["issues"] == ["date_errors"]
+
+
+async def test_a_check_on_a_pull_request_from_a_fork_is_found_by_its_head(mapped, knowledge):
+    pull = mapped.github.open_pull_request(knowledge, "dora", Opening(fork=True))
+    await mapped.settled()
+    mapped.github.check(pull, "validate", "failure", Output("x", "s"))
+    await mapped.settled()
+    assert mapped.markers(pull)[0]["issues"] == ["date_errors"]
+
+
+async def test_a_failed_status_rejects(mapped, pull, knowledge):
+    mapped.github.set_status(knowledge, pull.head_sha, "lint", "failure")
+    await mapped.settled()
+    assert mapped.markers(pull)[0]["blocking"] == ["house_style"]
+
+
+async def test_a_check_that_no_config_maps_is_dropped_without_a_call(mapped, pull):
+    await mapped.settled()
+    before = len(mapped.github.requests)
+    mapped.github.check(pull, "build", "failure", Output("x", "s", None, (found(),)))
+    await mapped.settled()
+    assert (mapped.github.requests[before:], mapped.comments(pull)) == ([], [])
+
+
+async def test_the_same_check_delivered_again_changes_nothing(mapped, pull):
+    mapped.github.check(pull, "validate", "failure", Output("x", "s"))
+    await mapped.settled()
+    delivery = next(each for each in mapped.github.deliveries if each.payload.get("action") == "completed")
+    again = mapped.github.redeliver(delivery)
+    await mapped.settled()
+    assert (again.status_code, len(mapped.comments(pull))) == (200, 1)
+
+
+async def test_every_head_of_an_open_pull_request_has_a_check_run_at_once(checked, knowledge, pull):
+    checked.github.edit_pull_request(pull, title="Another title")  # opened before the bot was there
+    await checked.settled()
+    first = pull.head_sha
+    checked.later()
+    second = checked.github.push(pull, {PAGE: "# Better\n"}).sha
+    await checked.settled()
+    assert gates(knowledge) == [(first, "success"), (second, "success")]
+
+
+async def test_the_check_run_is_updated_with_the_verdict_and_links_to_the_comment(checked, knowledge, pull):
+    checked.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: date_errors -->")
+    await checked.settled()
+    checked.later()
+    checked.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: date_errors, scope_error -->")
+    await checked.settled()
+    (run,) = [run for run in knowledge.check_runs.values() if run.name == "whetstone/gates"]
+    page = checked.github.comments_of(pull)[-1]
+    assert (run.conclusion, run.title) == ("failure", "Rejected — 2 blocking issues")
+    assert run.summary.startswith("**Rejected** — 2 blocking issues\n\nIteration 1 of 5 at ")
+    assert run.summary.endswith(f"#issuecomment-{page.id})")
+    assert run.details_url.endswith(f"#issuecomment-{page.id}")
+    checked.later()
+    checked.github.submit_review(pull, "alice", APPROVE)
+    await checked.settled()
+    assert run.conclusion == "success"
+
+
+async def test_new_places_on_the_same_head_are_a_new_run_of_the_same_name(checked, knowledge, pull):
+    checked.github.check(pull, "validate", "failure", Output("x", "s", None, (found(),)))
+    await checked.settled()
+    checked.later()
+    checked.github.check(pull, "validate", "failure", Output("x", "s", None, (found(), found("too", 2))))
+    await checked.settled()
+    runs = [run for run in knowledge.check_runs.values() if run.name == "whetstone/gates"]
+    assert [[each.start_line for each in run.annotations] for run in runs][-2:] == [[1], [1, 2]]
+
+
+async def test_warnings_alone_are_neutral(checked, knowledge, pull):  # row 166
+    checked.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: near_duplicate -->")
+    await checked.settled()
+    assert gates(knowledge) == [(pull.head_sha, "neutral")]
+
+
+async def test_our_own_run_never_counts_as_a_validators(town, knowledge, pull):
+    config = "version: 1\ncheck:\n  enabled: true\nvalidators:\n  checks:\n    /./: [date_errors]\n"
+    town.github.commit_to_default_branch(knowledge, {PATH: config})
+    async with town.running():
+        town.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
+        await town.settled()
+        town.later()
+        town.github.submit_review(pull, "alice", APPROVE)
+        await town.settled()
+        assert (town.markers(pull)[0]["verdict"], gates(knowledge)[-1][1]) == ("accept", "success")
+
+
+async def test_without_being_asked_for_there_is_no_check_run(journey, knowledge, pull):
+    journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: date_errors -->")
+    await journey.settled()
+    assert gates(knowledge) == []
