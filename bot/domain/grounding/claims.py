@@ -69,7 +69,8 @@ def _named(words: Marked, clause: str) -> Iterator[Claim]:
     """The files that are only mentioned: that they are there is implied."""
     for sign in _PATH.finditer(clause):
         mention = words.mentions[int(sign[1])]
-        if mention.sure:
+        # Of a file alone that is denied something, nobody knows whether it should be there.
+        if mention.sure and (mention.line or mention.name or not _DENIED.search(clause)):
             yield _implied(mention, words.plain(clause)[:200])
 
 
@@ -85,9 +86,12 @@ def _kind(text: str, table: tuple[tuple[ClaimType, re.Pattern[str]], ...]) -> Cl
 
 
 _SIGN = re.compile("\ue000P")
+_DENIED = re.compile(
+    r"\b(?:no|not|nor|never|without|missing|lacks?|gone|deleted|removed|absent|\w+n't)\b", re.IGNORECASE
+)
 _PATH = re.compile("\ue000P([0-9]+)\ue001")
 _CLAUSES = re.compile(
-    r",?\s+(?:but|whereas|although|though|because)\s+|,\s+(?=(?:see|cf\.?|and|while|which|then)\b)|:\s+(?=see\b)",
+    r",?\s+(?:but|whereas|although|though|because)\s+|,\s+(?=(?:yet|so|see|cf\.?|and|while|which|then)\b)|:\s+(?=see\b)",
     re.IGNORECASE,
 )
 _ASKED = re.compile(

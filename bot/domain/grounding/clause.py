@@ -76,7 +76,7 @@ class Pattern:
     def hear(self, marked: Marked, clause: str) -> tuple[Claim, re.Match[str]] | None:
         """The claim that the clause makes this way; a part of it that nobody can look up is noted."""
         match = self.expression.search(clause)
-        if match is None:
+        if match is None or _NOT_SAID.search(clause[: match.start()]):
             return None
         claim = self.build(Heard(marked, clause, match))
         if claim is None:
@@ -97,13 +97,24 @@ def _says_more(clause: str, match: re.Match[str]) -> bool:
 
 
 _CONTINUED = re.compile(
-    r"(?:and|or|which|too|already|now|still|anymore|any more|at (?:the|this) (?:head|commit|revision)"
-    r"|right now|currently)\b|\(",
+    r"(?:and\b(?!\s+(?:the\s+|a\s+)?\ue000)|which\b|too$|already\b|now\b|still\b|anymore\b|any more\b"
+    r"|at (?:the|this) (?:head|commit|revision)\b|right now\b|currently\b)|\(",
     re.IGNORECASE,
 )
 _QUALIFIER = re.compile(
-    r"\b(?:only|every|each|all|most|none|nothing|nobody|neither|not|never|always|often|sometimes|twice"
-    r"|half|few|before|after|until|unlike|except|besides|instead)\b",
+    r"\b(?:only|every|each|all|most|nothing|nobody|always|often|sometimes|twice|half|few|after|until|except"
+    r"|besides|instead|(?:one|two|three|four|five|six|seven|eight|nine|ten|several|some|[0-9]+) of)\b",
+    re.IGNORECASE,
+)
+# Somebody else's word, a denial, or another revision: then the writer does not say that it is so here.
+_NOT_SAID = re.compile(
+    r"\b(?:not|never|no|none|neither|nor|without|unlike|false|untrue|lie|wrong|myth|doubts?|doubtful"
+    r"|denies|denied"
+    r"|claims?|claimed|claiming|says|said|states?|stated|promises|pretends|supposedly|allegedly"
+    r"|description|readme says"
+    r"|(?:on|in) (?:main|master|production|upstream|the (?:base|fork|last|previous|next|old|new|other))"
+    r"|release"
+    r"|before|earlier|previously|formerly|former|old|yesterday|locally|once|imagine|suppose)\b",
     re.IGNORECASE,
 )
 _CITATION = re.compile(

@@ -56,6 +56,8 @@ def contents(claim: Claim, seen: Observations) -> Result:  # noqa: PLR0911  one 
         if hits or _loose(loose, text.lines):
             return contradicted(Tool.CONTENTS, f"it is there{_at(hits)}", path=path)
         return verified(Tool.CONTENTS, path)
+    if hits and claim.form is Form.CALLED and text.definitions is None:
+        return unverifiable("it can not be told from a definition", Tool.CONTENTS, path)
     if hits:
         return verified(Tool.CONTENTS, path, hits[0])
     if _loose(loose, text.lines):
@@ -179,10 +181,8 @@ def _hits(claim: Claim, text: Text) -> list[int]:
     if claim.form is Form.CALLED:
         name = re.escape(claim.subject.split("(")[0])
         call = re.compile(rf"(?<![\w.]){name}\s*\(")
-        made = re.compile(rf"\b(?:def|func|fn|function|class)\s+{name}\b")
-        return [
-            n for n, line in enumerate(text.lines, 1) if call.search(_code(line)) and not made.search(line)
-        ]
+        made = {each.line for each in text.definitions or ()}
+        return [n for n, line in enumerate(text.lines, 1) if call.search(_code(line)) and n not in made]
     if claim.form is Form.IMPORTED:
         name = re.escape(claim.subject)
         bring = re.compile(rf"^\s*(?:import|from|use|#include|const|let|var|require)\b.*(?<!\w){name}(?!\w)")

@@ -36,8 +36,10 @@ def _with(finding: Finding, log: Sequence[Grounded], head: str, rules: Grounding
     found = item_grounding(log, item_key(finding.by.key, finding.item), head, finding.item.place)
     if found is None:
         return finding
-    kept = rules.allow_unverified_claim and found.outcome is Outcome.UNVERIFIABLE
     item = replace(finding.item, place=found.place) if found.place else finding.item
+    if found.shows_only_a_file:
+        return replace(finding, item=item)
+    kept = rules.allow_unverified_claim and found.outcome is Outcome.UNVERIFIABLE
     return replace(finding, item=item, grounding=replace(found, allowed=kept))
 
 

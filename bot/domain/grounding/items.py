@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.domain.grounding.grounded import Grounded
-from bot.domain.grounding.result import Outcome
+from bot.domain.grounding.result import Outcome, Tool
 from bot.domain.model import Place
 
 _WORST = {Outcome.CONTRADICTED: 0, Outcome.UNVERIFIABLE: 1, Outcome.VERIFIED: 2}
@@ -37,6 +37,12 @@ class ItemGrounding:
     def doubted(self) -> bool:
         """Whether the gate has to say that it was not confirmed."""
         return not self.confirmed and not self.allowed
+
+    @property
+    def shows_only_a_file(self) -> bool:
+        """Whether nothing was confirmed but that a file which the words mention is there."""
+        seen = self.decisive
+        return self.confirmed and seen.is_place and seen.tool == Tool.TREE
 
     @property
     def source(self) -> str:

@@ -31,6 +31,8 @@ def locate(path: str, seen: Observations) -> Found | Result:  # noqa: PLR0911  o
         return unverifiable("the files were not listed")
     if seen.tree and not seen.tree.truncated:
         endings = [each for each in seen.tree.entries if each.endswith(f"/{bare}")]
+        if "." not in bare:  # people say README for README.md
+            endings += [each for each in seen.tree.entries if each.startswith(f"{bare}.") and "/" not in each]
         if len(endings) == 1:
             return Found(endings[0], seen.tree.entries[endings[0]])
         if endings:

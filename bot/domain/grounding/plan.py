@@ -79,7 +79,7 @@ def _files(claims: Sequence[Claim], seen: Observations) -> list[Read]:
     names = {
         read.path
         for claim in claims
-        if claim.form is Form.DEFINED and claim.subject and (read := _file(claim, seen))
+        if claim.form in {Form.DEFINED, Form.CALLED} and claim.subject and (read := _file(claim, seen))
     }
     found = [read for claim in claims if (read := _file(claim, seen))]
     ordered = sorted({read.path: read for read in found}.values(), key=lambda read: -reads[read.path])

@@ -10,6 +10,7 @@ from bot.domain.grounding.claim import Claim
 from bot.domain.grounding.observations import BranchState, CheckRun, Observations
 from bot.domain.grounding.result import Outcome, Result, Tool, contradicted, unverifiable, verified
 
+_STATUS = re.compile(r"\b[1-5][0-9][0-9]\b")
 Kinds = Mapping[str, str]
 """Check name → what the repository's config says that it shows."""
 
@@ -54,8 +55,8 @@ def behaviour(claim: Claim, seen: Observations) -> Result:
 
 
 def response(claim: Claim, seen: Observations) -> Result:
-    """Whether a check printed the request and its answer."""
-    return _printed(seen, (claim.subject, claim.value))
+    """Whether a check printed the request and its answer, and no other answer beside it."""
+    return _printed(seen, (claim.subject, claim.value), one_of=_STATUS)
 
 
 def git_state(claim: Claim, seen: Observations) -> Result:
@@ -146,7 +147,13 @@ def _named_test(claim: Claim, name: str, runs: list[CheckRun]) -> Result:
     return unverifiable("no check run names that test", Tool.CHECKS)
 
 
-def _printed(seen: Observations, words: tuple[str, ...], *, failed: bool = False) -> Result:
+def _printed(
+    seen: Observations,
+    words: tuple[str, ...],
+    *,
+    failed: bool = False,
+    one_of: re.Pattern[str] | None = None,
+) -> Result:
     if seen.checks is None:
         return unverifiable("the check runs were not read")
     for run in seen.checks:
@@ -154,7 +161,8 @@ def _printed(seen: Observations, words: tuple[str, ...], *, failed: bool = False
             continue
         for part in _parts(run):
             folded = " ".join(part.split())
-            if all(_has(folded, word) for word in words):
+            alone = one_of is None or len(set(one_of.findall(folded))) <= 1
+            if alone and all(_has(folded, word) for word in words):
                 return _shown(verified(Tool.CHECKS), run)
     return unverifiable("no check run at this head shows it", Tool.CHECKS)
 

@@ -146,3 +146,10 @@ def test_a_person_is_not_told_unless_the_config_says_so():
     comment = inline(1, 3, "[scope_error] The scope could be better")
     everybody = replace(RULES, quality=Quality(tell=Tell.ALL))
     assert ("To `alice`" in shown(comment), "To `alice`" in shown(comment, rules=everybody)) == (False, True)
+
+
+def test_words_about_a_file_are_not_confirmed_by_its_being_there():
+    body = shown(said=review(3, f"[scope_error] everything in {OTHER} is said better"))
+    assert "is said better` (Source: review by `alice` @ 1111111)" in body
+    assert "grounding" not in items(body)[0]
+    assert items(body)[0]["location"]["path"] == OTHER
