@@ -2,6 +2,8 @@
 
 import json
 
+from bot.standin import Inline
+
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 PAGE = "claims/first.md"
 GITHUB = "https://redirect.github.com/acme/knowledge"
@@ -34,14 +36,18 @@ def fold(body: str) -> str:
     return next((part for part in body.split("<details>") if part.startswith("<summary>Quality")), "")
 
 
+def sticky(town, pull) -> str:
+    """The one comment with the marker."""
+    return next(body for body in town.comments(pull) if body.startswith("<!-- REJECTION: "))
+
+
 def summary(town, pull) -> str:
-    """The result that the newest comment's fold tells in its one line."""
-    sticky = next(body for body in reversed(town.comments(pull)) if body.startswith("<!-- REJECTION"))
-    return fold(sticky).partition("</summary>")[0].removeprefix("<summary>")
+    """The result that the comment's fold tells in its one line."""
+    return fold(sticky(town, pull)).partition("</summary>")[0].removeprefix("<summary>")
 
 
 def document(body: str) -> dict:
-    return json.loads(body.split("```json\n")[1].split("\n```")[0])
+    return json.loads(body.partition("```json\n")[2].partition("\n```")[0])
 
 
 def reads(town, since: int) -> list[str]:
@@ -161,9 +167,9 @@ async def test_the_documents_own_trajectory_selects_the_second_of_three(journey,
     journey.later()
     journey.github.close(pull)
     await journey.settled()
-    sticky, own = journey.comments(pull)
+    _, own = journey.comments(pull)
     report = own.partition("\n\n")[2]
-    assert report in sticky  # row 72
+    assert report in sticky(journey, pull)  # row 72
     assert own.startswith("<!-- SELECTION-REPORT: ")
     assert report.startswith(  # row 60 # row 67 # row 70 # row 87
         "## Output Selection Report\n\n**Loop ID**: acme/knowledge#1\n**Total Iterations**: 3\n"
@@ -177,3 +183,119 @@ async def test_the_documents_own_trajectory_selects_the_second_of_three(journey,
         "### Artifacts Applied\n\n"
     )
     assert report.count("- [x] ") == 7  # row 103
+
+
+async def test_checks_that_finish_late_change_the_score_of_what_was_judged(journey, pull):
+    await judge(journey, pull, "date_errors")
+    push(journey, pull, "# Second\n\nIt holds.\n")
+    run = journey.github.start_check_run(pull.repository, pull.head_sha, "build")
+    await judge(journey, pull, "date_errors")
+    assert summary(journey, pull) == "Quality 0.86 → 0.86: as good as iteration 1, none was better"
+    before = len(journey.github.requests)
+    journey.github.complete_check_run(run, "failure")
+    await journey.settled()
+    assert summary(journey, pull) == (  # row 85
+        "Quality 0.86 → 0.60: iteration 1 was the best. How to go back to it"
+    )
+    assert [each.method for each in journey.github.requests[before:]] == ["PATCH"]
+
+
+async def test_a_force_push_back_keeps_the_number_of_the_iteration(journey, pull):
+    first = pull.head_sha
+    await judge(journey, pull, "date_errors")
+    push(journey, pull, "# Second\n")
+    await judge(journey, pull, "date_errors", "title_overclaims")
+    journey.later()
+    journey.github.force_push(pull, first)
+    await judge(journey, pull, "date_errors")
+    assert summary(journey, pull) == "Quality 0.86 → 0.71: iteration 1, the present one, is the best"
+    (marker,) = journey.markers(pull)
+    assert (marker["iteration"], marker["head"]) == (1, first)
+
+
+async def test_a_rebase_without_change_offers_no_way_back(journey, knowledge, pull):
+    await judge(journey, pull, "date_errors")
+    onto = knowledge.objects.commit(
+        {"other.md": "x\n"}, parents=(pull.base_sha,), message="m", login="bob", at=journey.clock()
+    )
+    knowledge.branches["main"] = onto.sha
+    text = knowledge.objects.content(pull.head_sha, PAGE).decode()
+    again = knowledge.objects.commit(
+        {PAGE: text}, parents=(onto.sha,), message="m", login="rio-agent[bot]", at=journey.clock()
+    )
+    journey.later()
+    journey.github.force_push(pull, again.sha)
+    await judge(journey, pull, "date_errors", "title_overclaims")
+    assert summary(journey, pull) == "Quality 0.86 → 0.71: iteration 1 scored higher with the same files"
+    assert "git restore" not in journey.comments(pull)[-1]
+
+
+async def test_a_revision_that_is_gone_from_github_is_named_in_the_report(journey, knowledge, pull):
+    first = pull.head_sha
+    await judge(journey, pull, "date_errors")
+    fresh = knowledge.objects.commit(
+        {PAGE: "# New\n"}, parents=(pull.base_sha,), message="m", login="rio-agent[bot]", at=journey.clock()
+    )
+    journey.later()
+    journey.github.force_push(pull, fresh.sha)
+    del knowledge.objects.commits[first]
+    await judge(journey, pull, "date_errors", "title_overclaims")
+    assert summary(journey, pull).endswith("iteration 1 was the best, but GitHub no longer has it")
+    journey.later()
+    journey.github.close(pull)
+    await journey.settled()
+    assert f"the files of iteration 1 `{first[:7]}` are not known" in sticky(journey, pull)
+
+
+async def test_the_third_time_a_person_is_asked_to_decide_once(journey, pull):
+    for text in ("# Second\n", "# Third\n", "# Fourth\n"):
+        await judge(journey, pull, "date_errors")
+        push(journey, pull, text)
+    escalations = [body for body in journey.comments(pull) if body.startswith("<!-- ESCALATION: ")]
+    assert len(escalations) == 1  # row 56
+    assert "**Stop, a person decides** — the same blocking issue came back" in escalations[0]
+    assert journey.markers(pull)[0]["verdict"] == "escalate"
+    await judge(journey, pull, "date_errors")
+    assert len([body for body in journey.comments(pull) if "ESCALATION" in body]) == 1
+
+
+async def test_a_maintainer_selects_and_the_report_follows(journey, pull):
+    await judge(journey, pull, "date_errors")
+    push(journey, pull, "# Second\n")
+    await judge(journey, pull, "date_errors", "title_overclaims")
+    journey.later()
+    journey.github.comment(pull, "bob", "/feedback-select final reason: the first misses the point")
+    await journey.settled()
+    reply = journey.comments(pull)[-1]
+    said = f"`bob` selects iteration 2 instead of 1, at `{pull.head_sha[:7]}`: `the first misses the point`"
+    assert reply.startswith(f"{said}\n\n## Output Selection Report\n")  # row 73 # row 75
+    journey.later()
+    journey.github.comment(pull, "carol", "/feedback-select best reason: I read only")
+    journey.github.comment(pull, "bob", "/feedback-select best")
+    await journey.settled()
+    assert "a reason is missing" in journey.comments(pull)[-1]  # row 76
+    journey.later()
+    journey.github.close(pull)
+    await journey.settled()
+    assert "**Selected Iteration**: 2" in sticky(journey, pull)
+    assert not any(body.startswith("<!-- SELECTION-REPORT") for body in journey.comments(pull))
+
+
+async def test_what_was_merged_after_one_iteration_has_no_report(journey, pull):
+    await judge(journey, pull, "date_errors")
+    journey.later()
+    journey.github.merge(pull, by="bob")
+    await journey.settled()
+    assert [body for body in journey.comments(pull) if "Output Selection Report" in body] == []
+
+
+async def test_feedback_that_was_followed_is_kept_with_the_pull_request(journey, pull):
+    journey.later()
+    places = [Inline(PAGE, "[date_errors] wrong", line=1), Inline(PAGE, "[scope_error] too wide", line=3)]
+    journey.github.submit_review(pull, "alice", REJECT, "", places)
+    await journey.settled()
+    push(journey, pull, "# Another claim\n\nIt holds.\n")
+    await judge(journey, pull, "date_errors", "scope_error")
+    known = await journey.bot.store.load(f"pr:{pull.repository.id}:{pull.number}")
+    kept = {each.tag: each.followed for each in known.tracked[0].observations}
+    assert kept == {"date_errors": True, "scope_error": False}  # row 21
