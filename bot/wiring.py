@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bot.adapters.store import SqlStore
     from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
     from bot.adapters.web.setup.registering import Registering
+    from bot.engine.clock import WeekClock
     from bot.engine.reconcile import Reconciliation
     from bot.engine.rehearsal import Rehearsal
     from bot.engine.worker import Worker
@@ -162,6 +163,7 @@ class Instance:
     address: tuple[str, int] | None
     store: SqlStore
     worker: Worker | None
+    week_clock: WeekClock | None = None
 
     async def settled(self) -> None:
         """Return when nothing that came in is left to be done."""
@@ -187,10 +189,12 @@ async def running(
             store = await stack.enter_async_context(opening)
         except StoreRefused as reason:
             raise CannotStart(str(reason)) from reason
-        worker = await stack.enter_async_context(_working(configuration, store, clock)) if work else None
+        worker, week_clock = (
+            await stack.enter_async_context(_working(configuration, store, clock)) if work else (None, None)
+        )
         serving = _serving(configuration, store, worker, guests)
         address = await stack.enter_async_context(serving) if serve else None
-        yield Instance(address, store, worker)
+        yield Instance(address, store, worker, week_clock)
 
 
 @asynccontextmanager
@@ -256,24 +260,26 @@ def _course(where: Site, known: PullRequest, rules: Rules) -> dict[str, Any]:
 @asynccontextmanager
 async def _working(
     configuration: Settings, store: SqlStore, clock: Callable[[], datetime]
-) -> AsyncIterator[Worker]:
+) -> AsyncIterator[tuple[Worker, WeekClock]]:
     from bot.adapters import payloads
     from bot.adapters.payloads import derived
+    from bot.adapters.payloads.chores import week_delivery
     from bot.adapters.rule_book import ByCheckRun
+    from bot.engine.clock import WeekClock
     from bot.engine.turns import Turns
     from bot.engine.worker import Worker
 
     async with _github(configuration, clock) as github:
         rule_book = _rule_book(github, store, ByCheckRun(store, clock), clock)
         where = site(configuration)
-        turns = Turns(
-            store, github, rule_book, payloads.read, where, clock, new_id, derived.for_pull_request
-        )
+        turns = Turns(store, github, rule_book, payloads.read, where, clock, new_id, derived.for_pull_request)
         worker = Worker(store, turns, clock)
-        running = asyncio.create_task(worker.run())
+        week_clock = WeekClock(store, rule_book, week_delivery, clock)
+        running, ticking = asyncio.create_task(worker.run()), asyncio.create_task(week_clock.run())
         try:
-            yield worker
+            yield worker, week_clock
         finally:
+            ticking.cancel()
             worker.stop()
             await running
 
@@ -388,11 +394,18 @@ async def thread(token: str | None, repository: tuple[str, str], number: int) ->
     return await comments(settings_of.load_api_url(os.environ, Path(".env")), token, repository, number)
 
 
+def week_by_hand(repository: Repository, identity: str) -> Delivery:
+    """The row that has the running week of a repository told; it does not use up the clock's run."""
+    from bot.adapters.payloads.chores import week_delivery
+
+    return week_delivery(repository, "", now(), identity)
+
+
 def events_read() -> frozenset[str]:
     """The events that a delivery may be of: those that GitHub is asked for, and our own."""
-    from bot.adapters.payloads import EVENTS, OWN_EVENT
+    from bot.adapters.payloads import EVENTS, OWN_EVENT, UNASKED
 
-    return EVENTS | {OWN_EVENT}
+    return EVENTS | UNASKED | {OWN_EVENT}
 
 
 async def rehearse(event: str, body: bytes) -> tuple[Rehearsal, bool]:

@@ -14,11 +14,14 @@ from bot.domain.events import (
     ConfigPushed,
     Event,
     InlineCommentSeen,
+    InstallationSeen,
     LabelSeen,
     PullRequestSeen,
     PullRequestSnapshot,
+    RepositoryChanged,
     ReviewSeen,
     ThreadSeen,
+    WeekDue,
 )
 from bot.domain.model import PullRequest, Revision
 
@@ -36,7 +39,7 @@ def record(pull_request: PullRequest | None, event: Event, received_at: datetime
             seen = event.pull_request
             known = pull_request if seen is None else _with_snapshot(pull_request, seen)
             return with_check(known, event) if known and isinstance(event, CheckSeen) else known
-        case ConfigBroken():
+        case ConfigBroken() | RepositoryChanged() | InstallationSeen() | WeekDue():
             return pull_request
         case CommentSeen():
             return _with_comment(pull_request, event, received_at)

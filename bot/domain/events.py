@@ -178,6 +178,33 @@ class ThreadSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class RepositoryChanged:
+    """A repository has another name, owner or visibility, or was deleted."""
+
+    action: str
+    repository: Repository
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationSeen:
+    """The App was let in somewhere, or shut out."""
+
+    action: str
+    installation_id: int
+    removed: tuple[int, ...] = ()
+    """Repositories that it may no longer touch."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeekDue:
+    """A repository's week is to be told."""
+
+    repository_id: int
+    week: str
+    """`2026-W46`; empty for the running week so far."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ignored:
     """A delivery with nothing in it for us, and why."""
 
@@ -194,4 +221,7 @@ Event = (
     | ConfigPushed
     | ConfigBroken
     | ThreadSeen
+    | RepositoryChanged
+    | InstallationSeen
+    | WeekDue
 )

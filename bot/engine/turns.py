@@ -21,6 +21,7 @@ from bot.domain.facts import Moment
 from bot.domain.grounding.statements import unchecked
 from bot.domain.model import PullRequest
 from bot.engine import revisions
+from bot.engine.chores import Chores, is_chore
 from bot.engine.commands import Commands
 from bot.engine.commit_turns import CommitTurns, is_about_commits
 from bot.engine.gather import gather
@@ -67,6 +68,11 @@ class Turns:
         read = _Read.of(claim.deliveries, self.parse)
         if is_about_commits(claim.lane):
             return await self.store.apply(claim, await self._commit_turn(claim, read)), None
+        if is_chore(claim.lane):
+            chores = Chores(self.store, self.github, self.rule_book, self.site, self.clock)
+            effects, memos = await chores.done([event for event, _ in read.events])
+            turn = Turn(None, effects, read.done, read.unreadable, memos)
+            return await self.store.apply(claim, turn), None
         for event, received_at in read.events:
             known = record(known, event, received_at)
         turn = await self._turn(claim.lane, known, read)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from bot.adapters.feedback_items import items_in
-from bot.adapters.payloads import commits, things
+from bot.adapters.payloads import chores, commits, things
 from bot.adapters.payloads.fields import Json, Odd, find, identifier, mapping, moment, optional_moment, text
 from bot.domain.events import (
     CommentSeen,
@@ -101,6 +101,8 @@ _LABEL_ACTIONS = frozenset({"labeled", "unlabeled"})
 _REVIEW_ACTIONS = frozenset({"submitted", "edited", "dismissed"})
 _COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
 
+_REPOSITORY_ACTIONS = frozenset({"renamed", "transferred", "privatized", "publicized", "deleted", "edited"})
+
 _Reader = Callable[[str, Json], Event | Ignored]
 _READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
     "check_run": (commits.check_run, frozenset({"completed"})),
@@ -110,9 +112,24 @@ _READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
     "pull_request_review_comment": (_inline_comment, _COMMENT_ACTIONS),
     "pull_request_review_thread": (_thread, frozenset({"resolved", "unresolved"})),
     "push": (commits.push, _ANY),
+    "repository": (chores.repository, _REPOSITORY_ACTIONS),
     "status": (commits.status, _ANY),
 }
-_ALL_READERS = {**_READERS, OWN_EVENT: (commits.own, frozenset({commits.CONFIG_BROKEN}))}
+_UNASKED_READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
+    "installation": (chores.installation, frozenset({"deleted"})),
+    "installation_repositories": (chores.installation, frozenset({"removed"})),
+}
+
+
+def _own(action: str, payload: Json) -> Event | Ignored:
+    return (chores.week if action == chores.WEEKLY else commits.own)(action, payload)
+
+
+_OWN_ACTIONS = frozenset({commits.CONFIG_BROKEN, chores.WEEKLY})
+_ALL_READERS = {**_READERS, **_UNASKED_READERS, OWN_EVENT: (_own, _OWN_ACTIONS)}
 
 EVENTS = frozenset(_READERS)
 """The events that `app.yml` subscribes to: exactly those that are read here."""
+
+UNASKED = frozenset(_UNASKED_READERS)
+"""What GitHub tells every App without being asked."""

@@ -8,10 +8,11 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Insert, Select, Table, and_, delete, or_, select
+from sqlalchemy import Insert, Select, Table, and_, delete, or_, select, update
 
 from bot.adapters.store.codec import decode, encode, plain
 from bot.adapters.store.memory_schema import audit, document, fix, forgotten, record, repository
+from bot.adapters.store.schema import pull_request as pull_requests
 from bot.adapters.store.transaction import Transaction, insert_into, moment
 from bot.domain.fixes import Fix, fixes
 from bot.domain.memory import Record, record_of
@@ -55,7 +56,8 @@ def keep(transaction: Transaction, lane: str, pull_request: PullRequest) -> None
 
 def remembered(pull_request: PullRequest) -> Record:
     """The record that a pull request makes, dismissals heard."""
-    return record_of(for_memory(pull_request), overturned(pull_request))
+    known = record_of(for_memory(pull_request), overturned(pull_request))
+    return replace(known, followed=pull_request.resolved_threads)
 
 
 def keep_repository(transaction: Transaction, seen: Repository) -> None:
@@ -70,6 +72,16 @@ def keep_repository(transaction: Transaction, seen: Repository) -> None:
         "default_branch": seen.default_branch,
     }
     _put(transaction, repository, values)
+
+
+def move(transaction: Transaction, seen: Repository) -> None:
+    """Every row of a repository has the visibility and the installation that it has now."""
+    here = record.c.repository_id == seen.id
+    now = {"installation_id": seen.installation_id, "private": seen.private}
+    transaction.execute(update(record).where(here).values(now))
+    same = pull_requests.c.repository_id == seen.id
+    names = {"installation_id": seen.installation_id, "owner": seen.owner, "name": seen.name}
+    transaction.execute(update(pull_requests).where(same).values(names))
 
 
 def keep_document(transaction: Transaction, lane: str, written: Document) -> None:

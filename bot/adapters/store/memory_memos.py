@@ -30,6 +30,7 @@ def write(transaction: Transaction, lane: str, memo: Memo) -> None:
             memory_weeks.keep_run(transaction, memo)
         case RepositorySeen():
             memory.keep_repository(transaction, memo.repository)
+            memory.move(transaction, memo.repository)
         case RepositoryGone():
             memory_people.forget_repository(transaction, memo.repository_id)
         case InstallationGone():

@@ -35,6 +35,10 @@ def _installation(payload: Json) -> str:
     return f"installation:{identifier(payload, 'installation.id')}"
 
 
+def _repository(payload: Json) -> str:
+    return f"repository:{identifier(payload, 'repository.id')}"
+
+
 def _own(payload: Json) -> str:
     return _short(payload, "lane")
 
@@ -56,6 +60,7 @@ _LANES: Mapping[str, Callable[[Json], str]] = {
     "check_suite": _commit("check_suite.head_sha"),
     "status": _commit("sha"),
     "push": _commit("after"),
+    "repository": _repository,
     "installation": _installation,
     "installation_repositories": _installation,
     OWN_EVENT: _own,

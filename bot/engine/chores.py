@@ -1,0 +1,73 @@
+"""What does a turn of a lane do that is no pull request's: a week, a repository, an installation?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.domain.comment import Site
+from bot.domain.effects import Effect
+from bot.domain.events import Event, InstallationSeen, RepositoryChanged, WeekDue
+from bot.domain.memos import InstallationGone, Memo, RepositoryGone, RepositorySeen
+from bot.domain.weeks import week_named
+from bot.engine.weeks import Weeks
+from bot.ports import GitHub, RuleBook, Store
+
+_LANES = ("weekly:", "repository:", "installation:")
+
+
+def is_chore(lane: str) -> bool:
+    """Whether the lane is no pull request's."""
+    return lane.startswith(_LANES)
+
+
+@dataclass(frozen=True, slots=True)
+class Chores:
+    """Decides what such a lane's events come to."""
+
+    store: Store
+    github: GitHub
+    rule_book: RuleBook
+    site: Site
+    clock: Callable[[], datetime]
+
+    async def done(self, events: Sequence[Event]) -> tuple[tuple[Effect, ...], tuple[Memo, ...]]:
+        """What to write, and what to remember or forget."""
+        effects: list[Effect] = []
+        memos: list[Memo] = []
+        for event in events:
+            match event:
+                case WeekDue():
+                    shown, run = await self._week(event)
+                    effects += shown
+                    memos += run
+                case RepositoryChanged():
+                    memos += self._repository(event)
+                case InstallationSeen():
+                    memos += self._installation(event)
+                case _:
+                    continue
+        return tuple(effects), tuple(memos)
+
+    async def _week(self, due: WeekDue) -> tuple[tuple[Effect, ...], tuple[Memo, ...]]:
+        repository = await self.store.memory.repository(due.repository_id)
+        if repository is None:
+            return (), ()
+        if due.week and await self.store.memory.was_told(repository.id, due.week):
+            return (), ()
+        rules = await self.rule_book.rules(repository)
+        weeks = Weeks(self.store.memory, self.github, self.site)
+        week = week_named(due.week) if due.week else None
+        told = await weeks.told(repository, rules, week, self.clock())
+        return told.effects, told.memos
+
+    def _repository(self, event: RepositoryChanged) -> tuple[Memo, ...]:
+        if event.action == "deleted":
+            return (RepositoryGone(event.repository.id),)
+        return (RepositorySeen(event.repository),)
+
+    def _installation(self, event: InstallationSeen) -> tuple[Memo, ...]:
+        if event.action == "deleted":
+            return (InstallationGone(event.installation_id),)
+        return tuple(RepositoryGone(gone) for gone in event.removed)

@@ -1,0 +1,162 @@
+"""A repository's week, from the clock to its one issue, over real HTTP."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot import wiring
+from bot.domain.escape import read_marker
+from tests.live import live_references
+
+REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
+DATE = "<!-- ISSUES: date_errors -->"
+WEDNESDAY = datetime(2026, 11, 11, 10, tzinfo=UTC)
+MONDAY = datetime(2026, 11, 16, 9, 0, 5, tzinfo=UTC)
+
+
+def at(town, moment: datetime) -> None:
+    """GitHub's clock and the bot's show this time."""
+    town.ahead = moment - datetime.now(UTC)
+
+
+@asynccontextmanager
+async def instance(town):
+    """One more bot on the same store, by the town's clock."""
+    async with wiring.running(town.settings, clock=town.clock) as made:
+        host, port = made.address
+        town.github.webhook_url = f"http://{host}:{port}/webhook"
+        town.bot = made
+        yield made
+
+
+async def a_week(town, knowledge, pulls: int = 3) -> None:
+    """So many pull requests are judged on Wednesday, all but the last rejected."""
+    at(town, WEDNESDAY)
+    for number in range(pulls):
+        pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+        town.later()
+        town.github.submit_review(pull, "alice", REJECT if number < pulls - 1 else APPROVE, DATE)
+    await town.settled()
+    at(town, MONDAY)
+
+
+def issues(repository) -> list:
+    return [each for each in repository.threads.values() if each.title == "Weekly feedback summary"]
+
+
+async def test_monday_tells_the_week_that_ended_once(town, knowledge):
+    async with instance(town) as bot:
+        await a_week(town, knowledge)
+        for _ in range(3):
+            await bot.week_clock.tick()
+        await town.settled()
+    (issue,) = issues(knowledge)
+    (comment,) = town.github.comments_of(issue)
+    marker = read_marker("WEEKLY-SUMMARY", issue.body)
+    assert [label.name for label in issue.labels] == ["feedback-summary"]
+    assert (marker["week"], marker["total_prs"], marker["rejected_prs"]) == ("2026-W46", 3, 2)
+    assert comment.body.splitlines()[2].startswith("**Week 46**: 3 pull requests judged, 2 rejected")
+    assert live_references(issue.body) + live_references(comment.body) == []
+
+
+async def test_too_little_is_not_told(town, knowledge):
+    async with instance(town) as bot:
+        await a_week(town, knowledge, pulls=2)
+        await bot.week_clock.tick()
+        await town.settled()
+        assert await bot.store.memory.was_told(knowledge.id, "2026-W46")
+    assert issues(knowledge) == []
+
+
+async def test_nothing_is_told_before_nine_and_a_missed_week_is_caught_up(town, knowledge):
+    async with instance(town) as bot:
+        await a_week(town, knowledge)
+        at(town, MONDAY - timedelta(minutes=1))
+        early = await bot.week_clock.tick()
+        await town.settled()
+        early_issues = issues(knowledge)
+    at(town, MONDAY + timedelta(days=3))
+    async with instance(town) as bot:
+        await bot.week_clock.tick()
+        await town.settled()
+    assert (early, early_issues) == (1, [])
+    assert [read_marker("WEEKLY-SUMMARY", each.body)["week"] for each in issues(knowledge)] == ["2026-W46"]
+
+
+async def test_the_next_week_rewrites_the_issue_and_adds_its_comment(town, knowledge):
+    async with instance(town) as bot:
+        await a_week(town, knowledge)
+        await bot.week_clock.tick()
+        await town.settled()
+        at(town, WEDNESDAY + timedelta(days=7))
+        for _ in range(3):
+            pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+            town.later()
+            town.github.submit_review(pull, "alice", APPROVE)
+        await town.settled()
+        at(town, MONDAY + timedelta(days=7))
+        await bot.week_clock.tick()
+        await town.settled()
+    (issue,) = issues(knowledge)
+    weeks = [read_marker("WEEKLY-SUMMARY", each.body)["week"] for each in town.github.comments_of(issue)]
+    assert (read_marker("WEEKLY-SUMMARY", issue.body)["week"], weeks) == (
+        "2026-W47",
+        ["2026-W46", "2026-W47"],
+    )
+
+
+async def test_closing_the_issue_stops_it_and_reopening_resumes_it(town, knowledge):
+    async with instance(town) as bot:
+        await a_week(town, knowledge)
+        await bot.week_clock.tick()
+        await town.settled()
+        (issue,) = issues(knowledge)
+        body = issue.body
+        town.github.close(issue, by="alice")
+        pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+        town.later()
+        town.github.submit_review(pull, "alice", REJECT, DATE)
+        await town.settled()
+        await bot.store.accept(
+            wiring.week_by_hand(await bot.store.memory.repository(knowledge.id), "by-hand-1")
+        )
+        await town.settled()
+        closed = issue.body
+        town.github.reopen(issue, by="alice")
+        await bot.store.accept(
+            wiring.week_by_hand(await bot.store.memory.repository(knowledge.id), "by-hand-2")
+        )
+        await town.settled()
+    assert closed == body
+    assert read_marker("WEEKLY-SUMMARY", issue.body)["week"] == "2026-W47"
+    assert len(town.github.comments_of(issue)) == 1
+
+
+async def test_an_issue_whose_answer_was_lost_is_not_made_twice(town, knowledge):
+    async with instance(town) as bot:
+        await a_week(town, knowledge)
+        town.github.lose_answer("POST", "*/issues")
+        await bot.week_clock.tick()
+        await town.github.until(
+            lambda: issues(knowledge) and town.github.comments_of(issues(knowledge)[0]), timeout=20
+        )
+        await town.settled()
+    assert [len(town.github.comments_of(issue)) for issue in issues(knowledge)] == [1]
+
+
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+async def test_two_instances_of_which_one_dies_tell_one_week(town, knowledge):
+    async with instance(town) as first:
+        await a_week(town, knowledge)
+        town.github.lose_answer("POST", "*/issues")
+        await first.week_clock.tick()
+        await town.github.until(lambda: issues(knowledge))
+        async with instance(town) as second:
+            first.worker.stop()
+            await second.week_clock.tick()
+            await town.github.until(lambda: town.github.comments_of(issues(knowledge)[0]), timeout=30)
+            await town.settled()
+    assert [len(town.github.comments_of(issue)) for issue in issues(knowledge)] == [1]
