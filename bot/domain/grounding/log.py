@@ -12,7 +12,7 @@ from bot.domain.grounding.claim import Form
 from bot.domain.grounding.grounded import MOST_KEPT, Grounded
 from bot.domain.grounding.observations import Observations
 from bot.domain.grounding.outcome import Setting, ground
-from bot.domain.grounding.result import Result
+from bot.domain.grounding.result import Outcome, Result, Tool
 from bot.domain.grounding.statements import Asked, unchecked
 from bot.domain.model import PullRequest
 from bot.domain.rules import Rules
@@ -28,7 +28,8 @@ def with_grounding(pull_request: PullRequest, facts: Facts, rules: Rules, now: d
     if seen is None or seen.head != present.head or not asked:
         return pull_request
     kinds = _kinds(seen, rules)
-    found = tuple(_entry(each, seen, kinds, now) for each in asked)
+    names = renamed(pull_request, seen)
+    found = tuple(_with_name(_entry(each, seen, kinds, now), names) for each in asked)
     again = {(entry.verdict, entry.item, entry.claim, entry.type) for entry in found}
     kept = tuple(
         entry
@@ -65,6 +66,32 @@ def _entry(asked: Asked, seen: Observations, kinds: dict[str, str], now: datetim
         cited=claim.cited,
         blob=entry.sha if entry else "",
     )
+
+
+def renamed(pull_request: PullRequest, seen: Observations) -> dict[str, str]:
+    """Where files went that had another path: by what GitHub says of the diff, or by the same content."""
+    files = [
+        file
+        for revision in pull_request.revisions
+        if revision.head == seen.head
+        for file in revision.files or ()
+    ]
+    names = {file.previous_path: file.path for file in files if file.previous_path}
+    paths = {entry.sha: path for path, entry in (seen.tree.entries.items() if seen.tree else ())}
+    known = {
+        entry.path: paths[entry.blob]
+        for entry in pull_request.grounding
+        if entry.path and entry.blob in paths
+    }
+    return {**known, **names}
+
+
+def _with_name(entry: Grounded, names: dict[str, str]) -> Grounded:
+    """A file that is not there any more under its name is named as it is called now."""
+    now = names.get(entry.path or "")
+    if entry.outcome != Outcome.CONTRADICTED or entry.tool != Tool.TREE or now is None or now == entry.path:
+        return entry
+    return replace(entry, note="that file was renamed", nearest=now)
 
 
 def _is_place(kind: ClaimType, form: Form, result: Result) -> bool:

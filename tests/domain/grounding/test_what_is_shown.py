@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from bot.decisions.pull_request import decide
 from bot.domain.choices import Tell
+from bot.domain.diff import FileDiff
 from bot.domain.effects import ShowComment
+from bot.domain.grounding.log import renamed as renamed_paths
 from bot.domain.grounding.observations import Entry, EntryKind, Observations, Text, Tree
 from bot.domain.grounding.statements import unchecked
-from bot.domain.model import Account
+from bot.domain.model import Account, Revision
 from bot.domain.rules import Grounding, Quality
-from tests.builders import HEADS, RULES, SITE, facts, inline, moment, pull_request, review
+from tests.builders import HEADS, RULES, SITE, at, facts, inline, moment, pull_request, review
 
 PAGE = "claims/futarchy.md"
 OTHER = "claims/prediction-markets-and-manipulation.md"
@@ -153,3 +155,19 @@ def test_words_about_a_file_are_not_confirmed_by_its_being_there():
     assert "is said better` (Source: review by `alice` @ 1111111)" in body
     assert "grounding" not in items(body)[0]
     assert items(body)[0]["location"]["path"] == OTHER
+
+
+def test_a_renamed_file_is_named_as_it_is_called_now():
+    renamed = FileDiff("claims/markets.md", status="renamed", previous_path="claims/old.md")
+    known = pull_request(revisions=(Revision(HEADS[0], at(-60), files=(renamed,)),))
+    body = shown(said=review(3, "[near_duplicate] repeats claims/old.md word for word"), known=known)
+    assert (
+        "Not confirmed: that file was renamed (Source: tree @ 1111111). Nearest name: `claims/markets.md`"
+        in body
+    )
+
+
+def test_a_file_that_was_looked_up_before_is_known_again_by_its_content():
+    first = decided(inline(1, 3, "[date_errors] wrong"))
+    moved = Tree({"claims/other.md": Entry(EntryKind.FILE, "1" * 40, 90)})
+    assert renamed_paths(first.pull_request, replace(observed(), tree=moved)) == {PAGE: "claims/other.md"}
