@@ -7,18 +7,27 @@ from datetime import datetime
 
 from bot.domain import document as documents
 from bot.domain import quality_fold, selection_report
+from bot.domain.commands.ruling_text import dismissed_line
 from bot.domain.escape import code_span, cut, marker
-from bot.domain.feedback import FailedGate, Feedback
-from bot.domain.gate_text import gate_block, where
+from bot.domain.feedback import FailedGate, Feedback, Finding
+from bot.domain.gate_text import gate_block, is_doubted, where
+from bot.domain.grounding.words import not_confirmed
 from bot.domain.links import Web
 from bot.domain.model import Validator
+from bot.domain.rulings import dismissed_now
 
 MARKER = "REJECTION"
 MOST_CHARACTERS = 20_000
 MOST_MARKER = 1_000
 MOST_IN_FULL = 10
 MOST_PLACES = 3
+MOST_DOUBTS = 10
 MOST_TAGS_NAMED = 40
+COMMANDS = (
+    "<sub>Unclear: `/feedback-explain TAG` · wrong: `/feedback-appeal TAG reason: …` · "
+    "your record: `/feedback-history`</sub>"
+)
+"""The last line of a rejection: what its reader can do besides mending it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,8 @@ class Site:
 
     web: Web
     schema: str = documents.SCHEMA_ID
+    public_url: str | None = None
+    """Where our own server is reached, as far as known."""
 
 
 def render(feedback: Feedback, site: Site) -> str:
@@ -93,14 +104,18 @@ def _rejected(feedback: Feedback, site: Site, most: int, copy: documents.Json | 
         heading(len(feedback.blocking), len(feedback.warnings)),
         _without_blocking(feedback),
         _where_we_are(feedback, site),
+        dismissed_line(dismissed_now(feedback.pull_request)),
         _next(feedback),
     ]
     full = feedback.gates[: min(most, MOST_IN_FULL)]
     blocks += [_gate(gate, feedback, site) for gate in full if gate.blocking or not feedback.blocking]
     blocks.append(_folded_warnings([gate for gate in full if not gate.blocking], feedback, site))
     blocks.append(_rest(feedback, len(full)))
+    blocks.append(_could_not_verify(feedback, len(full)))
+    blocks.append(feedback.hint)
     blocks.append(_folded_quality(feedback, site))
     blocks.append(_folded_document(copy))
+    blocks.append(COMMANDS)
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -108,7 +123,8 @@ def _resolved(feedback: Feedback, site: Site) -> str:
     issues = feedback.was_open
     gone = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
     heading = f"**Resolved** — {gone} at {_head(feedback, site)}, iteration {feedback.iteration.number}"
-    blocks = [marker(MARKER, marker_data(feedback)), heading, _folded_quality(feedback, site)]
+    dismissed = dismissed_line(dismissed_now(feedback.pull_request))
+    blocks = [marker(MARKER, marker_data(feedback)), heading, dismissed, _folded_quality(feedback, site)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -182,10 +198,47 @@ def _then_checks(feedback: Feedback) -> str:
 
 def _gate(failed: FailedGate, feedback: Feedback, site: Site) -> str:
     repository, head = feedback.pull_request.repository, feedback.iteration.head
-    places = [site.web.blob(repository, head, place) for place in failed.places[:MOST_PLACES]]
+    moved = {finding.item.place: was for finding in failed.findings if (was := _moved(finding))}
+    places = [
+        site.web.blob(repository, head, place) + moved.get(place, "") for place in failed.places[:MOST_PLACES]
+    ]
     if len(failed.places) > MOST_PLACES:
         places.append(f"{len(failed.places) - MOST_PLACES} more")
-    return gate_block(failed, where(failed, places, head))
+    return gate_block(failed, where(failed, places, head, feedback.grounding))
+
+
+def _moved(finding: Finding) -> str:
+    """That a line was found again, and where it was before."""
+    found = finding.grounding
+    if found is None or found.moved_from is None or found.place is None:
+        return ""
+    return f" (moved: line {found.moved_from} → {found.place.end_line or found.place.line})"
+
+
+def _could_not_verify(feedback: Feedback, shown: int) -> str:
+    """The items whose claims were not confirmed and whose gate does not say so already."""
+    doubted = [
+        (gate, finding)
+        for rank, gate in enumerate(feedback.gates)
+        for finding in [each for each in gate.findings if is_doubted(each)][
+            _said_at_gate(gate) if rank < shown else 0 :
+        ]
+    ]
+    if not doubted:
+        return ""
+    lines = [_doubt(gate, finding) for gate, finding in doubted[:MOST_DOUBTS]]
+    return _fold(f"Could not verify {_count(len(doubted), 'more item')}", "\n".join(lines))
+
+
+def _said_at_gate(gate: FailedGate) -> int:
+    """How many of a gate's doubts stand in its own lines: an appeal takes the place of the one."""
+    return 0 if gate.appealed else 1
+
+
+def _doubt(gate: FailedGate, finding: Finding) -> str:
+    place = code_span(str(finding.item.place), 200) if finding.item.place else "no place given"
+    said = not_confirmed(finding.grounding.decisive) if finding.grounding else ""
+    return f"- {code_span(gate.tag or gate.name)}, {place}: {said}"
 
 
 def _folded_warnings(warnings: list[FailedGate], feedback: Feedback, site: Site) -> str:

@@ -27,9 +27,16 @@ async def observe(
     if present is None:
         return None
     looking = _Looking(pull_request, github, Observations(present.head))
+    _log("thought", claims=len(asked), pull_request=pull_request.name)
     for claims in _by_verdict(asked):
         await looking.look(claims, rules.grounding.reads)
+    _log("observation", reads=looking.reads, pull_request=pull_request.name)
     return looking.seen
+
+
+def _log(phase: str, **facts: str | int) -> None:
+    """One line a phase: which claims need grounding, what is read for them, what was seen."""
+    logger.info("grounding", extra={"phase": phase, **facts})
 
 
 def _by_verdict(asked: Iterable[Asked]) -> list[list[Claim]]:
@@ -49,6 +56,11 @@ class _Looking:
         self._github = github
         self._done: list[Read] = []
 
+    @property
+    def reads(self) -> int:
+        """How many reads were made."""
+        return len(self._done)
+
     async def look(self, claims: Sequence[Claim], budget: int) -> None:
         """Read until nothing more would tell, or the budget is used up."""
         for _ in range(budget):
@@ -56,6 +68,7 @@ class _Looking:
             if read is None:
                 return
             self._done.append(read)
+            _log("action", read=read.kind.value, pull_request=self._pull_request.name)
             try:
                 self.seen = await self._read(read)
             except (Forbidden, Gone, Refused, Unavailable) as error:

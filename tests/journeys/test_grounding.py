@@ -173,3 +173,11 @@ async def test_the_log_survives_with_the_pull_request(journey, knowledge, pull):
     known = await journey.bot.store.load(f"pr:{knowledge.id}:{pull.number}")
     (entry,) = known.grounding
     assert (entry.name, entry.outcome, entry.head) == ("alice", "verified", pull.head_sha)
+
+
+async def test_every_phase_of_the_protocol_is_logged(journey, pull, caplog):
+    # rows 120, 133, 142, 143
+    with caplog.at_level("INFO", "pipeline.grounding"):
+        await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    phases = [record.phase for record in caplog.records if record.name == "pipeline.grounding"]
+    assert phases == ["thought", "action", "action", "observation"]
