@@ -14,9 +14,11 @@ from bot.domain.events import (
     Ignored,
     InlineComment,
     InlineCommentSeen,
+    InstallationSeen,
     LabelSeen,
     PullRequestSeen,
     PullRequestSnapshot,
+    RepositoryChanged,
     Review,
     ReviewSeen,
     ReviewState,
@@ -40,6 +42,7 @@ SEEN = (
     | CheckSeen
     | ConfigPushed
     | ThreadSeen
+    | RepositoryChanged
 )
 
 
@@ -263,7 +266,7 @@ def test_a_delivery_without_an_installation_is_still_read():
     [
         ("gollum", PULL, "gollum is not read"),
         ("push", PULL, "push: after is not a text"),
-        ("whetstone", {"lane": "x"}, "whetstone is read for config_broken only"),
+        ("whetstone", {"lane": "x"}, "whetstone is read for config_broken, weekly only"),
         (
             "pull_request_review",
             changed(REVIEWED, "action", "yawned"),
@@ -349,6 +352,8 @@ def test_every_published_sample_is_read_or_ignored():
         LabelSeen,
         CheckSeen,
         ThreadSeen,
+        RepositoryChanged,
+        InstallationSeen,
         Ignored,  # the comments among them stand on issues, and no push touches our config
     }
 
@@ -364,6 +369,7 @@ def test_every_published_sample_of_a_read_action_on_a_pull_request_is_seen():
         "a push that leaves no branch",
         "a push that leaves the config alone",
         "check_run is read for completed only",
+        "repository is read for deleted, edited, privatized, publicized, renamed, transferred only",
         PULL_REQUEST_ACTIONS,
     }
 
