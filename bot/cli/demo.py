@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import signal
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
 
 from bot import wiring
-from bot.cli import Command
+from bot.cli import Command, UsageError
 from bot.settings import Settings
 from bot.standin import AppFacts, Inline, Opening, Standin, new_key_pair
-from bot.standin.model import PullRequest
+from bot.standin.model import PullRequest, Repository, Role
+from bot.standin.page.site import Site
+from bot.standin.story import Months, Time
+
+Settle = Callable[[], Awaitable[None]]
+"""Waits until everybody has done what there was to do."""
 
 _PAGE = "claims/markets/futarchy-manipulation.md"
 _DRAFT = """---
@@ -33,37 +41,106 @@ _THIRD = _DRAFT.format(created="2026-13-01", title="Futarchy proves that markets
 _FOURTH = _DRAFT.format(created="2026-11-15", title="One experiment suggests resistance", share=34)
 
 
+_PEOPLE: dict[str, Role] = {"alice": "maintain", "bob": "write", "maya": "write", "jonas": "write"}
+
+
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="print the story and exit")
+    parser.add_argument("--port", type=int, default=8080, help="where the page is served (8080)")
+    parser.add_argument("--weeks", type=int, default=12, help="how long the repository's past is (12)")
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    del arguments  # the page that stays open comes with the browser's part of the demo
-    asyncio.run(_told())
+    if not 0 <= arguments.weeks <= 52:
+        raise UsageError("--weeks is a number up to 52")
+    asyncio.run(_told(arguments))
     return 0
 
 
-async def _told() -> None:
-    async with _town() as (github, settle):
-        repository = github.repository("acme/knowledge", collaborators={"alice": "maintain", "bob": "write"})
-        opening = Opening(title="Futarchy proves that markets resist manipulation", files={_PAGE: _FIRST})
-        pull = github.open_pull_request(repository, "rio-agent[bot]", opening)
-        print("# comment on a rejected pull request\n")
-        for chapter, act in (
-            ("alice requests changes: two blocking issues", _reject_first),
-            ("rio-agent pushes; the date is right now, the title is not", _reject_better),
-            ("rio-agent pushes again; it got worse, so the comment is posted anew", _reject_worse),
-            ("rio-agent mends everything, alice approves", _approve),
-        ):
+async def _told(arguments: argparse.Namespace) -> None:
+    time = Time(timedelta(weeks=arguments.weeks))
+    async with _town(time) as (github, settle):
+        repository = github.repository("acme/knowledge", collaborators=_PEOPLE)
+        # The page shows it happen; without the page it is not worth a line.
+        print(f"{arguments.weeks} weeks of pull requests go by …", file=sys.stderr, flush=True)
+        for _ in Months(github, repository, time, arguments.weeks).play():
+            await settle()
+        time.go_to(datetime.now(UTC))
+        if arguments.once:
+            await _story(github, repository, settle)
+            return
+        pull = _opened(github, repository)
+        for act in (_reject_first, _reject_better, _reject_worse):
             act(github, pull)
             await settle()
-            print(f"## {chapter}\n")
-            for number, comment in enumerate(github.comments_of(pull), 1):
-                folded = f" (minimised: {comment.minimized})" if comment.minimized else ""
-                print(f"--- comment {number} of the thread by {comment.user.login}{folded}\n{comment.body}")
+        await _shown(github, arguments.port)
+
+
+async def _story(github: Standin, repository: Repository, settle: Settle) -> None:
+    """The three things that the bot posts, each under its heading."""
+    pull = _opened(github, repository)
+    print("# comment on a rejected pull request\n")
+    for chapter, act in (
+        ("alice requests changes: two blocking issues", _reject_first),
+        ("rio-agent pushes; the date is right now, the title is not", _reject_better),
+        ("rio-agent pushes again; it got worse, so the comment is posted anew", _reject_worse),
+        ("rio-agent mends everything, alice approves", _approve),
+        ("bob merges it; which iteration was the best is folded into the comment", _merge),
+    ):
+        act(github, pull)
+        await settle()
+        print(f"## {chapter}\n")
+        for number, comment in enumerate(github.comments_of(pull), 1):
+            folded = f" (minimised: {comment.minimized})" if comment.minimized else ""
+            print(f"--- comment {number} of the thread by {comment.user.login}{folded}\n{comment.body}")
+    print("# `/feedback-history`\n")
+    github.comment(pull, "rio-agent[bot]", "/feedback-history")
+    await settle()
+    print(github.comments_of(pull)[-1].body)
+    print("# weekly summary issue\n")
+    for issue in repository.threads.values():
+        if any(label.name == "feedback-summary" for label in issue.labels):
+            print(f"--- the description\n{issue.body}")
+            for comment in github.comments_of(issue)[-1:]:
+                print(f"--- the last week's comment\n{comment.body}")
+
+
+def _opened(github: Standin, repository: Repository) -> PullRequest:
+    opening = Opening(title="Futarchy proves that markets resist manipulation", files={_PAGE: _FIRST})
+    return github.open_pull_request(repository, "rio-agent[bot]", opening)
+
+
+async def _shown(github: Standin, port: int) -> None:
+    """The page, until somebody has seen enough."""
+    people = ["alice", "bob", "maya", "rio-agent[bot]"]
+    tags = wiring.pack("knowledge-base").tags
+    async with _page_of(Site(github, people, tags), port) as address:
+        print(f"The threads are at {address} (Ctrl-C ends the demo and leaves nothing behind)", flush=True)
+        stop = asyncio.Event()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(name, stop.set)
+        await stop.wait()
+
+
+@asynccontextmanager
+async def _page_of(site: Site, port: int) -> AsyncIterator[str]:
+    """The page at its port, or at any other where that one is taken."""
+    async with AsyncExitStack() as stack:
+        try:
+            address = await stack.enter_async_context(site.serving(port=port))
+        except OSError:
+            address = await stack.enter_async_context(site.serving())
+        yield address
+
+
+def _check(github: Standin, pull: PullRequest, failed: int) -> None:
+    """Five checks end, so many of them badly."""
+    for number, name in enumerate(("validate", "links", "frontmatter", "spelling", "build")):
+        github.check(pull, name, "failure" if number < failed else "success")
 
 
 def _reject_first(github: Standin, pull: PullRequest) -> None:
+    _check(github, pull, failed=2)
     github.submit_review(
         pull,
         "alice",
@@ -78,12 +155,14 @@ def _reject_first(github: Standin, pull: PullRequest) -> None:
 
 def _reject_better(github: Standin, pull: PullRequest) -> None:
     github.push(pull, {_PAGE: _SECOND})
+    _check(github, pull, failed=0)
     place = Inline(_PAGE, "[title_overclaims] proves, from one experiment with 24 markets", line=9)
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", "Nearly.", [place])
 
 
 def _reject_worse(github: Standin, pull: PullRequest) -> None:
     github.push(pull, {_PAGE: _THIRD})
+    _check(github, pull, failed=1)
     wrong = (
         "[factual_discrepancy] 43 % should be 34 %\n```suggestion\nAttackers moved the price by 34 %.\n```"
     )
@@ -97,16 +176,21 @@ def _reject_worse(github: Standin, pull: PullRequest) -> None:
 
 def _approve(github: Standin, pull: PullRequest) -> None:
     github.push(pull, {_PAGE: _FOURTH})
+    _check(github, pull, failed=0)
     github.submit_review(pull, "alice", "APPROVED", "Good now.")
 
 
+def _merge(github: Standin, pull: PullRequest) -> None:
+    github.merge(pull, by="bob")
+
+
 @asynccontextmanager
-async def _town() -> AsyncIterator[tuple[Standin, Callable[[], Awaitable[None]]]]:
+async def _town(time: Time) -> AsyncIterator[tuple[Standin, Settle]]:
     """GitHub's stand-in with the real bot beside it, on a store that is gone afterwards."""
     keys = new_key_pair()
     facts = AppFacts(public_pem=keys.public_pem)
     with tempfile.TemporaryDirectory(prefix="whetstone-demo-") as folder:
-        async with Standin(facts) as github:
+        async with Standin(facts, clock=time.now) as github:
             settings = Settings(
                 app_id=facts.id,
                 private_key=keys.private_pem,
@@ -116,7 +200,7 @@ async def _town() -> AsyncIterator[tuple[Standin, Callable[[], Awaitable[None]]]
                 database_url=f"sqlite:///{folder}/demo.db",
                 port=0,
             )
-            async with wiring.running(settings) as bot:
+            async with wiring.running(settings, clock=time.now) as bot:
                 github.webhook_url = "http://{}:{}/webhook".format(*(bot.address or ("", 0)))
 
                 async def settle() -> None:

@@ -1,0 +1,162 @@
+"""How does a comment look on GitHub's page? As much of its Markdown as the bot writes."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+_TOKEN = re.compile(
+    r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.+?)(?<!`)(?P=ticks)(?!`))"
+    r"|\\(?P<literal>[!-/:-@\[-`{-~])"
+    r"|(?P<tag></?(?:details|summary|sub|sup|br)>)"
+    r"|<!--.*?-->"
+    r"|\[(?P<label>(?:`[^`]*`|\[[^\]]*\]|[^\[\]])*)\]\((?P<url>https?://[^)\s]+)\)"
+    r"|\*\*(?P<bold>.+?)\*\*",
+    re.DOTALL,
+)
+_FENCE = re.compile(r"^\s*(?P<ticks>`{3,})(?P<info>[^`]*)$")
+_HEADING = re.compile(r"^(?P<marks>#{1,6}) +(?P<text>.*)$")
+_ITEM = re.compile(r"^(?P<indent>\s*)(?P<mark>[-*]|\d+\.) +(?P<text>.*)$")
+_RULE = re.compile(r"^\|?[ :|-]*-[ :|-]*\|[ :|-]*$")
+_RAW = re.compile(r"^\s*</?(?:details|summary)>")
+
+
+def rendered(text: str) -> str:
+    """The text as HTML in which nothing but the bot's own tags is live."""
+    return "\n".join(_blocks(text.split("\n")))
+
+
+def inline(text: str) -> str:
+    """One line's code, links and emphasis."""
+    done, parts = 0, []
+    for found in _TOKEN.finditer(text):
+        parts += [_plain(text[done : found.start()]), _token(found)]
+        done = found.end()
+    return "".join((*parts, _plain(text[done:])))
+
+
+def _token(found: re.Match[str]) -> str:
+    if found["code"]:
+        inside = found["inside"]
+        if inside.startswith(" ") and inside.endswith(" ") and inside.strip():
+            inside = inside[1:-1]
+        return f"<code>{html.escape(inside)}</code>"
+    if found["literal"]:
+        return html.escape(found["literal"])
+    if found["url"]:
+        address = html.escape(found["url"])
+        return f'<a href="{address}" target="_blank" rel="noreferrer noopener">{inline(found["label"])}</a>'
+    if found["bold"]:
+        return f"<strong>{inline(found['bold'])}</strong>"
+    return found["tag"] or ""
+
+
+def _plain(text: str) -> str:
+    return html.escape(html.unescape(text), quote=False)
+
+
+def _blocks(lines: list[str]) -> Iterator[str]:
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if not line.strip() or (line.startswith("<!--") and line.rstrip().endswith("-->")):
+            at += 1
+        elif fence := _FENCE.match(line):
+            end = _until(lines, at + 1, lambda each, ticks=fence["ticks"]: each.strip().startswith(ticks))
+            yield _code(fence["info"].strip(), lines[at + 1 : end])
+            at = end + 1
+        elif heading := _HEADING.match(line):
+            level = min(6, len(heading["marks"]) + 1)
+            yield f"<h{level}>{inline(heading['text'])}</h{level}>"
+            at += 1
+        elif "|" in line and at + 1 < len(lines) and _RULE.match(lines[at + 1]):
+            end = _until(lines, at, lambda each: "|" not in each)
+            yield _table(lines[at:end])
+            at = end
+        elif _ITEM.match(line):
+            end = _until(lines, at, lambda each: not _ITEM.match(each) and not each.startswith("  "))
+            yield _list(lines[at:end])
+            at = end
+        elif _RAW.match(line):
+            yield inline(line)
+            at += 1
+        else:
+            end = _until(lines, at + 1, _ends_paragraph)
+            yield f"<p>{'<br>'.join(inline(each) for each in lines[at:end])}</p>"
+            at = end
+
+
+def _until(lines: list[str], start: int, is_end: object) -> int:
+    assert callable(is_end)  # noqa: S101  for the type checker
+    return next((at for at in range(start, len(lines)) if is_end(lines[at])), len(lines))
+
+
+def _ends_paragraph(line: str) -> bool:
+    return not line.strip() or any(each.match(line) for each in (_FENCE, _HEADING, _ITEM, _RAW))
+
+
+def _code(info: str, lines: list[str]) -> str:
+    text = "\n".join(lines)
+    chart = _chart(text) if info == "mermaid" else ""
+    return (
+        chart or f'<pre class="code" data-kind="{html.escape(info)}"><code>{html.escape(text)}</code></pre>'
+    )
+
+
+def _list(lines: list[str]) -> str:
+    items = []
+    for line in lines:
+        found = _ITEM.match(line)
+        if found:
+            items.append(found["text"])
+        elif items:
+            items[-1] += f" {line.strip()}"
+    kind = "ol" if re.match(r"\s*\d", lines[0]) else "ul"
+    return f"<{kind}>{''.join(f'<li>{inline(each)}</li>' for each in items)}</{kind}>"
+
+
+def _table(lines: list[str]) -> str:
+    head, rule, *rows = [_cells(each) for each in lines]
+    ends = ["right" if each.strip().endswith(":") else "left" for each in rule]
+
+    def row(cells: list[str], kind: str) -> str:
+        return "".join(
+            f'<{kind} class="{end}">{inline(each)}</{kind}>'
+            for each, end in zip(cells, [*ends, *["left"] * len(cells)], strict=False)
+        )
+
+    body = "".join(f"<tr>{row(each, 'td')}</tr>" for each in rows)
+    return f"<table><thead><tr>{row(head, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cells(line: str) -> list[str]:
+    parts = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+    return [each.strip().replace("\\|", "|") for each in parts]
+
+
+def _chart(text: str) -> str:
+    """The one kind of chart that the bot draws: bars with a line over them."""
+    numbers = {
+        kind: [float(each) for each in found.split(",")]
+        for kind, found in re.findall(r"^\s*(bar|line) \[([^\]]*)\]", text, re.MULTILINE)
+    }
+    names = re.search(r"x-axis \[([^\]]*)\]", text)
+    if set(numbers) != {"bar", "line"} or not names:
+        return ""
+    top = max(*numbers["bar"], *numbers["line"], 1)
+    wide, high = 60, 160
+    bars = "".join(
+        f'<rect x="{at * wide + 14}" y="{high - each / top * high:.0f}" width="32" '
+        f'height="{each / top * high:.0f}"/>'
+        for at, each in enumerate(numbers["bar"])
+    )
+    line = " ".join(
+        f"{at * wide + 30},{high - each / top * high:.0f}" for at, each in enumerate(numbers["line"])
+    )
+    labels = "".join(
+        f'<text x="{at * wide + 30}" y="{high + 18}">{html.escape(each.strip())}</text>'
+        for at, each in enumerate(names[1].split(","))
+    )
+    size = f"0 -6 {len(numbers['bar']) * wide} {high + 30}"
+    return f'<svg class="chart" viewBox="{size}" role="img">{bars}<polyline points="{line}"/>{labels}</svg>'
