@@ -136,7 +136,7 @@ def _item(finding: Finding, failed: FailedGate, rank: int) -> Json:
     }
     if evidence := _evidence(finding, failed):
         found["evidence"] = evidence
-    return {key: value for key, value in found.items() if value is not None or key == "tag"}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _grounding(finding: Finding) -> Json | None:
