@@ -30,7 +30,7 @@ from bot.domain.grounding.hint import hint_to_reviewers
 from bot.domain.grounding.log import with_grounding
 from bot.domain.iterations import Iteration, Situation
 from bot.domain.memos import Document, Memo
-from bot.domain.model import PullRequest, Sticky
+from bot.domain.model import Asked, PullRequest, Sticky
 from bot.domain.rules import Rules
 from bot.domain.rulings import in_force
 
@@ -62,6 +62,7 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
     if feedback is None:
         return _quiet(known, "no validator has judged it yet")
     feedback = with_remarks(feedback, facts.recent, site.web)
+    feedback = _under_its_id(feedback, site)
     known = with_tracking(feedback)
     feedback = replace(feedback, pull_request=known)
     if reason := _silent(feedback, rules):
@@ -190,6 +191,18 @@ def _is_critical(gate: FailedGate) -> bool:
 def _score(quality: float | None, present: Iteration) -> float:
     """The document must have a number, also where nothing was observed: then only the verdict is known."""
     return quality if quality is not None else float(not present.rejected)
+
+
+def _under_its_id(feedback: Feedback, site: Site) -> Feedback:
+    """The feedback with the id of what it repeats: other scores and times alone ask nothing new."""
+    whole = document(feedback, site.schema)
+    asked = {name: whole[name] for name in ("target", "feedback_items")}
+    text = json_text([asked, feedback.verdict, feedback.iteration.number, feedback.more])
+    what = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    before = feedback.pull_request.asked
+    identity = before.id if before and before.what == what else feedback.id
+    known = replace(feedback.pull_request, asked=Asked(identity, what))
+    return replace(feedback, id=identity, pull_request=known)
 
 
 def _fingerprint(body: str, feedback: Feedback) -> str:

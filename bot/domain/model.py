@@ -139,6 +139,14 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """The id of the feedback that the comment carries, and a hash of what it asks for."""
+
+    id: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Escalation:
     """A person was asked to decide, once, and whether one with `write` has spoken since."""
 
@@ -193,6 +201,8 @@ class PullRequest:
     """The head for which the selection report got a comment of its own."""
     resolved_threads: tuple[str, ...] = ()
     """Addresses of the inline comments whose threads were resolved."""
+    asked: Asked | None = None
+    """What the comment asks for, under which id: another score alone is no new feedback."""
     grounding: tuple[Grounded, ...] = ()
     """Which claims of the validators were looked up, and what each came to."""
     rulings: tuple[Ruling, ...] = ()

@@ -528,3 +528,25 @@ def test_an_item_whose_thread_was_resolved_was_followed():
     assert (followed(known)["date_errors"], followed(again)["date_errors"]) == (False, True)
     reopened = record(again, thread("unresolved"), at(61))
     assert followed(decided(reopened, Facts(ME)).pull_request)["date_errors"] is False
+
+
+# New feedback has a new id
+
+
+def identity(decision) -> str:
+    return next(effect.marker_id for effect in decision.effects if isinstance(effect, ShowComment))
+
+
+def test_another_score_alone_is_no_new_feedback():
+    known = after(judged(head(1), head(2)), said(1, "date_errors"), said(2, "date_errors"))
+    late = record(known, ended("build", "failure", 2), at(51))
+    assert identity(decided(late, Facts(ME), identity="another")) == ID
+    assert identity(decided(closed(known), Facts(ME), identity="another")) == ID
+
+
+def test_another_verdict_is_new_feedback():
+    known = after(judged(head(1), head(2)), said(1, "date_errors"), said(2, "date_errors"))
+    more = facts(
+        said(1, "date_errors"), said(2, "date_errors"), review(60, issues("scope_error"), author=BOB)
+    )
+    assert identity(decided(known, more, identity="another")) == "another"
