@@ -17,7 +17,7 @@ from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, We
 from bot.engine.announcing import Announcer
 from bot.engine.checks import Checks
 from bot.engine.replies import Replies
-from bot.engine.settling import LOOK_BACK, too_early
+from bot.engine.settling import LOOK_BACK, NotYet, too_early
 from bot.engine.summaries import Summaries
 from bot.ports import (
     Claim,
@@ -69,6 +69,7 @@ class Sender:
 
     async def _send(self, claim: Claim, row: OutboxRow, sticky: Sticky | None) -> Sticky | None:
         effect = row.effect
+        await self._within_budget(claim, effect)
         match effect:
             case ShowComment():
                 return await self._show(claim, row, effect, sticky)
@@ -90,6 +91,12 @@ class Sender:
             case _:
                 assert_never(effect)
         return sticky
+
+    async def _within_budget(self, claim: Claim, effect: Effect) -> None:
+        """GitHub takes so many writes a minute from an installation: rejections go before all else."""
+        priority = _priority(effect)
+        if priority is not None and (wait := await self.store.spend(claim.installation_id, priority)):
+            raise NotYet(wait)
 
     async def _answer(self, claim: Claim, row: OutboxRow, effect: React | Reply | MinimiseReply) -> None:
         replies = Replies(self.store, self.github, self.clock)
@@ -172,3 +179,16 @@ def _sticky(effect: ShowComment, posted: PostedComment, now: datetime) -> Sticky
         blocking=effect.blocking,
         written_at=now,
     )
+
+
+def _priority(effect: Effect) -> int | None:
+    """0 before 1 before 2; None for what GitHub does not count as content."""
+    match effect:
+        case ShowComment() | RetireComment() | ShowCheck():
+            return 0
+        case Reply() | Announce() | Suggest():
+            return 1
+        case ShowIssue() | WeekComment():
+            return 2
+        case _:
+            return None
