@@ -26,6 +26,7 @@ from bot.domain.lint import Lint
 from bot.domain.model import PullRequest, Repository
 from bot.domain.rules import Rules
 from bot.domain.spoken import Spoken
+from bot.domain.weekly import WeeklyIssue
 from bot.ports import ConfigMemory, Delivery, GitHub, StoreUnavailable
 from bot.settings import Settings
 
@@ -392,6 +393,73 @@ async def thread(token: str | None, repository: tuple[str, str], number: int) ->
     from bot.adapters.github.thread import comments
 
     return await comments(settings_of.load_api_url(os.environ, Path(".env")), token, repository, number)
+
+
+async def tell_week(configuration: Settings, name: str) -> bool:
+    """Have the running week told: by the server that runs, else here; whether a server does it."""
+    from bot.adapters.web.handing_over import hand_over
+
+    async with store_of(configuration.database_url) as store:
+        delivery = week_by_hand(await _known(store, name), f"weekly-{new_id()}")
+    secret = configuration.webhook_secrets[0].encode()
+    if await hand_over(delivery, secret, configuration.host, configuration.port):
+        return True
+    async with running(configuration, serve=False) as instance:
+        await instance.store.accept(delivery)
+        await instance.settled()
+    return False
+
+
+async def week_so_far(name: str) -> WeeklyIssue | None:
+    """The summary issue as it would be now, from the store alone; None where nothing was judged."""
+    from bot.engine.weeks import Weeks
+
+    async with store_of(database_url()) as store:
+        repository = await _known(store, name)
+        rules = await _kept_rules(store, repository)
+        told = await Weeks(store.memory, None, Site(Web())).told(repository, rules, None, now())
+    return told.issue
+
+
+async def history_of(name: str, login: str, hours: int | None) -> tuple[str, dict[str, Any]]:
+    """An author's history as text and as patterns, from the store alone."""
+    from bot.domain.history import history, needed_since
+    from bot.domain.history_text import history_text
+    from bot.domain.history_words import Setting
+    from bot.engine.commands import ask_of
+
+    async with store_of(database_url()) as store:
+        where = await _known(store, name)
+        rules = await _kept_rules(store, where)
+        author = await store.memory.author(where.id, login)
+        ask = ask_of(author.login if author else login, rules, now(), hours)
+        identity = author.id if author else -1
+        records = await store.memory.records(where.id, needed_since(ask), identity)
+        told = history(records, rules.gates, ask, await store.memory.fixes(where.id, identity))
+    text = history_text(told, Setting(where, rules.gates, Web(), is_default=False))
+    return text, told.patterns.as_json()
+
+
+async def everybodys_patterns(name: str, hours: int) -> dict[str, dict[str, Any]]:
+    """Every author's patterns by login, from the store alone."""
+    from bot.domain.judged import judged
+    from bot.domain.memory import last_hours, reaches_back
+    from bot.domain.patterns import all_patterns
+
+    window = last_hours(hours, now())
+    async with store_of(database_url()) as store:
+        where = await _known(store, name)
+        rules = await _kept_rules(store, where)
+        records = await store.memory.records(where.id, reaches_back(window.before))
+    found = all_patterns(judged(records, window), judged(records, window.before), rules.gates, hours)
+    return {login: known.as_json() for login, known in sorted(found.items())}
+
+
+async def _known(store: SqlStore, name: str) -> Repository:
+    found = await store.memory.repository_named(name)
+    if found is None:
+        raise CannotStart(f"nothing is recorded about {name}; give a repository as OWNER/REPO")
+    return found
 
 
 def week_by_hand(repository: Repository, identity: str) -> Delivery:

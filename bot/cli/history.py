@@ -1,0 +1,65 @@
+"""`whetstone history`: an author's record in a repository, or everybody's, from the store."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+
+from bot import wiring
+from bot.cli import Command, UsageError
+from bot.ports import StoreUnavailable
+from bot.settings import SettingsError
+
+_MOST_HOURS = 24 * 3650
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("repository", metavar="OWNER/REPO")
+    parser.add_argument("login", metavar="LOGIN", nargs="?", help="one author; without it all of them")
+    parser.add_argument(
+        "--hours", type=int, help="the period (168; for one author the shortest that says enough)"
+    )
+    parser.add_argument("--json", action="store_true", help="the patterns as JSON")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.hours is not None and not 1 <= arguments.hours <= _MOST_HOURS:
+        raise UsageError(f"--hours is a whole number from 1 to {_MOST_HOURS}")
+    try:
+        return asyncio.run(_told(arguments))
+    except SettingsError as mistakes:
+        raise UsageError("; ".join(mistakes.problems)) from mistakes
+    except wiring.CannotStart as reason:
+        raise UsageError(str(reason)) from reason
+    except StoreUnavailable as error:
+        print(f"whetstone history: {error}", file=sys.stderr)
+        return 1
+
+
+async def _told(arguments: argparse.Namespace) -> int:
+    if arguments.login:
+        text, patterns = await wiring.history_of(arguments.repository, arguments.login, arguments.hours)
+        print(json.dumps(patterns) if arguments.json else text, end="\n" if arguments.json else "")
+        return 0
+    everybody = await wiring.everybodys_patterns(arguments.repository, arguments.hours or 168)
+    if arguments.json:
+        print(json.dumps(everybody))
+        return 0
+    for login, known in everybody.items():
+        broken = ", ".join(f"{tag} {count}" for tag, count in known["issue_breakdown"].items())
+        counts = f"{known['total_prs']} judged, {known['rejected_prs']} rejected, {known['trend']}"
+        print(f"{login}: {counts}; {broken or 'no gate broken'}")
+    if not everybody:
+        print("No pull request was judged in this time.")
+    return 0
+
+
+COMMAND = Command(
+    "history",
+    "Show which gates an author breaks, how often, and whether it gets better.",
+    "whetstone history acme/knowledge rio-agent[bot] --hours 720",
+    _arguments,
+    _run,
+)

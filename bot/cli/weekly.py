@@ -1,0 +1,52 @@
+"""`whetstone weekly`: the running week of a repository, into its summary issue or onto the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+
+from bot import wiring
+from bot.cli import Command, UsageError
+from bot.ports import GitHubError, StoreUnavailable
+from bot.settings import SettingsError
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("repository", metavar="OWNER/REPO")
+    parser.add_argument("--dry-run", action="store_true", help="print the issue, and write nothing")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    try:
+        if arguments.dry_run:
+            return asyncio.run(_shown(arguments.repository))
+        return asyncio.run(_told(arguments.repository))
+    except SettingsError as mistakes:
+        raise UsageError("; ".join(mistakes.problems)) from mistakes
+    except wiring.CannotStart as reason:
+        raise UsageError(str(reason)) from reason
+    except (GitHubError, StoreUnavailable) as error:
+        print(f"whetstone weekly: {error}", file=sys.stderr)
+        return 1
+
+
+async def _shown(name: str) -> int:
+    issue = await wiring.week_so_far(name)
+    print(issue.body if issue else "No pull request was judged this week: there is nothing to tell.")
+    return 0
+
+
+async def _told(name: str) -> int:
+    handed_over = await wiring.tell_week(wiring.settings(), name)
+    print("The running server tells the week." if handed_over else "The week is told.")
+    return 0
+
+
+COMMAND = Command(
+    "weekly",
+    "Tell a repository's running week in its summary issue; the clock's own run is not used up.",
+    "whetstone weekly acme/knowledge --dry-run",
+    _arguments,
+    _run,
+)

@@ -1,0 +1,93 @@
+"""`whetstone history` and `whetstone weekly`, beside a server and without one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+
+from bot import wiring
+from bot.cli import run
+from bot.standin import AppFacts
+from tests.journeys.town import KEYS, SECRET, Town
+
+REJECT = "CHANGES_REQUESTED"
+DATE = "<!-- ISSUES: date_errors -->"
+
+
+@pytest.fixture
+def town(sqlite_url, monkeypatch):
+    """A town whose store the commands use."""
+    monkeypatch.setenv("DATABASE_URL", sqlite_url)
+    return Town(AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
+
+
+async def past(town) -> None:
+    """One rejected pull request."""
+    where = town.github.repository("acme/knowledge", collaborators={"alice": "write"})
+    pull = town.github.open_pull_request(where, "rio-agent[bot]")
+    town.github.submit_review(pull, "alice", REJECT, DATE)
+    await town.settled()
+
+
+@pytest.fixture
+def lived(town):
+    """The town's past is over and its bot is down."""
+
+    async def live() -> None:
+        async with town.github, town.running():
+            await past(town)
+
+    asyncio.run(live())
+
+
+@pytest.mark.usefixtures("lived")
+def test_the_history_of_one_author_reads_as_in_the_thread(capsys):
+    assert run(["history", "acme/knowledge", "rio-agent"]) == 0
+    out = capsys.readouterr().out
+    assert "**Feedback history** — `rio-agent[bot]`, this repository, last 90 days" in out
+
+
+@pytest.mark.usefixtures("lived")
+def test_everybodys_history_as_json_has_the_contracts_keys(capsys):
+    assert run(["history", "ACME/knowledge", "--json", "--hours", "24"]) == 0
+    found = json.loads(capsys.readouterr().out)["rio-agent[bot]"]
+    assert (found["period_hours"], found["issue_breakdown"]) == (24, {"date_errors": 1})
+
+
+@pytest.mark.usefixtures("lived")
+def test_a_dry_run_prints_the_issue_of_the_running_week(capsys):
+    assert run(["weekly", "acme/knowledge", "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith("<!-- WEEKLY-SUMMARY: ")
+
+
+@pytest.mark.usefixtures("lived")
+@pytest.mark.parametrize("command", [["history", "acme/nothing"], ["weekly", "acme/nothing", "--dry-run"]])
+def test_an_unknown_repository_is_said_in_one_line(capsys, command):
+    assert run(command) == 2
+    assert "nothing is recorded about acme/nothing" in capsys.readouterr().err
+
+
+async def test_weekly_is_handed_to_the_running_server(town):
+    async with town.github, town.running() as bot:
+        await past(town)
+        settings = replace(town.settings, port=bot.address[1])
+        handed_over = await wiring.tell_week(settings, "acme/knowledge")
+        await town.settled()
+        (where,) = town.github.repositories.values()
+        assert (handed_over, [each.title for each in where.threads.values()][1:]) == (
+            True,
+            ["Weekly feedback summary"],
+        )
+
+
+async def test_weekly_is_told_here_where_no_server_runs(town, unused_tcp_port):
+    async with town.github:
+        async with town.running():
+            await past(town)
+        settings = replace(town.settings, port=unused_tcp_port)
+        handed_over = await wiring.tell_week(settings, "acme/knowledge")
+        (where,) = town.github.repositories.values()
+        assert (handed_over, len(where.threads)) == (False, 2)
