@@ -1,6 +1,9 @@
 """From webhooks to the quality of every iteration, the way back and the selection report."""
 
+import asyncio
 import json
+import sys
+from pathlib import Path
 
 from bot.standin import Inline
 
@@ -159,7 +162,28 @@ async def the_documents_own(town, pull):
     await reject_with(town, pull, said("correctness", "major"), said("clarity", "minor"))
 
 
-async def test_the_documents_own_trajectory_selects_the_second_of_three(journey, pull):
+EXPORTED = (
+    "best-tracker.json",
+    "final-output/manifest.json",
+    "iterations/iteration-1/metrics.json",
+    "iterations/iteration-2/metrics.json",
+    "iterations/iteration-3/metrics.json",
+    "selection-report.md",
+)
+
+
+async def exported(town, pull, directory) -> tuple[int, str]:
+    """What `whetstone export` says beside the running server."""
+    command = [sys.executable, "-m", "bot", "export", "acme/knowledge", str(pull.number), str(directory)]
+    environment = {"DATABASE_URL": town.database_url, "PYTHONPATH": str(Path(__file__).parents[2])}
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environment, cwd=directory, stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    return process.returncode, said.decode()
+
+
+async def test_the_documents_own_trajectory_selects_the_second_of_three(journey, pull, tmp_path):
     await the_documents_own(journey, pull)  # row 62
     assert summary(journey, pull) == (
         "Quality 0.72 → 0.85 → 0.83: iteration 2 was the best. How to go back to it"
@@ -183,6 +207,14 @@ async def test_the_documents_own_trajectory_selects_the_second_of_three(journey,
         "### Artifacts Applied\n\n"
     )
     assert report.count("- [x] ") == 7  # row 103
+    code, said = await exported(journey, pull, tmp_path)
+    assert (code, said.splitlines()) == (0, [f"{tmp_path}/{name}" for name in EXPORTED])
+    assert (tmp_path / "selection-report.md").read_text("utf-8") == report  # row 101
+    metrics = json.loads((tmp_path / "iterations/iteration-2/metrics.json").read_text("utf-8"))
+    assert (metrics["quality_score"], metrics["checks"]) == (0.85, {"passed": 5, "failed": 0})  # row 100
+    assert metrics["artifacts"] == [{"path": PAGE, "content_hash": metrics["artifacts"][0]["content_hash"]}]
+    tracker = json.loads((tmp_path / "best-tracker.json").read_text("utf-8"))
+    assert (tracker["current_best"]["iteration"], tracker["trail"]) == (2, [1, 2, 2])  # row 65
 
 
 async def test_checks_that_finish_late_change_the_score_of_what_was_judged(journey, pull):
