@@ -173,20 +173,21 @@ class Instance:
 
 
 @asynccontextmanager
-async def running(
+async def running(  # noqa: PLR0913  each is one choice about the process
     configuration: Settings,
     *,
     clock: Callable[[], datetime] = now,
     serve: bool = True,
     work: bool = True,
     guests: Guests | None = None,
+    store_clock: Callable[[], datetime] | None = None,
 ) -> AsyncIterator[Instance]:
-    """Door and worker of one process, as long as the block runs."""
+    """Door and worker of one process, as long as the block runs; the store tells its own time."""
     from bot.adapters.store import StoreRefused, open_store
 
     async with AsyncExitStack() as stack:
         try:
-            opening = open_store(configuration.database_url, worker=work)
+            opening = open_store(configuration.database_url, worker=work, clock=store_clock)
             store = await stack.enter_async_context(opening)
         except StoreRefused as reason:
             raise CannotStart(str(reason)) from reason
@@ -219,17 +220,18 @@ async def _serving(
 async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequence[Any]]:
     """The routes of the HTTP API, with connections of their own to GitHub."""
     from bot.adapters.github.visitors import visitors
-    from bot.adapters.rule_book import NoMemory
+    from bot.adapters.rule_book import ByCheckRun
     from bot.adapters.web.api.access import Access
     from bot.adapters.web.api.guard import Guard
     from bot.adapters.web.api.open_doors import OpenDoors
     from bot.adapters.web.api.pulls import PullFeedback
     from bot.adapters.web.api.records import AuthorRecords
+    from bot.adapters.web.api.validations import Validations
     from bot.decisions.selection import selection_report_of
 
     async with _github(configuration, now) as github, visitors(configuration.api_url) as asking:
         guard = Guard(Access(asking), store.memory)
-        rule_book = _rule_book(github, store, NoMemory(), now)
+        rule_book = _rule_book(github, store, ByCheckRun(store, now), now)
         pulls = PullFeedback(
             store, store.memory, rule_book, partial(_course, site(configuration)), selection_report_of
         )
@@ -237,6 +239,7 @@ async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequen
             *AuthorRecords(store.memory, rule_book, now).routes(guard),
             *pulls.routes(guard),
             *OpenDoors(github.me, rule_book).routes(guard),
+            *Validations(store, new_id, now).routes(guard),
         ]
 
 
@@ -250,7 +253,7 @@ def _course(where: Site, known: PullRequest, rules: Rules) -> dict[str, Any]:
     report = report_of(known, rules)
     scored = report.trajectory.scored if report else ()
     return {
-        "iteration_history": iteration_history(scored),
+        "iteration_history": iteration_history(scored, known.tracked),
         "best_tracker": best_tracker(report.trajectory, known.repository, where.web.host_url)
         if report
         else None,
@@ -531,7 +534,9 @@ async def bundle(repository: tuple[str, str], number: int) -> dict[str, str] | N
         newest = await store.recorded(repository, limit=1)
         known = await store.load(f"pr:{newest[0].repository.id}:{number}") if newest else None
         report = report_of(known, await _kept_rules(store, known.repository)) if known else None
-    return bundles.files(report, known.repository) if known and report else None
+    if known is None or report is None:
+        return None
+    return bundles.files(report, known.repository, tracked=known.tracked)
 
 
 async def _kept_rules(memory: ConfigMemory, repository: Repository) -> Rules:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 STYLES: Mapping[str, str] = {"fine": "green", "note": "yellow", "wrong": "bold red"}
 """How a state is coloured, by the cell's text."""
@@ -12,6 +15,18 @@ STYLES: Mapping[str, str] = {"fine": "green", "note": "yellow", "wrong": "bold r
 def is_terminal() -> bool:
     """Whether a person looks at the output."""
     return sys.stdout.isatty()
+
+
+def following(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
+    """The items, with a bar on the terminal that shows how far it is; one line where nobody looks."""
+    if not sys.stderr.isatty():
+        print(f"{what} …", file=sys.stderr, flush=True)
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(items, what, total=total, console=Console(stderr=True), transient=True)
 
 
 def show(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -85,7 +85,7 @@ class Months:
     repository: Repository
     time: Time
     weeks: int = 12
-    a_week: int = 4
+    a_week: int = 5
     chance: Random = field(default_factory=lambda: Random(7))  # noqa: S311  a story, not a secret
 
     def play(self) -> Iterator[datetime]:
