@@ -12,6 +12,7 @@ from bot.domain.model import Repository
 from bot.domain.scoring import counted_checks
 from bot.domain.selection import Selection
 from bot.domain.selection_report import Report, render
+from bot.domain.tracked import Tracked
 from bot.domain.trajectory import Scored, Trajectory
 
 MEMORY_KEY = "feedback_history"
@@ -19,7 +20,9 @@ MEMORY_KEY = "feedback_history"
 Json = dict[str, object]
 
 
-def files(report: Report, repository: Repository, host: str = GITHUB) -> dict[str, str]:
+def files(
+    report: Report, repository: Repository, host: str = GITHUB, tracked: Sequence[Tracked] = ()
+) -> dict[str, str]:
     """Return every file of the export with its text."""
     by_number = {found.iteration: found for found in report.degradations}
     tree = {
@@ -28,14 +31,15 @@ def files(report: Report, repository: Repository, host: str = GITHUB) -> dict[st
         "final-output/manifest.json": _text(manifest(report.selection)),
     }
     for scored in report.scored:
-        text = _text(metrics(scored, by_number.get(scored.number)))
+        whole = metrics(scored, by_number.get(scored.number)) | _tracking(scored, tracked)
+        text = _text(whole)
         tree[f"iterations/iteration-{scored.number}/metrics.json"] = text
     return tree
 
 
-def iteration_history(scored: Sequence[Scored]) -> list[Json]:
+def iteration_history(scored: Sequence[Scored], tracked: Sequence[Tracked] = ()) -> list[Json]:
     """Return one entry for each iteration, in the document's names."""
-    return [_entry(each) for each in scored]
+    return [_entry(each) | _tracking(each, tracked) for each in scored]
 
 
 def feedback_history(scored: Sequence[Scored], window: int = WINDOW) -> Json:
@@ -120,6 +124,12 @@ def _entry(scored: Scored) -> Json:
         "tree": scored.snapshot.tree,
         "available": scored.snapshot.available,
     }
+
+
+def _tracking(scored: Scored, tracked: Sequence[Tracked]) -> Json:
+    """Return how the feedback of this iteration turned out, once the next one was judged."""
+    found = next((each for each in tracked if each.head == scored.head), None)
+    return {"quality_tracking": found.tracking.as_document()} if found else {}
 
 
 def _artifacts(scored: Scored) -> list[Json]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.following import Answer
+from bot.domain.model import PullRequest
 from bot.domain.tracked import By, Observation, Tracking
 
 
@@ -48,6 +49,17 @@ def observations(
             delta=tracking.delta,
         )
         for answer in found
+    )
+
+
+def kept(pull_requests: Iterable[PullRequest], since: datetime | None = None) -> tuple[Observation, ...]:
+    """Return what was observed in these pull requests, from then on."""
+    return tuple(
+        each
+        for pull_request in pull_requests
+        for tracked in pull_request.tracked
+        for each in tracked.observations
+        if since is None or each.at >= since
     )
 
 

@@ -17,7 +17,7 @@ from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
 from bot.domain.events import CheckSeen, ReviewState, ThreadSeen
 from bot.domain.facts import Facts
-from bot.domain.follow_rates import rates
+from bot.domain.follow_rates import kept, rates
 from bot.domain.model import Account, Escalation, Revision
 from bot.domain.override import Audit, Choice
 from bot.domain.rules import Escalate, Iterations
@@ -512,9 +512,9 @@ def test_the_same_turn_twice_tracks_the_same():
 
 def test_the_rates_tell_what_has_a_place_from_what_has_none():  # row 53 # row 54
     known = [two_iterations(*LINES[:4], "created: 2026-11-15"), two_iterations("first", *LINES)]
-    kept = [each for one in known for tracked in one.tracked for each in tracked.observations]
-    found = {rate.key: (rate.items, rate.follow_rate) for rate in rates(kept, By.PLACE)}
+    found = {rate.key: (rate.items, rate.follow_rate) for rate in rates(kept(known), By.PLACE)}
     assert found == {"with a place": (2, 0.5), "without a place": (2, 0.0)}
+    assert (len(kept(known, since=at(21))), kept(known, since=at(22))) == (4, ())
 
 
 def thread(action: str) -> ThreadSeen:

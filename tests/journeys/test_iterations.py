@@ -213,6 +213,12 @@ async def test_the_documents_own_trajectory_selects_the_second_of_three(journey,
     metrics = json.loads((tmp_path / "iterations/iteration-2/metrics.json").read_text("utf-8"))
     assert (metrics["quality_score"], metrics["checks"]) == (0.85, {"passed": 5, "failed": 0})  # row 100
     assert metrics["artifacts"] == [{"path": PAGE, "content_hash": metrics["artifacts"][0]["content_hash"]}]
+    assert metrics["quality_tracking"] == {  # row 21 # row 22 # row 23 # row 24
+        "feedback_followed": True,
+        "improvement_observed": False,
+        "improvement_delta": -0.02,
+        "feedback_clarity_score": metrics["quality_tracking"]["feedback_clarity_score"],
+    }
     tracker = json.loads((tmp_path / "best-tracker.json").read_text("utf-8"))
     assert (tracker["current_best"]["iteration"], tracker["trail"]) == (2, [1, 2, 2])  # row 65
 
