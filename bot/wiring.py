@@ -33,6 +33,7 @@ from bot.settings import Settings
 if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
     from bot.adapters.github.app_desk import AppDesk
+    from bot.adapters.metrics import Meter
     from bot.adapters.rule_book import Broken, LiveRuleBook
     from bot.adapters.store import SqlStore
     from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
@@ -183,26 +184,32 @@ async def running(  # noqa: PLR0913  each is one choice about the process
     store_clock: Callable[[], datetime] | None = None,
 ) -> AsyncIterator[Instance]:
     """Door and worker of one process, as long as the block runs; the store tells its own time."""
+    from bot.adapters.metrics import Meter
     from bot.adapters.store import StoreRefused, open_store
 
+    meter = Meter()
     async with AsyncExitStack() as stack:
         try:
             opening = open_store(configuration.database_url, worker=work, clock=store_clock)
             store = await stack.enter_async_context(opening)
         except StoreRefused as reason:
             raise CannotStart(str(reason)) from reason
-        worker, week_clock = (
-            await stack.enter_async_context(_working(configuration, store, clock)) if work else (None, None)
-        )
-        serving = _serving(configuration, store, worker, guests)
+        working = _working(configuration, store, meter, clock)
+        worker, week_clock = await stack.enter_async_context(working) if work else (None, None)
+        serving = _serving(configuration, store, worker, meter, guests)
         address = await stack.enter_async_context(serving) if serve else None
         yield Instance(address, store, worker, week_clock)
 
 
 @asynccontextmanager
 async def _serving(
-    configuration: Settings, store: SqlStore, worker: Worker | None, guests: Guests | None = None
+    configuration: Settings,
+    store: SqlStore,
+    worker: Worker | None,
+    meter: Meter,
+    guests: Guests | None = None,
 ) -> AsyncIterator[tuple[str, int]]:
+    from bot.adapters.metrics import Metrics
     from bot.adapters.web.app import application, serving
     from bot.adapters.web.health import routes
     from bot.adapters.web.webhook import Door
@@ -210,8 +217,9 @@ async def _serving(
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
     door = Door(store, secrets, events_read(), configuration.app_id)
     trying = _trying(configuration, guests) if guests else ()
+    metrics = Metrics(meter, store.memory, configuration.metrics_token, now).routes()
     async with _api(configuration, store) as api:
-        app = application([*door.routes(), *routes(_Readiness(store, worker)), *trying, *api])
+        app = application([*door.routes(), *routes(_Readiness(store, worker)), *trying, *metrics, *api])
         async with serving(app, configuration.host, configuration.port) as address:
             yield address
 
@@ -263,9 +271,10 @@ def _course(where: Site, known: PullRequest, rules: Rules) -> dict[str, Any]:
 
 @asynccontextmanager
 async def _working(
-    configuration: Settings, store: SqlStore, clock: Callable[[], datetime]
+    configuration: Settings, store: SqlStore, meter: Meter, clock: Callable[[], datetime]
 ) -> AsyncIterator[tuple[Worker, WeekClock]]:
     from bot.adapters import payloads
+    from bot.adapters.metrics import CountedTurns
     from bot.adapters.payloads import derived
     from bot.adapters.payloads.chores import week_delivery
     from bot.adapters.rule_book import ByCheckRun
@@ -273,11 +282,11 @@ async def _working(
     from bot.engine.turns import Turns
     from bot.engine.worker import Worker
 
-    async with _github(configuration, clock) as github:
+    async with _github(configuration, clock, meter) as github:
         rule_book = _rule_book(github, store, ByCheckRun(store, clock), clock)
         where = site(configuration)
         turns = Turns(store, github, rule_book, payloads.read, where, clock, new_id, derived.for_pull_request)
-        worker = Worker(store, turns, clock)
+        worker = Worker(store, CountedTurns(turns, meter, clock), clock)
         week_clock = WeekClock(store, rule_book, week_delivery, clock)
         running, ticking = asyncio.create_task(worker.run()), asyncio.create_task(week_clock.run())
         try:
@@ -289,11 +298,15 @@ async def _working(
 
 
 @asynccontextmanager
-async def _github(configuration: Settings, clock: Callable[[], datetime]) -> AsyncIterator[GitHub]:
+async def _github(
+    configuration: Settings, clock: Callable[[], datetime], meter: Meter | None = None
+) -> AsyncIterator[GitHub]:
     from bot.adapters.github import AppKey, connect
 
     key = AppKey(configuration.app_id, configuration.private_key)
-    async with connect(key, configuration.api_url, configuration.graphql_url, now=clock) as github:
+    tracing = [meter.tracing()] if meter else []
+    urls = configuration.api_url, configuration.graphql_url
+    async with connect(key, *urls, now=clock, tracing=tracing) as github:
         yield github
 
 

@@ -8,10 +8,10 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 from bot.engine.sending import BELIEVE_GONE_AFTER
 from bot.engine.settling import NotYet
-from bot.engine.turns import Turns
 from bot.ports import Claim, Fenced, Forbidden, GitHubError, Gone, RateLimited, Store, StoreUnavailable, Turn
 
 BEAT_EVERY = 2.0
@@ -27,12 +27,20 @@ LONGEST_DELAY = 900.0
 logger = logging.getLogger("whetstone.worker")
 
 
+class Taking(Protocol):
+    """Whoever takes the turns of lanes."""
+
+    async def take(self, claim: Claim) -> None:
+        """Bring GitHub up to what the lane's deliveries say; raises where it must be tried again."""
+        ...
+
+
 @dataclass(slots=True)
 class Worker:
     """Claims lanes and takes their turns, several at a time, until it is stopped."""
 
     store: Store
-    turns: Turns
+    turns: Taking
     clock: Callable[[], datetime]
     concurrency: int = 8
     _running: set[asyncio.Task[None]] = field(default_factory=set)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -45,18 +45,21 @@ def _utc_now() -> datetime:
 
 
 @asynccontextmanager
-async def connect(
+async def connect(  # noqa: PLR0913  each is one choice about the connections
     key: AppKey,
     api_url: str,
     graphql_url: str,
     *,
     now: Callable[[], datetime] = _utc_now,
     seconds: float = 10,
+    tracing: Sequence[aiohttp.TraceConfig] = (),
 ) -> AsyncIterator[GitHubClient]:
     """A client with connections of its own; a request may take so many seconds."""
     connector = aiohttp.TCPConnector(limit=50)  # GitHub takes 100 at once
     timeout = aiohttp.ClientTimeout(total=seconds)
-    async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
+    async with aiohttp.ClientSession(
+        connector=connector, timeout=timeout, trace_configs=list(tracing)
+    ) as session:
         yield GitHubClient(key, Wire(session, api_url, graphql_url, Refusals(now), remembered()), now)
 
 

@@ -100,7 +100,7 @@ def records_of(
     wanted = and_(record.c.repository_id == repository_id, record.c.last_active >= since.timestamp())
     if author_id is not None:
         wanted = and_(wanted, record.c.author_id == author_id)
-    return tuple(map(_record, transaction.execute(select(record.c.record).where(wanted)).scalars()))
+    return tuple(map(decoded, transaction.execute(select(record.c.record).where(wanted)).scalars()))
 
 
 def newest_records(
@@ -113,7 +113,7 @@ def newest_records(
         .order_by(record.c.last_active.desc())
         .limit(most)
     )
-    return tuple(map(_record, transaction.execute(found).scalars()))
+    return tuple(map(decoded, transaction.execute(found).scalars()))
 
 
 def last_fixes_of(transaction: Transaction, repository_id: int, author_id: int) -> dict[str, Fix]:
@@ -129,7 +129,7 @@ def author_named(transaction: Transaction, repository_id: int, login: str) -> Ac
     if found is None:
         folded = and_(record.c.repository_id == repository_id, record.c.login.ilike(_literal(login), "\\"))
         found = transaction.execute(_newest(folded)).scalar()
-    return None if found is None else _record(found).author
+    return None if found is None else decoded(found).author
 
 
 def find_repository(transaction: Transaction, wanted: int | str) -> Repository | None:
@@ -160,6 +160,14 @@ def is_forgotten(transaction: Transaction, pull_request: PullRequest) -> bool:
         forgotten.c.at >= pull_request.created_at.timestamp(),
     )
     return transaction.execute(asked).first() is not None
+
+
+def decoded(text: str) -> Record:
+    """A record as it was kept."""
+    try:
+        return _read(text)
+    except msgspec.DecodeError:  # half of a surrogate pair in a path
+        return decode(text, Record)
 
 
 def _keep_fixes(transaction: Transaction, repository_id: int, known: Record) -> None:
@@ -211,13 +219,6 @@ def _newest(wanted: Any) -> Select[tuple[str]]:
 
 def _literal(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def _record(text: str) -> Record:
-    try:
-        return _read(text)
-    except msgspec.DecodeError:  # half of a surrogate pair in a path
-        return decode(text, Record)
 
 
 def _repository(row: Any) -> Repository:

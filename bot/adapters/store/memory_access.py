@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from bot.adapters.store import memory, memory_people, memory_replies, memory_weeks
+from bot.adapters.store import memory, memory_counts, memory_people, memory_replies, memory_weeks
 from bot.adapters.store.database import Database
+from bot.adapters.store.memory_counts import Broken, Counts
 from bot.domain.commands.replies import Stored
 from bot.domain.fixes import Fix
 from bot.domain.memory import Record
@@ -73,3 +75,11 @@ class SqlMemory:
     async def was_told(self, repository_id: int, week: str) -> bool:
         """Whether the clock's run for this week is decided."""
         return await self._database.read(lambda t: memory_weeks.was_run(t, repository_id, week))
+
+    async def counts(self) -> Counts:
+        """The queue as it is now, for the operator."""
+        return await self._database.read(memory_counts.counts)
+
+    async def broken(self, since: datetime) -> Counter[Broken]:
+        """In how many pull requests each tag was named since then, by repository and author."""
+        return await self._database.read(lambda t: memory_counts.broken(t, since))

@@ -1,0 +1,216 @@
+"""`GET /metrics`: what an operator watches, in Prometheus's words; names only for who has the token."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+from typing import Protocol
+
+import aiohttp
+from aiohttp import web
+from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
+from prometheus_client import Counter as Total
+
+from bot.adapters.store.memory_counts import Broken, Counts
+from bot.adapters.web.answers import problem
+from bot.ports import Claim, StoreUnavailable
+
+TEXT = "text/plain; version=0.0.4"
+WINDOW = timedelta(days=7)
+"""How far back broken gates are counted."""
+MOST_AUTHORS = 50
+"""Series a repository: an author more is an author less."""
+REMEMBERED = 30.0
+"""Seconds for which the broken gates are not counted again."""
+
+
+class Meter:
+    """Counts what happens in this process; one registry of its own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.turns = Total(
+            "whetstone_turns", "Turns of lanes by how they ended", ["outcome"], registry=self.registry
+        )
+        self.turn_seconds = Histogram(
+            "whetstone_turn_seconds", "How long a turn took", registry=self.registry
+        )
+        self.latency = Histogram(
+            "whetstone_latency_seconds",
+            "From a delivery's receipt to the end of the turn that dealt with it",
+            buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 900),
+            registry=self.registry,
+        )
+        self.calls = Total(
+            "whetstone_github_calls",
+            "Calls of GitHub by status",
+            ["method", "status"],
+            registry=self.registry,
+        )
+        self.remaining = Gauge(
+            "whetstone_github_remaining", "The least budget of requests last seen", registry=self.registry
+        )
+
+    def tracing(self) -> aiohttp.TraceConfig:
+        """Counts the calls of a session."""
+        config = aiohttp.TraceConfig()
+        config.on_request_end.append(self._ended)
+        config.on_request_exception.append(self._failed)
+        return config
+
+    async def _ended(
+        self,
+        _session: aiohttp.ClientSession,
+        _context: SimpleNamespace,
+        ended: aiohttp.TraceRequestEndParams,
+    ) -> None:
+        self.calls.labels(ended.method, str(ended.response.status)).inc()
+        left = ended.response.headers.get("x-ratelimit-remaining", "")
+        if left.isdigit():
+            self.remaining.set(int(left))
+
+    async def _failed(
+        self,
+        _session: aiohttp.ClientSession,
+        _context: SimpleNamespace,
+        failed: aiohttp.TraceRequestExceptionParams,
+    ) -> None:
+        self.calls.labels(failed.method, type(failed.exception).__name__).inc()
+
+
+class Taking(Protocol):
+    """Whoever takes the turns of lanes."""
+
+    async def take(self, claim: Claim) -> None:
+        """One turn."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTurns:
+    """The same turns, counted."""
+
+    turns: Taking
+    meter: Meter
+    clock: Callable[[], datetime]
+
+    async def take(self, claim: Claim) -> None:
+        """One turn, with how it ended and how long it took."""
+        begun, outcome = time.perf_counter(), "done"
+        try:
+            await self.turns.take(claim)
+        except Exception as error:
+            outcome = type(error).__name__
+            raise
+        else:
+            for delivery in claim.deliveries:
+                waited = (self.clock() - delivery.received_at).total_seconds()
+                self.meter.latency.observe(max(0.0, waited))
+        finally:
+            self.meter.turns.labels(outcome).inc()
+            self.meter.turn_seconds.observe(time.perf_counter() - begun)
+
+
+class Counting(Protocol):
+    """Whoever can count what is stored."""
+
+    async def counts(self) -> Counts:
+        """The queue as it is now."""
+        ...
+
+    async def broken(self, since: datetime) -> Counter[Broken]:
+        """In how many pull requests each tag was named since then, by repository and author."""
+        ...
+
+
+@dataclass(slots=True)
+class Metrics:
+    """Answers `GET /metrics`."""
+
+    meter: Meter
+    stored: Counting
+    token: str | None
+    now: Callable[[], datetime]
+    _broken: tuple[float, Counter[Broken]] = field(default_factory=lambda: (-REMEMBERED, Counter()))
+
+    def routes(self) -> list[web.RouteDef]:
+        """The one route."""
+        return [web.get("/metrics", self.show, allow_head=False)]
+
+    async def show(self, request: web.Request) -> web.Response:
+        """Everything without names; with the token also by repository and author."""
+        try:
+            counts, broken = await self.stored.counts(), await self._broken_lately()
+        except StoreUnavailable:
+            return problem(503, "The store is away.")
+        found = CollectorRegistry()
+        _show_queue(found, counts)
+        _show_tags(found, broken)
+        if self._is_known(request.headers.get("Authorization", "")):
+            _show_names(found, broken)
+        text = generate_latest(self.meter.registry) + generate_latest(found)
+        return web.Response(body=text, headers={"Content-Type": f"{TEXT}; charset=utf-8"})
+
+    async def _broken_lately(self) -> Counter[Broken]:
+        at, known = self._broken
+        if time.monotonic() - at > REMEMBERED:
+            known = await self.stored.broken(self.now() - WINDOW)
+            self._broken = (time.monotonic(), known)
+        return known
+
+    def _is_known(self, authorization: str) -> bool:
+        scheme, _, given = authorization.partition(" ")
+        if not self.token or scheme.lower() != "bearer":
+            return False
+        return hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
+
+
+def _show_queue(found: CollectorRegistry, counts: Counts) -> None:
+    deliveries = Gauge("whetstone_deliveries", "Deliveries kept", ["event", "state"], registry=found)
+    for (event, state), number in counts.deliveries.items():
+        deliveries.labels(event, state).set(number)
+    parked = sum(number for (_, state), number in counts.deliveries.items() if state == "parked")
+    Gauge("whetstone_parked", "Deliveries given up on", registry=found).set(parked)
+    Gauge("whetstone_lanes", "Lanes known", registry=found).set(counts.lanes)
+    Gauge("whetstone_lanes_due", "Lanes that wait for a turn", registry=found).set(counts.due)
+    waited = "How long the oldest due lane has waited"
+    Gauge("whetstone_lane_wait_seconds", waited, registry=found).set(counts.longest_due)
+    outbox = Gauge("whetstone_outbox", "Writes to GitHub that are owed", ["state"], registry=found)
+    for state in ("ready", "sending"):
+        outbox.labels(state).set(counts.outbox.get(state, 0))
+
+
+def _show_tags(found: CollectorRegistry, broken: Counter[Broken]) -> None:
+    tags: Counter[str] = Counter()
+    for (_, _, tag), number in broken.items():
+        tags[tag] += number
+    what = "Pull requests of the last seven days in which a validator named the tag"
+    shown = Gauge("whetstone_rejections", what, ["tag"], registry=found)
+    for tag, number in tags.most_common(200):
+        shown.labels(tag).set(number)
+
+
+def _show_names(found: CollectorRegistry, broken: Counter[Broken]) -> None:
+    what = "As whetstone_rejections, by repository and author"
+    shown = Gauge("whetstone_author_rejections", what, ["repository", "author", "tag"], registry=found)
+    for key, number in _bounded(broken.items()):
+        shown.labels(*key).set(number)
+
+
+def _bounded(broken: Iterable[tuple[Broken, int]]) -> list[tuple[Broken, int]]:
+    """The series of the authors with the most, so many a repository."""
+    by_repository: dict[str, Counter[str]] = defaultdict(Counter)
+    rows = list(broken)
+    for (where, author, _), number in rows:
+        by_repository[where][author] += number
+    named = {
+        (where, author)
+        for where, authors in by_repository.items()
+        for author, _ in authors.most_common(MOST_AUTHORS)
+    }
+    return [(key, number) for key, number in rows if key[:2] in named]

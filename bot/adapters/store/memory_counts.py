@@ -1,0 +1,65 @@
+"""What an operator counts: deliveries, lanes, writes that are owed, and which gates are broken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+
+from bot.adapters.store import memory
+from bot.adapters.store.memory_schema import record, repository
+from bot.adapters.store.schema import delivery, lane, outbox
+from bot.adapters.store.transaction import Transaction
+
+Broken = tuple[str, str, str]
+"""Repository, author, tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The state of the queue."""
+
+    deliveries: dict[tuple[str, str], int]
+    """(event, state) → how many."""
+    lanes: int
+    due: int
+    longest_due: float
+    """Seconds for which the oldest due lane has waited."""
+    outbox: dict[str, int]
+    """State → rows that are owed."""
+
+
+def counts(transaction: Transaction) -> Counts:
+    """The queue as it is now."""
+    by_state = select(delivery.c.event, delivery.c.state, func.count()).group_by(
+        delivery.c.event, delivery.c.state
+    )
+    due = select(func.count(), func.max(transaction.now - lane.c.due_at)).where(
+        lane.c.due_at <= transaction.now
+    )
+    owed = select(outbox.c.state, func.count()).group_by(outbox.c.state)
+    waiting = transaction.execute(due).one()
+    return Counts(
+        deliveries={(row[0], row[1]): row[2] for row in transaction.execute(by_state)},
+        lanes=transaction.execute(select(func.count()).select_from(lane)).scalar_one(),
+        due=waiting[0],
+        longest_due=float(waiting[1] or 0.0),
+        outbox={row[0]: row[1] for row in transaction.execute(owed)},
+    )
+
+
+def broken(transaction: Transaction, since: datetime) -> Counter[Broken]:
+    """In how many pull requests each tag was named since then, a tag once a pull request."""
+    rows = transaction.execute(
+        select(record.c.record, record.c.login, repository.c.folded)
+        .join(repository, repository.c.id == record.c.repository_id)
+        .where(record.c.last_active >= since.timestamp())
+    )
+    found: Counter[Broken] = Counter()
+    for row in rows:
+        known = memory.decoded(row.record)
+        said = (verdict for verdict in known.verdicts if verdict.counted and verdict.at >= since)
+        found.update({(row.folded, row.login, item.tag) for one in said for item in one.items if item.tag})
+    return found

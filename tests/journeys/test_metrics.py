@@ -1,0 +1,62 @@
+"""What an operator reads off `/metrics`, and what nobody without the token does."""
+
+from dataclasses import replace
+
+import aiohttp
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from bot import wiring
+
+DATE = "<!-- ISSUES: date_errors -->"
+TOKEN = "made-up-metrics-token"
+
+
+@pytest.fixture
+async def metrics(town, pull):
+    """Ask for the metrics after one rejection; gives the samples by name and labels."""
+    async with (
+        wiring.running(replace(town.settings, metrics_token=TOKEN)) as bot,
+        aiohttp.ClientSession() as session,
+    ):
+        host, port = bot.address
+        town.github.webhook_url = f"http://{host}:{port}/webhook"
+        town.bot = bot
+        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+        await town.settled()
+
+        async def ask(token=None):
+            headers = {"Authorization": f"Bearer {token}"} if token else {}
+            async with session.get(f"http://{host}:{port}/metrics", headers=headers) as answer:
+                assert answer.status == 200
+                families = text_string_to_metric_families(await answer.text())
+                return {
+                    (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+                    for family in families
+                    for sample in family.samples
+                }
+
+        yield ask
+
+
+async def test_the_queue_the_turns_and_the_calls_are_counted(metrics):
+    seen = await metrics()
+    posted = ("whetstone_github_calls_total", (("method", "POST"), ("status", "201")))
+    done = [value for (name, _), value in seen.items() if name == "whetstone_deliveries"]
+    assert (seen[posted] >= 1, sum(done) >= 1) == (True, True)
+    assert seen["whetstone_turns_total", (("outcome", "done"),)] >= 1
+    assert (seen["whetstone_lanes_due", ()], seen["whetstone_parked", ()]) == (0, 0)
+    assert seen["whetstone_outbox", (("state", "ready"),)] == 0
+    assert seen["whetstone_latency_seconds_count", ()] >= 1
+
+
+# row 190
+async def test_broken_gates_are_counted_and_named_only_with_the_token(metrics):
+    anybody, wrong, operator = await metrics(), await metrics("another-token"), await metrics(TOKEN)
+    named = (
+        "whetstone_author_rejections",
+        (("author", "rio-agent[bot]"), ("repository", "acme/knowledge"), ("tag", "date_errors")),
+    )
+    assert [seen["whetstone_rejections", (("tag", "date_errors"),)] for seen in (anybody, wrong)] == [1, 1]
+    assert [named in seen for seen in (anybody, wrong, operator)] == [False, False, True]
+    assert "acme" not in repr(anybody) + repr(wrong)
