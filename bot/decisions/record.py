@@ -48,7 +48,7 @@ def record(pull_request: PullRequest | None, event: Event, received_at: datetime
 
 
 def _with_snapshot(known: PullRequest | None, seen: PullRequestSnapshot) -> PullRequest:
-    revision = Revision(seen.head, seen.updated_at)
+    revision = _revision(seen)
     if known is None:
         return PullRequest(
             repository=seen.repository,
@@ -88,7 +88,7 @@ def with_truth(known: PullRequest, seen: PullRequestSnapshot) -> PullRequest:
         merged=seen.merged or (known.merged and not seen.open),
         draft=seen.draft,
         closed_at=seen.closed_at,
-        revisions=_with_revision(known.revisions, Revision(seen.head, seen.updated_at)),
+        revisions=_with_revision(known.revisions, _revision(seen)),
         unsure=False,
     )
 
@@ -98,6 +98,10 @@ def _shown(pull_request: PullRequest | PullRequestSnapshot) -> tuple[object, ...
 
 
 def _with_revision(known: tuple[Revision, ...], seen: Revision) -> tuple[Revision, ...]:
+def _revision(seen: PullRequestSnapshot) -> Revision:
+    return Revision(seen.head, seen.updated_at, seen.base_sha or None)
+
+
     if any(revision.head == seen.head for revision in known):
         return known
     ordered = sorted((*known, seen), key=lambda revision: revision.seen_at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -25,6 +25,8 @@ class PullRequestSnapshot:
     merged: bool
     draft: bool
     closed_at: datetime | None
+    base_sha: str = field(default="", compare=False)
+    """The base's newest commit then; two payloads of one state may differ in it."""
 
 
 class ReviewState(StrEnum):

@@ -127,7 +127,7 @@ class Revision:
     head: str
     seen_at: datetime
     base: str | None = None
-    """The commit that it grew from."""
+    """The commit that it grew from; the base's newest one then, until it is read."""
     tree: str | None = None
     files: tuple[FileDiff, ...] | None = None
     """What it changes against that commit; None where it was not read."""

@@ -28,17 +28,16 @@ async def _read(pull_request: PullRequest, revision: Revision, github: GitHub) -
         return tried if revision.head == pull_request.head else replace(tried, gone=True)
     checks = await _checks(pull_request, revision, github)
     if seen is None or not seen.ahead:
-        # Once it is merged, the base has it all and shows no difference.
         return replace(tried, checks=checks)
     return replace(tried, base=seen.base, tree=seen.tree, files=seen.files, checks=checks)
 
 
 async def _compared(pull_request: PullRequest, revision: Revision, github: GitHub) -> Comparison | None:
-    base = next((each.base for each in pull_request.revisions if each.base), None)
     try:
         seen = await github.comparison(pull_request.repository, pull_request.base, revision.head)
-        if not seen.ahead and base:
-            seen = await github.comparison(pull_request.repository, base, revision.head)
+        if not seen.ahead and revision.base:
+            # It was merged meanwhile: the base has it all by now.
+            seen = await github.comparison(pull_request.repository, revision.base, revision.head)
     except Forbidden as refusal:
         logger.warning("a revision can't be read", extra={"reason": str(refusal)})
         return None

@@ -337,3 +337,18 @@ async def test_feedback_that_was_followed_is_kept_with_the_pull_request(journey,
     known = await journey.bot.store.load(f"pr:{pull.repository.id}:{pull.number}")
     kept = {each.tag: each.followed for each in known.tracked[0].observations}
     assert kept == {"date_errors": True, "scope_error": False}  # row 21
+
+
+async def test_what_was_merged_before_it_could_be_read_is_read_all_the_same(journey, pull):
+    await judge(journey, pull, "date_errors")
+    push(journey, pull, "# Second\n\nIt holds.\n")
+    journey.later()
+    journey.github.hold()
+    journey.github.submit_review(pull, "alice", APPROVE)
+    journey.later()
+    journey.github.merge(pull, by="bob")
+    journey.github.release()
+    await journey.settled()
+    report = sticky(journey, pull)
+    assert f"- `{PAGE}` (from iteration 2)\n\nThey are what was merged." in report
+    assert "- [x] All iteration outputs preserved" in report

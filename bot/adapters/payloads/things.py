@@ -63,6 +63,7 @@ def pull_request_of(where: Repository, tree: Json) -> PullRequestSnapshot:
         merged=find(tree, "merged") is True or optional_moment(tree, "merged_at") is not None,
         draft=find(tree, "draft") is True,
         closed_at=optional_moment(tree, "closed_at"),
+        base_sha=text(tree, "base.sha"),
     )
 
 
