@@ -9,7 +9,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from bot.domain.problems import RuleFileError
 
@@ -72,6 +72,14 @@ def run(argv: Sequence[str]) -> int:
 
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line instead of printing the whole usage."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """What was understood; an option that is none is told with the one that was meant."""
+        found, rest = super().parse_known_args(args, namespace)
+        for unknown in (word.partition("=")[0] for word in rest if word.startswith("-")):
+            near = difflib.get_close_matches(unknown, self._option_string_actions, n=1)
+            self.error(f"there is no option {unknown}" + (f"; did you mean {near[0]}?" if near else ""))
+        return found, rest
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")

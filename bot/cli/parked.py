@@ -8,7 +8,7 @@ import json
 from dataclasses import asdict
 
 from bot import wiring
-from bot.cli import Command, UsageError
+from bot.cli import Command, UsageError, terminal
 from bot.ports import Parked
 from bot.settings import SettingsError
 
@@ -31,6 +31,9 @@ async def _listed(url: str, arguments: argparse.Namespace) -> int:
         parked = await store.parked()
         if arguments.retry:
             return await _retried(store.retry, parked, arguments.retry)
+    if parked and terminal.is_terminal() and not arguments.json:
+        terminal.show(("delivery", "event", "lane", "parked", "error"), map(_row, parked))
+        return 0
     for delivery in parked:
         print(json.dumps(asdict(delivery), default=str) if arguments.json else _line(delivery))
     if not parked and not arguments.json:
@@ -46,6 +49,11 @@ async def _retried(retry: wiring.Retry, parked: tuple[Parked, ...], wanted: list
     count = await retry(ids)
     print(f"{count} queued again.")
     return 0
+
+
+def _row(delivery: Parked) -> tuple[str, ...]:
+    when = f"{delivery.parked_at:%Y-%m-%d %H:%M} UTC after {delivery.attempts}"
+    return delivery.id, delivery.event, delivery.lane, when, delivery.error
 
 
 def _line(delivery: Parked) -> str:
