@@ -352,3 +352,23 @@ async def test_what_was_merged_before_it_could_be_read_is_read_all_the_same(jour
     report = sticky(journey, pull)
     assert f"- `{PAGE}` (from iteration 2)\n\nThey are what was merged." in report
     assert "- [x] All iteration outputs preserved" in report
+
+
+async def test_without_the_permission_to_read_contents_the_verdicts_alone_are_scored(journey, pull):
+    refusal = {"message": "Resource not accessible by integration"}
+    journey.github.fail("GET", "*/compare/*", status=403, body=refusal, times=2)
+    await judge(journey, pull, "date_errors")
+    push(journey, pull, "# Second\n")
+    await judge(journey, pull, "date_errors", "title_overclaims")
+    assert summary(journey, pull).startswith("Quality 0.83 → 0.67: iteration 1 was the best")
+    assert "left out: validation everywhere; efficiency everywhere." in fold(sticky(journey, pull))
+
+
+async def test_a_head_that_the_api_does_not_show_yet_is_read_with_the_next_event(journey, pull):
+    await judge(journey, pull, "date_errors")
+    second = push(journey, pull, "# Second\n\nIt holds.\n")
+    journey.github.fail("GET", f"*/compare/*{second}", status=404, times=1)
+    await judge(journey, pull, "date_errors")
+    assert "Not observed, so left out: validation everywhere; efficiency in 2." in fold(sticky(journey, pull))
+    await judge(journey, pull, "date_errors", "near_duplicate")
+    assert "Not observed, so left out: validation everywhere." in fold(sticky(journey, pull))
