@@ -1,0 +1,174 @@
+"""How long do one author's history and one repository's week take, and how do they grow with the store?
+
+The number of items is 100,000 unless ITEMS says otherwise: ITEMS=1000000 make bench ARGS=memory
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import insert
+
+from benchmarks.store import postgres
+from bot.adapters.store import SqlStore, open_store
+from bot.adapters.store.codec import encode
+from bot.adapters.store.memory_schema import record, repository
+from bot.domain.history import Ask, history, needed_since
+from bot.domain.history_text import history_text
+from bot.domain.history_words import Setting
+from bot.domain.links import Web
+from bot.domain.memory import Record
+from bot.domain.model import Account, Item, Place, Repository, Stance, Validator, Verdict
+from bot.domain.summary import WeekAsk, summary
+from bot.domain.summary import needed_since as week_needs
+from bot.domain.weekly import weekly_issue
+from bot.domain.weeks import week_of
+from bot.domain.worth_doing import Page
+from bot.wiring import default_rules
+
+SMALL = 10_000
+ITEMS_A_REPOSITORY = 1_000
+ITEMS_A_PULL_REQUEST = 4
+AUTHORS_A_REPOSITORY = 10
+BATCH = 5_000
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+YEAR = timedelta(days=365)
+GATES = default_rules().gates
+TAGS = GATES.tags[:12]
+
+
+def main() -> None:
+    large = int(os.environ.get("ITEMS", "100000"))
+    with tempfile.TemporaryDirectory(prefix="whetstone-bench-") as directory, postgres() as server:
+        sqlite = asyncio.run(measure(f"sqlite:///{directory}/store.db", large))
+        postgresql = asyncio.run(measure(server, large))
+    print(f"{'p50 in ms':32}{'':>12}{SMALL:>12,}{large:>12,}{'growth':>8}")
+    for kind, (small, big) in (("SQLite", sqlite), ("PostgreSQL", postgresql)):
+        for name, before in small.items():
+            print(f"{name:32}{kind:>12}{before:12.2f}{big[name]:12.2f}{big[name] / before:8.2f}")
+
+
+async def measure(url: str, large: int) -> tuple[dict[str, float], dict[str, float]]:
+    async with open_store(url, worker=False) as store:
+        await fill(store, 0, SMALL)
+        small = await timed(store, SMALL)
+        await fill(store, SMALL, large)
+        return small, await timed(store, large)
+
+
+async def timed(store: SqlStore, items: int) -> dict[str, float]:
+    chance = random.Random(items)
+    repositories = items // ITEMS_A_REPOSITORY
+    return {
+        "one author's history": await p50(200, lambda: one_history(store, chance.randrange(repositories))),
+        "one repository's week": await p50(20, lambda: one_week(store, chance.randrange(repositories))),
+    }
+
+
+async def p50(times: int, work) -> float:  # noqa: ANN001
+    await work()
+    spent = []
+    for _ in range(times):
+        begun = time.perf_counter()
+        await work()
+        spent.append((time.perf_counter() - begun) * 1000)
+    return statistics.median(spent)
+
+
+async def one_history(store: SqlStore, where: int) -> None:
+    ask = Ask("rio-agent[bot]", NOW, UTC)
+    author = where * AUTHORS_A_REPOSITORY + 1
+    records = await store.memory.records(where, needed_since(ask), author)
+    told = history(records, GATES, ask, await store.memory.fixes(where, author))
+    history_text(told, Setting(Repository(where, "acme", "knowledge", 5), GATES, Web()))
+
+
+async def one_week(store: SqlStore, where: int) -> None:
+    ask = WeekAsk(Repository(where, "acme", "knowledge", 5), week_of(NOW, UTC).back(1), UTC)
+    records = await store.memory.records(where, week_needs(ask))
+    weekly_issue(summary(records, GATES, ask), Page(GATES, Web()))
+
+
+async def fill(store: SqlStore, begin: int, end: int) -> None:
+    """The repositories that hold the items from `begin` to `end`, a year of pull requests each."""
+    batch: list[dict[str, object]] = []
+    for row in rows(begin // ITEMS_A_REPOSITORY, end // ITEMS_A_REPOSITORY):
+        batch.append(row)
+        if len(batch) == BATCH:
+            await put(store, batch)
+            batch = []
+    await put(store, batch)
+
+
+async def put(store: SqlStore, batch: list[dict[str, object]]) -> None:
+    if batch:
+        names = {int(str(row["repository_id"])) for row in batch}
+        known = [{"id": one, "folded": f"acme/r{one}", "name": f"r{one}"} for one in names]
+        fixed = {"installation_id": 5, "owner": "acme", "private": False, "default_branch": "main"}
+        await store._database.write(lambda t: t.execute(insert(record), batch))  # noqa: SLF001
+        for one in known:
+            row = {**fixed, **one}
+            await store._database.write(  # noqa: SLF001
+                lambda t, row=row: t.execute(t.insert(repository).on_conflict_do_nothing(), row)
+            )
+
+
+def rows(first: int, last: int) -> Iterator[dict[str, object]]:
+    for where in range(first, last):
+        chance = random.Random(where)
+        for number in range(1, ITEMS_A_REPOSITORY // ITEMS_A_PULL_REQUEST + 1):
+            author = Account(
+                where * AUTHORS_A_REPOSITORY + chance.randrange(AUTHORS_A_REPOSITORY),
+                "rio-agent[bot]",
+                bot=True,
+            )
+            known = one_record(number, author, chance)
+            yield {
+                "lane": f"pr:{where}:{number}",
+                "repository_id": where,
+                "installation_id": 5,
+                "private": False,
+                "number": number,
+                "author_id": author.id,
+                "login": author.login,
+                "last_active": known.last_active.timestamp(),
+                "record": encode(known),
+            }
+
+
+def one_record(number: int, author: Account, chance: random.Random) -> Record:
+    """A pull request that is rejected for some gates, mended, and then approved or not."""
+    opened = NOW - YEAR * chance.random()
+    heads = [f"{chance.getrandbits(160):040x}" for _ in range(2)]
+    alice = Validator(f"user:{number % 7}", "alice")
+    items = tuple(
+        Item(
+            tag, place=Place(f"claims/{number}.md", 5), url=f"https://github.com/acme/k/pull/{number}#r{tag}"
+        )
+        for tag in chance.sample(TAGS, ITEMS_A_PULL_REQUEST)
+    )
+    rejects = Verdict(
+        f"review:{number}1", alice, Stance.REJECTS, opened + timedelta(hours=1), heads[0], items
+    )
+    approves = Verdict(f"review:{number}2", alice, Stance.APPROVES, opened + timedelta(hours=9), heads[1])
+    merged = chance.random() < 0.7
+    return Record(
+        number=number,
+        author=author,
+        created_at=opened,
+        pushed_at=(opened, opened + timedelta(hours=5)),
+        verdicts=(rejects, approves) if merged else (rejects,),
+        closed_at=opened + timedelta(hours=10) if merged else None,
+        merged=merged,
+    )
+
+
+if __name__ == "__main__":
+    main()
