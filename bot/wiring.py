@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
     from bot.adapters.web.setup.registering import Registering
     from bot.engine.clock import WeekClock
+    from bot.engine.pulse import Pace as Pace  # noqa: PLC0414  the server's command names it too
+    from bot.engine.pulse import Pulse
     from bot.engine.reconcile import Reconciliation
     from bot.engine.rehearsal import Rehearsal
     from bot.engine.worker import Worker
@@ -182,22 +184,29 @@ async def running(  # noqa: PLR0913  each is one choice about the process
     work: bool = True,
     guests: Guests | None = None,
     store_clock: Callable[[], datetime] | None = None,
+    pace: Pace | None = None,
 ) -> AsyncIterator[Instance]:
     """Door and worker of one process, as long as the block runs; the store tells its own time."""
     from bot.adapters.metrics import Meter
     from bot.adapters.store import StoreRefused, open_store
+    from bot.engine.pulse import Pace, Pulse
 
-    meter = Meter()
+    meter, pulse = Meter(), Pulse(pace or Pace())
     async with AsyncExitStack() as stack:
         try:
-            opening = open_store(configuration.database_url, worker=work, clock=store_clock)
+            opening = open_store(
+                configuration.database_url, worker=work, clock=store_clock, lease=pulse.pace.lease
+            )
             store = await stack.enter_async_context(opening)
-        except StoreRefused as reason:
+        except (StoreRefused, StoreUnavailable) as reason:
             raise CannotStart(str(reason)) from reason
-        working = _working(configuration, store, meter, clock)
+        working = _working(configuration, store, meter, clock, pulse)
         worker, week_clock = await stack.enter_async_context(working) if work else (None, None)
         serving = _serving(configuration, store, worker, meter, guests)
         address = await stack.enter_async_context(serving) if serve else None
+        if worker:
+            # While the last turns end, the door still answers, and says that it is not ready.
+            stack.push_async_callback(worker.stopped)
         yield Instance(address, store, worker, week_clock)
 
 
@@ -271,7 +280,7 @@ def _course(where: Site, known: PullRequest, rules: Rules) -> dict[str, Any]:
 
 @asynccontextmanager
 async def _working(
-    configuration: Settings, store: SqlStore, meter: Meter, clock: Callable[[], datetime]
+    configuration: Settings, store: SqlStore, meter: Meter, clock: Callable[[], datetime], pulse: Pulse
 ) -> AsyncIterator[tuple[Worker, WeekClock]]:
     from bot.adapters import payloads
     from bot.adapters.metrics import CountedTurns
@@ -282,11 +291,11 @@ async def _working(
     from bot.engine.turns import Turns
     from bot.engine.worker import Worker
 
-    async with _github(configuration, clock, meter) as github:
+    async with _github(configuration, clock, meter, pulse.is_fresh) as github:
         rule_book = _rule_book(github, store, ByCheckRun(store, clock), clock)
         where = site(configuration)
         turns = Turns(store, github, rule_book, payloads.read, where, clock, new_id, derived.for_pull_request)
-        worker = Worker(store, CountedTurns(turns, meter, clock), clock)
+        worker = Worker(store, CountedTurns(turns, meter, clock), clock, pulse=pulse)
         week_clock = WeekClock(store, rule_book, week_delivery, clock)
         running, ticking = asyncio.create_task(worker.run()), asyncio.create_task(week_clock.run())
         try:
@@ -299,14 +308,17 @@ async def _working(
 
 @asynccontextmanager
 async def _github(
-    configuration: Settings, clock: Callable[[], datetime], meter: Meter | None = None
+    configuration: Settings,
+    clock: Callable[[], datetime],
+    meter: Meter | None = None,
+    may_write: Callable[[], bool] = lambda: True,
 ) -> AsyncIterator[GitHub]:
     from bot.adapters.github import AppKey, connect
 
     key = AppKey(configuration.app_id, configuration.private_key)
     tracing = [meter.tracing()] if meter else []
     urls = configuration.api_url, configuration.graphql_url
-    async with connect(key, *urls, now=clock, tracing=tracing) as github:
+    async with connect(key, *urls, now=clock, tracing=tracing, may_write=may_write) as github:
         yield github
 
 

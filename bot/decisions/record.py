@@ -21,6 +21,7 @@ from bot.domain.events import (
     RepositoryChanged,
     ReviewSeen,
     ThreadSeen,
+    ValidationSeen,
     WeekDue,
 )
 from bot.domain.model import PullRequest, Revision
@@ -39,7 +40,7 @@ def record(pull_request: PullRequest | None, event: Event, received_at: datetime
             seen = event.pull_request
             known = pull_request if seen is None else _with_snapshot(pull_request, seen)
             return with_check(known, event) if known and isinstance(event, CheckSeen) else known
-        case ConfigBroken() | RepositoryChanged() | InstallationSeen() | WeekDue():
+        case ConfigBroken() | ValidationSeen() | RepositoryChanged() | InstallationSeen() | WeekDue():
             return pull_request
         case CommentSeen():
             return _with_comment(pull_request, event, received_at)
@@ -97,11 +98,11 @@ def _shown(pull_request: PullRequest | PullRequestSnapshot) -> tuple[object, ...
     return (pull_request.head, pull_request.base, pull_request.title, pull_request.open, pull_request.draft)
 
 
-def _with_revision(known: tuple[Revision, ...], seen: Revision) -> tuple[Revision, ...]:
 def _revision(seen: PullRequestSnapshot) -> Revision:
     return Revision(seen.head, seen.updated_at, seen.base_sha or None)
 
 
+def _with_revision(known: tuple[Revision, ...], seen: Revision) -> tuple[Revision, ...]:
     if any(revision.head == seen.head for revision in known):
         return known
     ordered = sorted((*known, seen), key=lambda revision: revision.seen_at)

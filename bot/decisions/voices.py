@@ -6,19 +6,22 @@ from dataclasses import replace
 from typing import assert_never
 
 from bot.decisions import check_verdicts, comment_verdicts, label_verdicts
+from bot.decisions.validation_verdicts import with_validation
 from bot.decisions.verdicts import counts
-from bot.domain.events import CheckSeen, CommentSeen, Event, LabelSeen
+from bot.domain.events import CheckSeen, CommentSeen, Event, LabelSeen, ValidationSeen
 from bot.domain.facts import Facts
 from bot.domain.model import Account, PullRequest
 from bot.domain.rules import Rules
 
-Voice = CommentSeen | LabelSeen | CheckSeen
+Voice = CommentSeen | LabelSeen | CheckSeen | ValidationSeen
 
 
 def voice_of(event: Event, pull_request: PullRequest, rules: Rules, me: Account) -> Voice | None:
     """The event, if it can change a verdict by itself."""
     match event:
         case CommentSeen() if comment_verdicts.speaks(event, pull_request, rules):
+            return event
+        case ValidationSeen():
             return event
         case LabelSeen() if label_verdicts.tag_of(event.label):
             return event
@@ -38,6 +41,8 @@ def with_voices(pull_request: PullRequest, facts: Facts, rules: Rules) -> PullRe
                 role = facts.roles.get(voice.sender.id)
                 counted = counts(voice.sender, role, pull_request, facts, rules)
                 verdicts = label_verdicts.with_label(pull_request, voice, role, counted=counted)
+            case ValidationSeen():
+                verdicts = with_validation(pull_request, voice, rules, facts.me)
             case CheckSeen():
                 found = facts.annotations.get(voice.run_id or 0, ())
                 verdicts = check_verdicts.with_check(pull_request, voice, found, rules)

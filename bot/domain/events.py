@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from bot.domain.model import Account, Item, Repository
+from bot.domain.model import Account, Item, Place, Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +207,37 @@ class WeekDue:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolFinding:
+    """One result of a linter, before the config says which tag its rule means."""
+
+    rule: str
+    message: str
+    place: Place | None = None
+    level: str = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationSeen:
+    """Somebody handed in what they or their tool found, over HTTP."""
+
+    id: str
+    repository: Repository
+    number: int
+    author: Account | None
+    """None for the token of an App."""
+    role: str
+    at: datetime
+    head: str | None = None
+    items: tuple[Item, ...] = ()
+    accepts: bool = False
+    """The document's own verdict is that the work is fine."""
+    tool: str = ""
+    """The linter, where it is a linter's log."""
+    findings: tuple[ToolFinding, ...] = ()
+    body_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Ignored:
     """A delivery with nothing in it for us, and why."""
 
@@ -222,6 +253,7 @@ Event = (
     | CheckSeen
     | ConfigPushed
     | ConfigBroken
+    | ValidationSeen
     | ThreadSeen
     | RepositoryChanged
     | InstallationSeen

@@ -8,7 +8,15 @@ from datetime import datetime
 
 from bot.domain.check_runs import Annotation
 from bot.domain.config_check import ConfigReport
-from bot.domain.events import CheckSeen, CommentSeen, InlineComment, LabelSeen, PullRequestSnapshot, Review
+from bot.domain.events import (
+    CheckSeen,
+    CommentSeen,
+    InlineComment,
+    LabelSeen,
+    PullRequestSnapshot,
+    Review,
+    ValidationSeen,
+)
 from bot.domain.grounding.observations import Observations
 from bot.domain.memory import Record
 from bot.domain.model import Account, Revision
@@ -28,7 +36,7 @@ class Facts:
     """Judged heads with what was read of them."""
     heard_at: datetime | None = None
     """When a person with `write` answered an escalation by a plain comment."""
-    spoken: tuple[CommentSeen | LabelSeen | CheckSeen, ...] = ()
+    spoken: tuple[CommentSeen | LabelSeen | CheckSeen | ValidationSeen, ...] = ()
     """What validators said in other ways than by a review, as the events have it."""
     annotations: Mapping[int, tuple[Annotation, ...]] = field(default_factory=dict)
     """Check run id → what it found, for the failed ones among the above."""

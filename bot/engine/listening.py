@@ -6,10 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.decisions.check_verdicts import stance
+from bot.decisions.comment_verdicts import speaks
 from bot.decisions.fixing import file_key
+from bot.decisions.record import record
 from bot.decisions.voices import Voice, voice_of
 from bot.domain.config_check import ConfigReport
-from bot.domain.events import CheckSeen, ConfigPushed, Event, LabelSeen, PullRequestSeen
+from bot.domain.events import (
+    CheckSeen,
+    CommentSeen,
+    ConfigPushed,
+    Event,
+    LabelSeen,
+    PullRequestSeen,
+    ValidationSeen,
+)
 from bot.domain.facts import Facts
 from bot.domain.model import PullRequest, Stance
 from bot.domain.rules import Rules
@@ -33,6 +43,17 @@ async def listen(
         elif isinstance(voice, CheckSeen) and voice.run_id and _has_places(voice):
             annotations[voice.run_id] = await github.annotations(pull_request.repository, voice.run_id)
     return replace(facts, spoken=spoken, roles=roles, annotations=annotations)
+
+
+async def judged_unseen(events: Sequence[Event], rule_book: RuleBook, github: GitHub) -> PullRequest | None:
+    """The pull request that a validator judges by other means than a review, where nothing is known of it."""
+    for event in events:
+        if isinstance(event, ValidationSeen) or (
+            isinstance(event, CommentSeen) and speaks(event, None, await rule_book.rules(event.repository))
+        ):
+            seen = await github.pull_request(event.repository, event.number)
+            return record(None, PullRequestSeen("seen", seen), seen.updated_at)
+    return None
 
 
 async def proposed_config(

@@ -9,14 +9,14 @@ from datetime import datetime
 
 from bot.decisions.checks import beside
 from bot.decisions.command import Outcome
-from bot.decisions.comment_verdicts import speaks, with_commands
+from bot.decisions.comment_verdicts import with_commands
 from bot.decisions.fixing import wanted_files
 from bot.decisions.orders import orders_in
 from bot.decisions.pull_request import decide
 from bot.decisions.record import record
 from bot.decisions.revisions import unread
 from bot.domain.comment import Site
-from bot.domain.events import CommentSeen, Event, Ignored
+from bot.domain.events import Event, Ignored
 from bot.domain.facts import Moment
 from bot.domain.grounding.statements import unchecked
 from bot.domain.model import PullRequest
@@ -27,7 +27,7 @@ from bot.engine.commit_turns import CommitTurns, is_about_commits
 from bot.engine.gather import gather
 from bot.engine.grounding import observe
 from bot.engine.hearing import heard_at
-from bot.engine.listening import listen, proposed_config, read_files
+from bot.engine.listening import judged_unseen, listen, proposed_config, read_files
 from bot.engine.recall import first_seen, recent_records
 from bot.engine.sending import Sender
 from bot.ports import Claim, Delivery, Derive, GitHub, OutboxRow, Parse, RowState, RuleBook, Store, Turn
@@ -82,23 +82,20 @@ class Turns:
         commits = CommitTurns(self.store, self.github, self.rule_book, self.parse, self.derive)
         return await commits.turn(claim, read.done, read.unreadable)
 
-    async def _is_voice(self, read: _Read) -> bool:
-        """Whether a named validator judges a pull request that was never seen."""
-        for event, _ in read.events:
-            if isinstance(event, CommentSeen):
-                rules = await self.rule_book.rules(event.repository)
-                return any(isinstance(e, CommentSeen) and speaks(e, None, rules) for e, _ in read.events)
-        return False
-
     async def _turn(self, lane: str, known: PullRequest | None, read: _Read) -> Turn:
         orders = orders_in(event for event, _ in read.events)
-        if known is None and (orders or await self._is_voice(read)):
-            known = await first_seen([event for event, _ in read.events], self.github)
+        events = [event for event, _ in read.events]
+        if known is None:
+            unseen = (
+                first_seen(events, self.github)
+                if orders
+                else judged_unseen(events, self.rule_book, self.github)
+            )
+            known = await unseen
         if known is None or not read.events:
             return Turn(None, (), read.done, read.unreadable)
         now = self.clock()
         rules = await self.rule_book.rules(known.repository)
-        events = [event for event, _ in read.events]
         facts = await gather(known, events, rules, self.github, now)
         facts = await listen(facts, known, events, rules, self.github)
         proposed = await proposed_config(known, events, self.rule_book, self.github)

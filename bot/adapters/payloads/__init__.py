@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from bot.adapters.feedback_items import items_in
-from bot.adapters.payloads import chores, commits, things
+from bot.adapters.payloads import chores, commits, things, validations
 from bot.adapters.payloads.fields import Json, Odd, find, identifier, mapping, moment, optional_moment, text
 from bot.domain.events import (
     CommentSeen,
@@ -122,10 +122,12 @@ _UNASKED_READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
 
 
 def _own(action: str, payload: Json) -> Event | Ignored:
+    if action == validations.VALIDATION:
+        return validations.read_validation(payload)
     return (chores.week if action == chores.WEEKLY else commits.own)(action, payload)
 
 
-_OWN_ACTIONS = frozenset({commits.CONFIG_BROKEN, chores.WEEKLY})
+_OWN_ACTIONS = frozenset({commits.CONFIG_BROKEN, chores.WEEKLY, validations.VALIDATION})
 _ALL_READERS = {**_READERS, **_UNASKED_READERS, OWN_EVENT: (_own, _OWN_ACTIONS)}
 
 EVENTS = frozenset(_READERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
@@ -42,6 +43,7 @@ def description() -> Json:
             f"{_REPO}/pulls/{{number}}/selection-report": _guarded(
                 "Which iteration is the result, and why", None, _NUMBER
             ),
+            f"{_REPO}/pulls/{{number}}/validations": _taken_in(),
             f"{_REPO}/gates": _guarded("The gates in force", {"type": "array", "items": _ref("gate")}),
             "/api/v1/app": _open("The App's own login", _ref("app"), {503: "GitHub is away"}),
             "/schemas/{name}.json": _open(
@@ -77,6 +79,41 @@ def _guarded(summary: str, content: Json | None, *parameters: Json) -> Json:
             "security": _TOKEN,
             "parameters": [_path("owner"), _path("repo"), *parameters],
             "responses": {"200": _answer(summary, kind, schema), "304": {"description": "As known"}}
+            | {status: _problem(what) for status, what in problems.items()},
+        }
+    }
+
+
+def _taken_in() -> Json:
+    problems = {
+        "400": "The body is no JSON, or a parameter is wrong",
+        "401": "No token, or one that GitHub does not know",
+        "403": "The token's holder may not write",
+        "404": "Nothing there, or nothing that this token may see",
+        "422": "Neither an actionable-feedback document nor a SARIF 2.1.0 log, and why",
+        "429": "Too many calls with this token",
+        "503": "GitHub or the store is away",
+    }
+    sha = {"type": "string", "pattern": "^[0-9a-f]{40}$"}
+    head = {"name": "head", "in": "query", "required": False, "schema": sha}
+    log = _record({"version": {"const": "2.1.0"}, "runs": {"type": "array", "items": {"type": "object"}}})
+    either = {"anyOf": [_ref("ActionableFeedback"), log]}
+    queued = {"status": {"type": "string", "const": "queued"}, "delivery": _TEXT}
+    return {
+        "post": {
+            "summary": "Hand in an actionable-feedback document, or a linter's SARIF 2.1.0 log",
+            "security": _TOKEN,
+            "parameters": [_path("owner"), _path("repo"), _NUMBER, head],
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": either}},
+            },
+            "responses": {
+                "202": {
+                    "description": "It is safe on disk, and will be worked on",
+                    "content": {"application/json": {"schema": _record(queued)}},
+                }
+            }
             | {status: _problem(what) for status, what in problems.items()},
         }
     }
@@ -130,8 +167,18 @@ _NUMBER = _path("number", {"type": "integer", "minimum": 1, "maximum": 2**31 - 1
 _SCHEMA = _path("name", {"type": "string", "enum": list(schemas.names())})
 
 
+def _document() -> Json:
+    """The schema of a document and its parts, with references as OpenAPI has them."""
+    text = schemas.text("actionable-feedback").replace("#/$defs/", "#/components/schemas/")
+    whole = json.loads(text)
+    parts: Json = whole.pop("$defs")
+    about = ("$id", "$schema", "examples")
+    return {**parts, "ActionableFeedback": {k: v for k, v in whole.items() if k not in about}}
+
+
 def _schemas() -> Json:
     return {
+        **_document(),
         "problem": _record({"title": _TEXT, "status": {"type": "integer"}, "detail": _TEXT}),
         "app": _record({"id": {"type": "integer"}, "login": _TEXT}),
         "gate": _record(

@@ -1,0 +1,86 @@
+"""`POST …/pulls/{n}/validations`: a document or a linter's log, taken in like a webhook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from bot.adapters import sarif, schemas
+from bot.adapters.payloads import OWN_EVENT
+from bot.adapters.payloads.validations import HandedIn, delivery_of, is_log
+from bot.adapters.web.answers import answer
+from bot.adapters.web.api.guard import Guard
+from bot.adapters.web.api.refusals import Refusal, not_found
+from bot.domain.choices import Permission
+from bot.domain.visits import Visit
+from bot.ports import Inbox
+
+_LARGEST = 2**31 - 1
+_SHOWN = 5
+_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Validations:
+    """Takes in what validators outside GitHub's events found."""
+
+    inbox: Inbox
+    new_id: Callable[[], str]
+    clock: Callable[[], datetime]
+
+    def routes(self, guard: Guard) -> list[web.RouteDef]:
+        """The one route, for tokens that may write."""
+        return [guard.post("/pulls/{number}/validations", self.take_in, Permission.WRITE)]
+
+    async def take_in(self, request: web.Request, visit: Visit) -> web.Response:
+        """202 once it is safe on disk."""
+        content = _content(await request.read())
+        given = HandedIn(
+            repository=visit.repository,
+            number=_number(request.match_info["number"]),
+            author=visit.account,
+            role=visit.role.value,
+            head=_head(request.query.get("head")),
+            content=content,
+        )
+        identity = f"validation:{self.new_id()}"
+        await self.inbox.accept(delivery_of(given, identity, OWN_EVENT, self.clock()))
+        return answer(202, {"status": "queued", "delivery": identity})
+
+
+def _content(body: bytes) -> Any:
+    try:
+        content = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Refusal(400, "The body is not JSON.") from None
+    if is_log(content):
+        _check_log(body)
+    elif wrong := schemas.violations("actionable-feedback", content):
+        more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        raise Refusal(422, "; ".join(map(str, wrong[:_SHOWN])) + more)
+    return content
+
+
+def _check_log(body: bytes) -> None:
+    try:
+        sarif.read(body)
+    except sarif.NotSarif as reason:
+        raise Refusal(422, f"The body is no SARIF 2.1.0 log: {reason}") from None
+
+
+def _number(given: str) -> int:
+    if not (given.isascii() and given.isdigit() and len(given) <= 10 and 1 <= int(given) <= _LARGEST):
+        raise not_found("There is no such pull request.")
+    return int(given)
+
+
+def _head(given: str | None) -> str | None:
+    if given is not None and not _SHA.fullmatch(given):
+        raise Refusal(400, "head is the whole SHA of the commit that was validated.")
+    return given

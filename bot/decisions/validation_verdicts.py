@@ -1,0 +1,65 @@
+"""Which verdict does a document or a linter's log amount to that was handed in over HTTP?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.decisions.comment_verdicts import head_at
+from bot.domain.choices import Permission
+from bot.domain.events import ValidationSeen
+from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
+from bot.domain.phrases import names
+from bot.domain.rules import Rules
+from bot.domain.tags import MOST_WORDS, bounded
+
+_SEVERITIES = {"error": "major", "warning": "minor", "note": "suggestion", "none": "suggestion"}
+
+
+def with_validation(
+    pull_request: PullRequest, seen: ValidationSeen, rules: Rules, me: Account
+) -> tuple[Verdict, ...]:
+    """The verdicts with what was handed in; the newest of the same voice stands."""
+    items, more = bounded(_mapped(seen, rules) if seen.tool else seen.items)
+    rejects = bool(items) and not seen.accepts
+    verdict = Verdict(
+        id=f"validation:{seen.id}",
+        validator=_validator(seen),
+        stance=Stance.REJECTS if rejects else Stance.APPROVES,
+        at=seen.at,
+        head=seen.head or head_at(pull_request, seen.at),
+        items=items if rejects else (),
+        more=more if rejects else 0,
+        counted=_counts(seen, pull_request, rules, me),
+        permission=seen.role,
+        body_hash=seen.body_hash,
+    )
+    return (*(each for each in pull_request.verdicts if each.id != verdict.id), verdict)
+
+
+def _validator(seen: ValidationSeen) -> Validator:
+    """A voice of its own: a script that uses a person's token must not replace that person's review."""
+    who = str(seen.author.id) if seen.author else "app"
+    if seen.tool:
+        return Validator(f"validation:{who}:{seen.tool}", seen.tool, bot=True, check=True)
+    name = seen.author.login if seen.author else "validation"
+    return Validator(f"validation:{who}", name, bot=seen.author is None or seen.author.bot)
+
+
+def _counts(seen: ValidationSeen, pull_request: PullRequest, rules: Rules, me: Account) -> bool:
+    if seen.author and seen.author.id in {me.id, pull_request.author.id}:
+        return False
+    return seen.role in set(Permission) and Permission(seen.role).is_at_least(rules.validators.permission)
+
+
+def _mapped(seen: ValidationSeen, rules: Rules) -> Iterator[Item]:
+    """The results whose rule the config gives a tag; the others are the linter's own business."""
+    for finding in seen.findings:
+        tag = next((rule.tag for rule in rules.validators.sarif if names(rule.rule, finding.rule)), None)
+        if tag:
+            yield Item(
+                tag,
+                words=finding.message[:MOST_WORDS],
+                place=finding.place,
+                severity=_SEVERITIES.get(finding.level),
+                evidence=f"{seen.tool} {finding.rule}: {finding.message}"[:MOST_WORDS],
+            )

@@ -1,0 +1,142 @@
+"""What a script hands in over HTTP, from its token to the comment."""
+
+import json
+
+import aiohttp
+import pytest
+
+from bot.adapters.rule_book import PATH
+
+PAGE = "claims/first.md"
+CONFIG = "version: 1\nvalidators:\n  sarif:\n    E501: date_errors\n    /^W/: near_duplicate\n"
+
+
+def document(**changes):
+    return {
+        "id": "7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10",
+        "timestamp": "2026-11-15T10:42:07+00:00",
+        "iteration": {"number": 1, "max": 5, "phase": "initial"},
+        "target": {"type": "document", "path": PAGE},
+        "feedback_items": [
+            {
+                "tag": "date_errors",
+                "aspect": "correctness",
+                "severity": "major",
+                "issue": "The created field names a month that no calendar has",
+                "location": {"type": "line", "reference": "1"},
+                "suggestion": {
+                    "action": "Write the day of extraction in the form YYYY-MM-DD",
+                    "rationale": "Readers sort the claims by this field",
+                },
+            }
+        ],
+        "overall_assessment": {
+            "score": 0.4,
+            "verdict": "refine",
+            "summary": "One blocking issue: the created field names a month that no calendar has.",
+        },
+        **changes,
+    }
+
+
+def log(*rules):
+    results = [
+        {
+            "ruleId": rule,
+            "level": "error",
+            "message": {"text": f"{rule} is broken here"},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": PAGE},
+                        "region": {"startLine": 1, "endLine": 1},
+                    }
+                }
+            ],
+        }
+        for rule in rules
+    ]
+    return {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "ruff"}}, "results": results}]}
+
+
+@pytest.fixture
+async def configured(town, knowledge, pull):
+    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG})
+    async with town.running():
+        town.later()
+        town.github.push(pull, {PAGE: "# A claim\n\nIt holds indeed.\n"})
+        await town.settled()
+        yield town
+
+
+@pytest.fixture
+async def hand_in(configured):
+    host, port = configured.bot.address
+    async with aiohttp.ClientSession() as session:
+
+        async def handing(pull, content, login="alice", query=""):
+            path = f"/api/v1/repos/acme/knowledge/pulls/{pull.number}/validations{query}"
+            token = configured.github.user_token(login)
+            data = content if isinstance(content, bytes) else json.dumps(content).encode()
+            headers = {"Authorization": f"Bearer {token}"}
+            async with session.post(f"http://{host}:{port}{path}", data=data, headers=headers) as response:
+                answer = response.status, await response.json(content_type=None)
+            await configured.settled()
+            return answer
+
+        yield handing
+
+
+async def test_a_document_of_who_may_write_rejects(configured, pull, hand_in):
+    status, answer = await hand_in(pull, document())
+    assert (status, answer["status"], answer["delivery"][:11]) == (202, "queued", "validation:")
+    assert configured.markers(pull)[0]["issues"] == ["date_errors"]
+    (body,) = configured.comments(pull)
+    assert f"{PAGE}#L1) — `The created field names a month that no calendar has`" in body
+    assert ('"by": "alice"' in body, configured.markers(pull)[0]["source"]) == (True, "alice")
+
+
+async def test_a_later_document_that_accepts_resolves(configured, pull, hand_in):
+    await hand_in(pull, document())
+    assessment = {**document()["overall_assessment"], "verdict": "accept"}
+    await hand_in(pull, document(overall_assessment=assessment))
+    assert configured.markers(pull)[0]["verdict"] == "accept"
+
+
+async def test_a_linters_log_is_mapped_by_the_config(configured, pull, hand_in):
+    status, _ = await hand_in(pull, log("E501", "W605", "F401"))
+    assert status == 202
+    assert configured.markers(pull)[0]["issues"] == ["date_errors", "near_duplicate"]
+    assert "(Source: check `ruff` @ " in configured.comments(pull)[0]
+
+
+async def test_a_clean_log_of_the_same_tool_lifts_its_rejection(configured, pull, hand_in):
+    await hand_in(pull, log("E501"))
+    await hand_in(pull, log())
+    assert configured.markers(pull)[0]["verdict"] == "accept"
+
+
+@pytest.mark.parametrize(
+    ("content", "refusal"),
+    [
+        (b"{", (400, "The body is not JSON.")),
+        (b"[]", (422, "the document is a list; write an object")),
+        ({"version": "1.0", "runs": []}, (422, "The body is no SARIF 2.1.0 log: SARIF version")),
+        ({"feedback_items": []}, (422, "/feedback_items")),
+    ],
+)
+async def test_what_can_not_be_read_is_refused_with_its_reason(configured, pull, hand_in, content, refusal):
+    status, answer = await hand_in(pull, content)
+    assert (status, configured.comments(pull)) == (refusal[0], [])
+    assert refusal[1] in answer["detail"]
+
+
+@pytest.mark.parametrize(("login", "status"), [("carol", 403), ("stranger", 403)])
+async def test_a_token_that_may_not_write_is_refused(configured, pull, hand_in, login, status):
+    assert (await hand_in(pull, document(), login))[0] == status
+    assert configured.comments(pull) == []
+
+
+async def test_a_head_is_the_whole_sha(pull, hand_in):
+    assert (await hand_in(pull, document(), query="?head=abc"))[0] == 400
+    assert (await hand_in(pull, document(), query=f"?head={pull.head_sha}"))[0] == 202
