@@ -372,3 +372,14 @@ async def test_a_head_that_the_api_does_not_show_yet_is_read_with_the_next_event
     assert "Not observed, so left out: validation everywhere; efficiency in 2." in fold(sticky(journey, pull))
     await judge(journey, pull, "date_errors", "near_duplicate")
     assert "Not observed, so left out: validation everywhere." in fold(sticky(journey, pull))
+
+
+async def test_an_escalation_whose_answer_was_lost_is_not_posted_twice(journey, pull):
+    for text in ("# Second\n", "# Third\n"):
+        await judge(journey, pull, "date_errors")
+        push(journey, pull, text)
+    journey.github.lose_answer("POST", "*/comments")
+    await judge(journey, pull, "date_errors")
+    await journey.github.until(lambda: journey.github.asked("GET", "*/issues/*/comments"), timeout=20)
+    await journey.settled()
+    assert len([body for body in journey.comments(pull) if body.startswith("<!-- ESCALATION: ")]) == 1
