@@ -47,6 +47,7 @@ def observations(
             placed=answer.item.place is not None,
             followed=answer.followed,
             delta=tracking.delta,
+            url=answer.item.url if answer.item.place else "",
         )
         for answer in found
     )
@@ -61,6 +62,12 @@ def kept(pull_requests: Iterable[PullRequest], since: datetime | None = None) ->
         for each in tracked.observations
         if since is None or each.at >= since
     )
+
+
+def followed_items(pull_request: PullRequest) -> tuple[str, ...]:
+    """Return the addresses of the items whose lines were changed or whose threads were resolved."""
+    changed = (each.url for each in kept([pull_request]) if each.followed and each.url)
+    return tuple(dict.fromkeys((*pull_request.resolved_threads, *changed)))
 
 
 def rates(seen: Iterable[Observation], by: By) -> tuple[Rate, ...]:

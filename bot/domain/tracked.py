@@ -53,6 +53,8 @@ class Observation:
     placed: bool
     followed: bool
     delta: float | None = None
+    url: str = ""
+    """Where the item was said, if it has a place of its own."""
 
     def key(self, by: By) -> str:
         """The group that it belongs to."""

@@ -17,7 +17,7 @@ from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
 from bot.domain.events import CheckSeen, ReviewState, ThreadSeen
 from bot.domain.facts import Facts
-from bot.domain.follow_rates import kept, rates
+from bot.domain.follow_rates import followed_items, kept, rates
 from bot.domain.model import Account, Escalation, Revision
 from bot.domain.override import Audit, Choice
 from bot.domain.rules import Escalate, Iterations
@@ -485,6 +485,12 @@ def followed(known) -> dict:
 def test_an_item_whose_lines_changed_was_followed():  # row 21
     mended = two_iterations(*LINES[:4], "created: 2026-11-15")
     assert followed(mended) == {"scope_error": False, "date_errors": True}
+
+
+def test_the_week_is_told_which_placed_items_were_followed():  # row 35
+    mended = two_iterations(*LINES[:4], "created: 2026-11-15")
+    assert followed_items(mended) == (inline(71, 11, "").url,)
+    assert followed_items(two_iterations("first", *LINES)) == ()
 
 
 def test_an_item_whose_lines_only_moved_was_not():

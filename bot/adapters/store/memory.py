@@ -15,6 +15,7 @@ from bot.adapters.store.memory_schema import audit, document, fix, forgotten, re
 from bot.adapters.store.schema import pull_request as pull_requests
 from bot.adapters.store.transaction import Transaction, insert_into, moment
 from bot.domain.fixes import Fix, fixes
+from bot.domain.follow_rates import followed_items
 from bot.domain.memory import Record, record_of
 from bot.domain.memos import Document
 from bot.domain.model import GHOST, Account, PullRequest, Repository
@@ -57,7 +58,7 @@ def keep(transaction: Transaction, lane: str, pull_request: PullRequest) -> None
 def remembered(pull_request: PullRequest) -> Record:
     """The record that a pull request makes, dismissals heard."""
     known = record_of(for_memory(pull_request), overturned(pull_request))
-    return replace(known, followed=pull_request.resolved_threads)
+    return replace(known, followed=followed_items(pull_request))
 
 
 def keep_repository(transaction: Transaction, seen: Repository) -> None:
