@@ -43,19 +43,20 @@ def _run(arguments: argparse.Namespace) -> int:
             "SQLite is one process a file; --web-only and --worker-only need PostgreSQL (DATABASE_URL)"
         )
     try:
-        return asyncio.run(_served(settings, web=not arguments.worker_only, worker=not arguments.web_only))
+        return asyncio.run(served(settings, web=not arguments.worker_only, worker=not arguments.web_only))
     except (wiring.CannotStart, OSError) as reason:
         raise UsageError(str(reason)) from reason
 
 
-async def _served(settings: Settings, *, web: bool, worker: bool) -> int:
+async def served(settings: Settings, *, web: bool, worker: bool, pace: wiring.Pace | None = None) -> int:
+    """0 once the process was asked to stop and what was under way has come to its end."""
     wiring.configure_log(settings)
     print(wiring.store_line(settings), flush=True)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
-    async with wiring.running(settings, serve=web, work=worker) as instance:
+    async with wiring.running(settings, serve=web, work=worker, pace=pace) as instance:
         if instance.address:
             host, port = instance.address
             print(f"Listening on http://{host}:{port}: deliveries go to /webhook.", flush=True)

@@ -10,15 +10,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from bot.engine.pulse import Pulse
 from bot.engine.sending import BELIEVE_GONE_AFTER
 from bot.engine.settling import NotYet
 from bot.ports import Claim, Fenced, Forbidden, GitHubError, Gone, RateLimited, Store, StoreUnavailable, Turn
 
-BEAT_EVERY = 2.0
-LATE_AFTER = 15.0
-"""A process whose last good beat is older writes nothing: its lanes may be somebody else's."""
 POLL_EVERY = 1.0
-WIND_UP = 8.0
+WIND_UP = 7.0
 """Seconds that unfinished turns get when the process is asked to stop."""
 SWEEP_EVERY = 3600.0
 MOST_ATTEMPTS = 12
@@ -43,15 +41,27 @@ class Worker:
     turns: Taking
     clock: Callable[[], datetime]
     concurrency: int = 8
+    pulse: Pulse = field(default_factory=Pulse)
     _running: set[asyncio.Task[None]] = field(default_factory=set)
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    _last_beat: float = 0.0
     _rounds: int = 0
     _quiet_round: int = -1
     _looked: asyncio.Event = field(default_factory=asyncio.Event)
+    _ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
         """Work until `stop`; then let what is under way come to its end."""
+        try:
+            await self._run()
+        finally:
+            self._ended.set()
+
+    async def stopped(self) -> None:
+        """Return when no lane is taken any more and nothing is under way."""
+        self.stop()
+        await self._ended.wait()
+
+    async def _run(self) -> None:
         await self._beat()
         async with asyncio.TaskGroup() as group:
             chores = [group.create_task(self._beats()), group.create_task(self._sweeps())]
@@ -87,7 +97,7 @@ class Worker:
     @property
     def beat_age(self) -> float:
         """Seconds since this instance last said that it is alive."""
-        return asyncio.get_running_loop().time() - self._last_beat
+        return self.pulse.age
 
     async def take(self, claim: Claim) -> None:
         """One turn, and the lane given back, whatever happens."""
@@ -165,13 +175,9 @@ class Worker:
         if free <= 0:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
             return True
-        if self.beat_age > LATE_AFTER:
+        if not self.pulse.is_fresh():
             return False
-        try:
-            claims = await self.store.claim(free)
-        except StoreUnavailable:
-            logger.warning("the store is away")
-            return False
+        claims = await self._claimed(free)
         for claim in claims:
             task = asyncio.create_task(self.take(claim))
             self._running.add(task)
@@ -181,10 +187,28 @@ class Worker:
         self._looked.set()
         return bool(claims)
 
+    async def _claimed(self, free: int) -> tuple[Claim, ...]:
+        asked = self.pulse.now()
+        try:
+            claims = await self.store.claim(free)
+        except StoreUnavailable:
+            logger.warning("the store is away")
+            return ()
+        except Exception:
+            # A worker that ended here would leave the process alive and idle.
+            logger.exception("no lane could be claimed")
+            return ()
+        if self.pulse.now() - asked <= self.pulse.pace.late_after:
+            return claims
+        # We were held up before the answer was read: these lanes may be somebody else's again.
+        for claim in claims:
+            self.store.abandon(claim)
+        return ()
+
     async def _pause(self) -> None:
         """Wait until something arrives, a lane becomes due, or it is time to look again."""
         due = POLL_EVERY
-        with contextlib.suppress(StoreUnavailable):
+        with contextlib.suppress(Exception):  # whatever is wrong with the store, claiming says it
             ahead = await self.store.next_due()
             due = POLL_EVERY if ahead is None else min(POLL_EVERY, max(0.01, ahead))
         with contextlib.suppress(TimeoutError):
@@ -193,23 +217,30 @@ class Worker:
 
     async def _beats(self) -> None:
         while True:
-            await asyncio.sleep(BEAT_EVERY)
-            if self.beat_age > LATE_AFTER and self._running:
+            await asyncio.sleep(self.pulse.pace.beat_every)
+            if not self.pulse.is_fresh() and self._running:
                 # We were held up, or the store was away: our lanes may have been given to somebody else.
                 logger.warning("the beat is late by %.0f s: unfinished turns are dropped", self.beat_age)
                 await self._cancel(set(self._running))
             await self._beat()
 
     async def _beat(self) -> None:
+        asked = self.pulse.now()
         try:
             await self.store.beat()
         except StoreUnavailable:
             logger.warning("no beat: the store is away")
+        except Exception:
+            logger.exception("no beat")
         else:
-            self._last_beat = asyncio.get_running_loop().time()
+            self.pulse.note(asked)
 
     async def _sweeps(self) -> None:
         while True:
-            with contextlib.suppress(StoreUnavailable):
+            try:
                 await self.store.sweep()
+            except StoreUnavailable:
+                logger.warning("nothing was swept: the store is away")
+            except Exception:
+                logger.exception("nothing was swept")
             await asyncio.sleep(SWEEP_EVERY)

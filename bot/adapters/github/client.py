@@ -53,6 +53,7 @@ async def connect(  # noqa: PLR0913  each is one choice about the connections
     now: Callable[[], datetime] = _utc_now,
     seconds: float = 10,
     tracing: Sequence[aiohttp.TraceConfig] = (),
+    may_write: Callable[[], bool] = lambda: True,
 ) -> AsyncIterator[GitHubClient]:
     """A client with connections of its own; a request may take so many seconds."""
     connector = aiohttp.TCPConnector(limit=50)  # GitHub takes 100 at once
@@ -60,7 +61,8 @@ async def connect(  # noqa: PLR0913  each is one choice about the connections
     async with aiohttp.ClientSession(
         connector=connector, timeout=timeout, trace_configs=list(tracing)
     ) as session:
-        yield GitHubClient(key, Wire(session, api_url, graphql_url, Refusals(now), remembered()), now)
+        wire = Wire(session, api_url, graphql_url, Refusals(now), remembered(), may_write)
+        yield GitHubClient(key, wire, now)
 
 
 class GitHubClient(RevisionCalls, ThreadCalls):

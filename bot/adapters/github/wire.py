@@ -16,7 +16,7 @@ from yarl import URL
 
 from bot.adapters.github.errors import Answer, Asked, Refusals
 from bot.adapters.github.tokens import Token
-from bot.ports import Unavailable
+from bot.ports import Fenced, Unavailable
 
 REQUESTER = "whetstone-bot"
 ACCEPT = "application/vnd.github+json"
@@ -39,6 +39,7 @@ class Wire:
     graphql_url: str
     refusals: Refusals
     known: LRUCache[_Known, Answer]
+    may_write: Callable[[], bool] = lambda: True
 
     @property
     def homes(self) -> frozenset[str]:
@@ -157,6 +158,9 @@ class Api(GitHubAPI):
         raise Unavailable(f"{self._asked.what}: redirected too often, or with a write to another host")
 
     async def _send(self, method: str, url: str, headers: dict[str, str], body: bytes) -> Answer:
+        # Asked at the last moment: a process that was held up must not write what it decided before.
+        if method != "GET" and not self._wire.may_write():
+            raise Fenced(f"{self._asked.what}: nothing was heard of this process for too long")
         try:
             async with self._wire.session.request(
                 method, URL(url, encoded=True), headers=headers, data=body or None, allow_redirects=False

@@ -45,6 +45,7 @@ class Claimant:
 
     instance: str
     held: Collection[str]
+    lease: float = LEASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def seconds_until_due(transaction: Transaction, who: Claimant) -> float | None:
     owner = and_(instance.c.id == lane.c.owner, instance.c.id != who.instance)
     ready = later(
         later(lane.c.due_at, func.coalesce(installation.c.not_before, 0.0)),
-        func.coalesce(instance.c.beat_at + LEASE, 0.0),
+        func.coalesce(instance.c.beat_at + who.lease, 0.0),
     )
     soonest = (
         select(func.min(ready) - transaction.now)
@@ -209,7 +210,7 @@ def _due_again(transaction: Transaction, claim: Claim, rest: Rest) -> ColumnElem
 
 def _free(transaction: Transaction, who: Claimant) -> ColumnElement[bool]:
     """Nobody's, or its owner is gone, or it is ours but no turn of ours holds it any more."""
-    alive = select(instance.c.id).where(instance.c.beat_at > transaction.now - LEASE)
+    alive = select(instance.c.id).where(instance.c.beat_at > transaction.now - who.lease)
     unowned = or_(lane.c.owner.is_(None), lane.c.owner == who.instance, lane.c.owner.not_in(alive))
     return and_(unowned, lane.c.key.not_in(who.held))
 

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from bot.adapters.store.address import Address, PostgresServer, SqliteFile, address
 from bot.adapters.store.database import Database
 from bot.adapters.store.inbox import GroupCommit
+from bot.adapters.store.lanes import LEASE
 from bot.adapters.store.lock import WorkerLock
 from bot.adapters.store.migration import migrate
 from bot.adapters.store.store import SqlStore
@@ -20,7 +21,12 @@ from bot.adapters.store.wakes import Wakes
 
 @asynccontextmanager
 async def open_store(
-    url: str, *, worker: bool, clock: Clock | None = None, instance: str | None = None
+    url: str,
+    *,
+    worker: bool,
+    clock: Clock | None = None,
+    instance: str | None = None,
+    lease: float = LEASE,
 ) -> AsyncIterator[SqlStore]:
     """The store at this address, migrated; a worker's may claim, every other reads and accepts."""
     where = address(url)
@@ -34,7 +40,7 @@ async def open_store(
         stack.push_async_callback(wakes.close)
         inbox = GroupCommit(database, wakes)
         stack.push_async_callback(inbox.close)
-        store = SqlStore(database, inbox, wakes, instance or _name())
+        store = SqlStore(database, inbox, wakes, instance or _name(), lease)
         if worker:
             await store.start(alone=isinstance(where, SqliteFile))
             if isinstance(where, PostgresServer):

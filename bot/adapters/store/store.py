@@ -31,8 +31,16 @@ from bot.ports import (
 class SqlStore:
     """`bot.ports.Store` on SQLite or PostgreSQL."""
 
-    def __init__(self, database: Database, inbox: GroupCommit, wakes: Wakes, instance: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        inbox: GroupCommit,
+        wakes: Wakes,
+        instance: str,
+        lease: float = lanes.LEASE,
+    ) -> None:
         self.instance = instance
+        self._lease = lease
         self._database = database
         self._inbox = inbox
         self._wakes = wakes
@@ -176,7 +184,7 @@ class SqlStore:
 
     @property
     def _claimant(self) -> lanes.Claimant:
-        return lanes.Claimant(self.instance, tuple(self._held))
+        return lanes.Claimant(self.instance, tuple(self._held), self._lease)
 
     async def _holding(self, claim: Claim, work: Work[Result]) -> Result:
         """The work's result; nothing is written where somebody else owns the lane by now."""

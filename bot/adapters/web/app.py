@@ -12,6 +12,9 @@ from aiohttp.http_exceptions import HttpProcessingError
 from bot.adapters.web.answers import problem
 from bot.adapters.web.webhook import MAX_BODY
 
+SHUTDOWN = 1.0
+"""Seconds that requests under way get at the end; the worker has had its own by then."""
+
 log = logging.getLogger("whetstone.web")
 
 
@@ -26,7 +29,9 @@ def application(routes: Iterable[web.AbstractRouteDef]) -> web.Application:
 async def serving(app: web.Application, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
     """Listens while the block runs; gives the address, with the port that the system chose."""
     # Signatures are over the bytes as sent, so nothing is unpacked on the way.
-    runner = web.AppRunner(app, access_log=None, logger=_protocol, auto_decompress=False, shutdown_timeout=10)
+    runner = web.AppRunner(
+        app, access_log=None, logger=_protocol, auto_decompress=False, shutdown_timeout=SHUTDOWN
+    )
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port).start()

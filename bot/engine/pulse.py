@@ -1,0 +1,41 @@
+"""Was this process heard of lately, so that the lanes it took are still its own?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often an instance says that it lives, and how long it is believed."""
+
+    beat_every: float = 2.0
+    late_after: float = 15.0
+    """A process whose last good beat is older writes nothing: its lanes may be somebody else's."""
+    lease: float = 30.0
+    """Seconds without a beat after which an instance's lanes are anybody's."""
+
+
+@dataclass(slots=True)
+class Pulse:
+    """The last beat that the store has certainly noted."""
+
+    pace: Pace = Pace()
+    now: Callable[[], float] = time.monotonic
+    _noted: float = -inf
+
+    def note(self, asked: float) -> None:
+        """The store has noted a beat that it was given at this time, not when its answer came."""
+        self._noted = asked
+
+    @property
+    def age(self) -> float:
+        """Seconds since the last good beat."""
+        return self.now() - self._noted
+
+    def is_fresh(self) -> bool:
+        """Whether a write may start: whoever would take over has to wait longer than the write lasts."""
+        return self.age <= self.pace.late_after
