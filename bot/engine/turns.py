@@ -76,7 +76,8 @@ class Turns:
         for event, received_at in read.events:
             known = record(known, event, received_at)
         turn = await self._turn(claim.lane, known, read)
-        return await self.store.apply(claim, turn), turn.pull_request
+        # A turn that changes nothing may still owe an edit of the comment that stands there.
+        return await self.store.apply(claim, turn), turn.pull_request or known
 
     async def _commit_turn(self, claim: Claim, read: _Read) -> Turn:
         commits = CommitTurns(self.store, self.github, self.rule_book, self.parse, self.derive)

@@ -118,3 +118,21 @@ def _settled_sticky(journey, pull) -> bool:
         each for each in journey.github.requests if "since=" in str(each.query) or "since" in str(each.query)
     ]
     return bool(journey.comments(pull)) and bool(looked)
+
+
+async def test_an_event_that_says_nothing_does_not_turn_an_owed_edit_into_a_second_comment(journey, pull):
+    github = journey.github
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: date_errors, scope_error -->")
+    await journey.settled()
+    github.fail("PATCH", "/repos/acme/knowledge/issues/comments/*", status=502, times=1)
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+    await github.until(lambda: not github.faults.waiting)
+    github.lock(pull, locked=False)  # GitHub tells of it, and it is not read
+    await github.until(lambda: _written(github) == 3, timeout=20)
+    await journey.settled()
+    assert [marker["issues"] for marker in journey.markers(pull)] == [["date_errors"]]
+
+
+def _written(github) -> int:
+    """Attempts to post or edit a comment."""
+    return sum(each.method in {"POST", "PATCH"} and "/issues/" in each.path for each in github.requests)
