@@ -92,17 +92,19 @@ class _Refused(Exception):
         self.detail = detail
 
 
-_TOO_LARGE = _Refused(413, "The payload is larger than 25 MiB.")
+def _too_large() -> _Refused:
+    # A new one each time: a single one would keep every request that it refused.
+    return _Refused(413, "The payload is larger than 25 MiB.")
 
 
 async def _body(request: web.Request, patience: float) -> bytes:
     if (request.content_length or 0) > MAX_BODY:
-        raise _TOO_LARGE
+        raise _too_large()
     try:
         async with asyncio.timeout(patience):
             return await request.read()  # stops at the application's client_max_size
     except web.HTTPRequestEntityTooLarge:
-        raise _TOO_LARGE from None
+        raise _too_large() from None
     except TimeoutError:
         raise _Refused(408, "The body did not come in time.") from None
     except (ConnectionError, web.RequestPayloadError):

@@ -1,11 +1,13 @@
 import asyncio
 import contextlib
+import gc
 import hashlib
 import hmac
 import json
 from datetime import UTC, datetime
 
 import pytest
+from aiohttp import web
 
 from bot.adapters.web.app import application, serving
 from bot.adapters.web.webhook import MAX_BODY, Door
@@ -202,6 +204,14 @@ async def test_one_byte_more_does_not_even_without_a_length(github, inbox):
 
     assert said(await github.send(chunks(), {"X-Hub-Signature-256": "x"})) == TOO_LARGE
     assert inbox.deliveries == []
+
+
+async def test_requests_that_are_too_large_leave_nothing_behind(address):
+    length = f"Content-Length: {MAX_BODY + 1}\r\n\r\n".encode()
+    answers = [await status_of(address, length) for _ in range(10)]
+    gc.collect()
+    alive = sum(isinstance(each, web.Request) for each in gc.get_objects())
+    assert (set(answers), alive < len(answers)) == ({"413"}, True)
 
 
 async def test_a_packed_body_is_signed_as_it_was_sent_and_not_unpacked(github):
