@@ -556,3 +556,12 @@ def test_another_verdict_is_new_feedback():
         said(1, "date_errors"), said(2, "date_errors"), review(60, issues("scope_error"), author=BOB)
     )
     assert identity(decided(known, more, identity="another")) == "another"
+
+
+def test_the_turn_that_escalates_posts_that_one_comment_and_edits_the_other():
+    reviews = (said(1, "date_errors"), said(2, "date_errors"))
+    known = after(judged(head(1), head(2), head(3)), *reviews)
+    decision = decided(known, facts(*reviews, said(3, "date_errors", "scope_error")))
+    effect, told_once = decision.effects
+    assert (effect.anew, effect.blocking) == (False, ("date_errors", "scope_error"))
+    assert told_once.kind is Kind.ESCALATION
