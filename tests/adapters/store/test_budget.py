@@ -72,5 +72,9 @@ def test_a_window_has_room_again_when_its_oldest_write_leaves_it():
     assert wait_for([0.25, *[50.0] * 79], 59.0, 1.0) == 1.25
 
 
+def test_a_smaller_share_has_room_only_when_enough_writes_have_left():
+    assert wait_for([*[0.0] * 32, *[50.0] * 48], 59.0, 0.6) == 51.0
+
+
 def most_within(times, seconds):
     return max(sum(start <= at < start + seconds for at in times) for start in times)

@@ -100,3 +100,11 @@ async def test_a_restarted_server_is_found_again(postgres_server, postgres_url):
         assert await store.accept(delivery("d2")) is Acceptance.QUEUED
         again = await claim_one(store)
         assert [one.id for one in again.deliveries] == ["d1", "d2"]
+
+
+async def test_a_restart_that_nobody_saw_costs_nobody_an_answer(postgres_server, postgres_url):
+    async with open_store(postgres_url, worker=True) as store:
+        await store.accept(delivery("d1"))
+        postgres_server.stop()
+        postgres_server.ensure_postgres_running()
+        assert await store.accept(delivery("d2")) is Acceptance.QUEUED

@@ -61,6 +61,11 @@ async def test_the_same_id_twice_at_the_same_instant_is_queued_once(store):
     assert answers == [QUEUED, DUPLICATE, DUPLICATE, DUPLICATE, DUPLICATE]
 
 
+async def test_a_repeat_at_the_same_instant_does_not_move_the_first(store):
+    await asyncio.gather(*(store.accept(delivery(name)) for name in ("d1", "d2", "d1")))
+    assert [one.id for one in (await claim_one(store)).deliveries] == ["d1", "d2"]
+
+
 async def test_deliveries_keep_the_order_in_which_they_came(store):
     names = [f"d{number}" for number in (7, 3, 9, 1, 5)]
     await asyncio.gather(*(store.accept(delivery(name)) for name in names))

@@ -58,12 +58,12 @@ async def test_a_turn_has_at_most_a_hundred_deliveries_and_the_rest_comes_next(s
     ]
 
 
-async def test_a_turn_holds_no_more_bodies_than_fit_but_always_one(store, monkeypatch):
+@pytest.mark.parametrize(("size", "fit"), [(400, ["d1", "d2"]), (600, ["d1"]), (2000, ["d1"])])
+async def test_a_turn_holds_no_more_bodies_than_fit_but_always_one(store, monkeypatch, size, fit):
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
     for name in ("d1", "d2", "d3"):
-        await store.accept(delivery(name, body=b"x" * 600))
-    claim = await claim_one(store)
-    assert [one.id for one in claim.deliveries] == ["d1"]
+        await store.accept(delivery(name, body=b"x" * size))
+    assert [one.id for one in (await claim_one(store)).deliveries] == fit
 
 
 async def test_a_released_lane_rests_until_something_arrives(store):

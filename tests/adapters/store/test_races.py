@@ -34,7 +34,7 @@ async def held_up(url, *statements):
         await mine.execute(*statement)
 
     async def until_blocked(count):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await watching.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < count:
                 pass
 
