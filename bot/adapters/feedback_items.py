@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from bot.adapters import feedback_files
@@ -73,12 +73,10 @@ def _item(tree: Any, path: str, url: str) -> Item | None:
         rationale=_text(suggestion, "rationale")[:500] or None,
         context_before=_text(location, "context_before")[:500],
         context_after=_text(location, "context_after")[:500],
-        evidence=next(_said(evidence), None),
+        evidence=_text(evidence, "test_result")[:500] or None,
+        metric=_text(evidence, "metric")[:500] or None,
+        reference=_text(evidence, "reference")[:500] or None,
     )
-
-
-def _said(evidence: Any) -> Iterator[str]:
-    return (found[:500] for key in ("test_result", "metric", "reference") if (found := _text(evidence, key)))
 
 
 def _place(location: Any, target: str) -> Place | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from bot.domain.check_runs import Annotation
@@ -72,7 +73,13 @@ def _items(check: CheckSeen, rule: CheckRule, found: Sequence[Annotation]) -> It
     result = check.title or f"{check.name}: {check.conclusion}"
     for tag in dict.fromkeys((*rule.tags, *(item.tag for item in placed if item.tag))):
         here = [item for item in placed if item.tag == tag]
-        said = Item(tag, words=check.title[:MOST_WORDS], url=check.url, evidence=result[:MOST_WORDS])
+        said = Item(
+            tag,
+            words=check.title[:MOST_WORDS],
+            url=check.url,
+            evidence=result[:MOST_WORDS],
+            metric=_metric(check),
+        )
         yield from here or [said]
 
 
@@ -95,4 +102,10 @@ def _placed(tag: str, annotation: Annotation, check: CheckSeen) -> Item:
         place=annotation.place,
         url=check.url,
         evidence=whole[:MOST_WORDS],
+        metric=_metric(check),
     )
+
+
+def _metric(check: CheckSeen) -> str | None:
+    """The check's own summing-up, where it has a number."""
+    return check.title[:MOST_WORDS] if re.search(r"\d", check.title) else None

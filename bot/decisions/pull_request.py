@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from bot.decisions.announcements import announcements, escalated, waits_for_a_person, with_hearing
+from bot.decisions.context import texts_of, with_context
 from bot.decisions.fixing import with_fixes
 from bot.decisions.record import with_truth
 from bot.decisions.remarks import with_remarks
@@ -23,7 +24,7 @@ from bot.domain.document import document
 from bot.domain.effects import Effect, ShowComment, Withdraw
 from bot.domain.escape import json_text
 from bot.domain.facts import Facts, Moment
-from bot.domain.feedback import FailedGate, Feedback, failed_gates, last_open
+from bot.domain.feedback import FailedGate, Feedback, failed_gates, last_open, only_placed_block
 from bot.domain.gates import Aspect
 from bot.domain.grounding.gates import with_outcomes
 from bot.domain.grounding.hint import hint_to_reviewers
@@ -55,9 +56,10 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
     """The one comment that the thread should show, given everything recorded and read."""
     known = with_truth(pull_request, facts.pull_request) if facts.pull_request else pull_request
     known = with_reviews(known, facts, rules, moment.now)
-    known = with_fixes(pull_request, with_voices(known, facts, rules), facts.files)
+    known = with_fixes(pull_request, with_voices(known, facts, rules), texts_of(facts))
     known = with_revisions(with_hearing(known, facts), facts.revisions)
     known = with_grounding(known, facts, rules, moment.now)
+    known = with_context(pull_request, known, facts)
     feedback = feedback_on(known, rules, moment)
     if feedback is None:
         return _quiet(known, "no validator has judged it yet")
@@ -98,6 +100,7 @@ def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feed
     previous = judged.previous(known, present)
     went = course(heard, known, present, rules)
     gates = failed_gates(present.standing, rules.gates, frozenset(previous.tags if previous else ()))
+    gates = only_placed_block(gates) if rules.quality.strict else gates
     gates = with_outcomes(gates, pull_request.grounding, present.head, rules.grounding)
     return Feedback(
         id=moment.id,

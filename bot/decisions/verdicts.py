@@ -11,6 +11,7 @@ from bot.decisions.inference import inferred, place_of
 from bot.domain.choices import Permission
 from bot.domain.events import InlineComment, Review, ReviewState
 from bot.domain.facts import Facts
+from bot.domain.grounding.paths import is_secret
 from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
 from bot.domain.rules import Rules
 from bot.domain.tags import Speech, bounded, hear
@@ -96,7 +97,8 @@ def _items(
         place = place_of(comment)
         inline = hear(comment.body, rules.gates, url=comment.url, place=place)
         written = (replace(item, place=item.place or place) for item in comment.documents)
-        said += _with_context((*inline.items, *written), comment.diff_hunk)
+        hunk = "" if is_secret(comment.path) else comment.diff_hunk
+        said += _with_context((*inline.items, *written), hunk)
         more += inline.more
     items, left_out = bounded(said)
     return items, more + left_out

@@ -217,8 +217,10 @@ def _evidence(finding: Finding, failed: FailedGate) -> Json:
     found: Json = {}
     if finding.item.evidence:
         found["test_result"] = finding.item.evidence
-    if failed.gate and failed.gate.guide:
-        found["reference"] = failed.gate.guide
+    if finding.item.metric:
+        found["metric"] = finding.item.metric
+    if reference := finding.item.reference or (failed.gate.guide if failed.gate else None):
+        found["reference"] = reference
     return found
 
 

@@ -153,6 +153,12 @@ def failed_gates(
     return tuple(sorted(failed, key=_rank))
 
 
+def only_placed_block(failed: tuple[FailedGate, ...]) -> tuple[FailedGate, ...]:
+    """The gates in strict mode: what names no place keeps nothing out."""
+    strict = (replace(gate, blocking=gate.blocking and bool(gate.places)) for gate in failed)
+    return tuple(sorted(strict, key=_rank))
+
+
 def _failed(tag: str, findings: tuple[Finding, ...], gates: Gates, before: frozenset[str]) -> FailedGate:
     if tag.startswith(":"):
         blocking = any(finding.item.severity in _BLOCKING_SEVERITIES for finding in findings)

@@ -79,6 +79,10 @@ class Item:
     context_before: str = ""
     context_after: str = ""
     evidence: str | None = None
+    metric: str | None = None
+    """A number that shows it: coverage, or how many there are."""
+    reference: str | None = None
+    """Where the rule is written, by the validator's word."""
 
 
 class Stance(StrEnum):

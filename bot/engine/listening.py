@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bot.decisions.check_verdicts import stance
@@ -21,6 +21,7 @@ from bot.domain.events import (
     ValidationSeen,
 )
 from bot.domain.facts import Facts
+from bot.domain.grounding.paths import is_inside, is_secret
 from bot.domain.model import PullRequest, Stance
 from bot.domain.rules import Rules
 from bot.ports import Forbidden, GitHub, Gone, Refused, RuleBook
@@ -71,11 +72,16 @@ async def proposed_config(
 
 
 async def read_files(
-    pull_request: PullRequest, wanted: Sequence[tuple[str, str]], github: GitHub
+    pull_request: PullRequest,
+    wanted: Sequence[tuple[str, str]],
+    known: Mapping[str, str],
+    github: GitHub,
 ) -> dict[str, str]:
-    """The text of each file that can be read as such."""
+    """The text of each file that can be read as such; one that was read already is not asked for again."""
     found: dict[str, str] = {}
     for head, path in wanted:
+        if file_key(head, path) in known or is_secret(path) or not is_inside(path):
+            continue
         try:
             data = await github.file(pull_request.repository, path, head)
         except (Forbidden, Gone, Refused):

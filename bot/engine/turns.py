@@ -10,6 +10,7 @@ from datetime import datetime
 from bot.decisions.checks import beside
 from bot.decisions.command import Outcome
 from bot.decisions.comment_verdicts import with_commands
+from bot.decisions.context import texts_of
 from bot.decisions.fixing import wanted_files
 from bot.decisions.orders import orders_in
 from bot.decisions.pull_request import decide
@@ -117,7 +118,7 @@ class Turns:
             facts = replace(facts, observations=observed)
             decision = decide(known, facts, rules, moment, self.site)
         if wanted := wanted_files(known, decision.pull_request):
-            facts = replace(facts, files=await read_files(known, wanted, self.github))
+            facts = replace(facts, files=await read_files(known, wanted, texts_of(facts), self.github))
             decision = decide(known, facts, rules, moment, self.site)
         done = Outcome(decision.pull_request)
         if orders:

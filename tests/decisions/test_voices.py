@@ -87,7 +87,8 @@ def test_a_failed_check_is_a_verdict_with_its_provenance():
         "https://ci/1",
         "config",
     )
-    assert verdict.items == (Item("date_errors", "1 mistake", url="https://ci/1", evidence="1 mistake"),)
+    said = "1 mistake"
+    assert verdict.items == (Item("date_errors", said, url="https://ci/1", evidence=said, metric=said),)
 
 
 def test_annotations_give_tags_by_their_text_and_places():

@@ -1,0 +1,172 @@
+"""What the document says of where, why and by what evidence, as values."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from bot.adapters import schemas
+from bot.decisions.pull_request import decide, feedback_on
+from bot.decisions.verdicts import with_reviews
+from bot.domain.diff import FileDiff
+from bot.domain.document import document
+from bot.domain.events import CheckSeen
+from bot.domain.facts import Facts
+from bot.domain.grounding.observations import Observations, Text
+from bot.domain.memos import Document
+from bot.domain.model import Item, Place, Revision
+from bot.domain.rules import CheckRule, Quality, Validators
+from tests.builders import (
+    BOB,
+    HEADS,
+    ME,
+    REPOSITORY,
+    RULES,
+    SITE,
+    at,
+    facts,
+    inline,
+    moment,
+    pull_request,
+    review,
+)
+
+PAGE = "claims/futarchy.md"
+LINES = tuple(f"line {number}" for number in range(1, 12))
+SAID = review(3, "[date_errors] month 13")
+
+
+def decided(read, rules=RULES, known=None):
+    return decide(known or pull_request(), read, rules, moment(), SITE)
+
+
+def whole(read, rules=RULES, known=None) -> dict:
+    (memo,) = [memo for memo in decided(read, rules, known).memos if isinstance(memo, Document)]
+    found = json.loads(memo.body)
+    assert schemas.violations("actionable-feedback", found) == ()
+    return found
+
+
+def items(read, rules=RULES, known=None) -> list[dict]:
+    return whole(read, rules, known)["feedback_items"]
+
+
+def test_the_target_names_the_path_the_version_and_what_it_is_for():  # rows 10-14
+    read = facts(review(3), comments=(inline(71, 3, "[date_errors] month 13"),))
+    assert whole(read)["target"] == {
+        "type": "document",
+        "path": PAGE,
+        "version": HEADS[0],
+        "context": "acme/knowledge#212 into main",
+    }
+
+
+def test_the_hunk_gives_the_lines_before_and_the_file_those_after():  # row 34
+    read = facts(review(3), comments=(inline(71, 3, "[date_errors] month 13"),))
+    read = replace(read, observations=Observations(HEADS[0], files={PAGE: Text(LINES)}))
+    location = items(read)[0]["location"]
+    assert location["context_before"] == "type: claim\ndomain: markets\nsource: x"
+    assert location["context_after"] == "line 6\nline 7\nline 8"
+
+
+def test_the_diff_of_the_revision_gives_the_lines_around_a_place():  # row 34
+    patch = "@@ -1,2 +1,4 @@\n line 1\n-old\n+line 2\n+line 3\n line 4"
+    revision = Revision(HEADS[0], at(-60), files=(FileDiff(PAGE, patch=patch),))
+    said = replace(SAID, documents=(Item("scope_error", "too wide", Place(PAGE, 2)),))
+    (found,) = [
+        i for i in items(facts(said), known=pull_request(revisions=(revision,))) if "path" in i["location"]
+    ]
+    assert (found["location"]["context_before"], found["location"]["context_after"]) == (
+        "line 1",
+        "line 3\nline 4",
+    )
+
+
+def test_what_was_seen_around_a_place_is_kept():
+    read = facts(review(3), comments=(inline(71, 3, "[date_errors] month 13"),))
+    first = decided(replace(read, observations=Observations(HEADS[0], files={PAGE: Text(LINES)})))
+    again = decided(read, known=first.pull_request).pull_request.verdicts[0].items[0]
+    assert again.context_after == "line 6\nline 7\nline 8"
+
+
+def test_a_file_that_may_hold_secrets_is_not_quoted():
+    said = inline(71, 3, "[date_errors] month 13", path=".env", diff_hunk="@@ -0,0 +1,2 @@\n+KEY=1\n+TOKEN=2")
+    assert "context_before" not in items(facts(review(3), comments=(said,)))[0]["location"]
+
+
+def test_evidence_is_what_a_check_printed_its_number_and_the_rule():  # rows 42-44
+    check = CheckSeen(REPOSITORY, HEADS[0], "cover", "failure", at(5), "https://ci/1", title="coverage 61 %")
+    gate = replace(RULES.gates.get("date_errors"), guide="CLAUDE.md#dates")
+    gates = RULES.gates.merged(type(RULES.gates)((gate,)))
+    rules = replace(RULES, gates=gates, validators=Validators(checks=(CheckRule("cover", ("date_errors",)),)))
+    (item,) = items(Facts(ME, spoken=(check,)), rules)
+    assert item["evidence"] == {
+        "test_result": "coverage 61 %",
+        "metric": "coverage 61 %",
+        "reference": "CLAUDE.md#dates",
+    }
+
+
+def test_a_documents_own_evidence_and_severity_win():  # rows 27, 42-44
+    said = Item("date_errors", "month 13", severity="critical", evidence="r", metric="m", reference="u")
+    found = items(facts(replace(review(3), documents=(said,))))[0]
+    assert (found["severity"], found["evidence"]) == (
+        "critical",
+        {"test_result": "r", "metric": "m", "reference": "u"},
+    )
+
+
+def test_in_strict_mode_an_item_without_a_place_blocks_nothing():  # row 50
+    strict = replace(RULES, quality=Quality(strict=True))
+    known = with_reviews(pull_request(), facts(SAID), strict, at(4))
+    assert [gate.blocking for gate in feedback_on(known, strict, moment()).gates] == [False]
+    placed = facts(review(3), comments=(inline(71, 3, "[date_errors] month 13"),))
+    known = with_reviews(pull_request(), placed, strict, at(4))
+    assert [gate.blocking for gate in feedback_on(known, strict, moment()).gates] == [True]
+
+
+@pytest.mark.parametrize(
+    ("tags", "heading"),
+    [
+        ("date_errors", "**Rejected** — 1 blocking issue"),
+        ("date_errors, scope_error", "**Rejected** — 2 blocking issues"),
+        ("near_duplicate", "**Warnings** — 1 non-blocking issue"),
+        ("near_duplicate, broken_wiki_links", "**Warnings** — 2 non-blocking issues"),
+    ],
+)
+def test_the_heading_counts(tags, heading):  # rows 171, 172
+    (effect,) = decided(facts(review(3, f"<!-- ISSUES: {tags} -->"))).effects
+    assert effect.body.split("\n\n")[1] == heading
+
+
+def test_a_gate_reads_as_the_source_has_it_for_people_and_machines():  # rows 169, 173, 176
+    (effect,) = decided(facts(review(3, "<!-- ISSUES: date_errors, near_duplicate -->"))).effects
+    assert (
+        "**[BLOCK] Date accuracy**: Invalid or incorrect date format in created field (auto-fixable)\n  - Fix: "
+        in (effect.body)
+    )
+    assert (
+        "**[WARN] Duplicate check**: Substantially similar claim already exists in KB\n  - Fix: "
+        in effect.body
+    )
+    assert effect.body.startswith('<!-- REJECTION: {"issues"')
+
+
+def test_every_reviewer_has_a_verdict_of_their_own_in_the_record():  # rows 177, 178
+    said = (review(3, "<!-- ISSUES: date_errors -->"), review(4, "<!-- ISSUES: a_b -->", author=BOB))
+    known = decided(facts(*said)).pull_request
+    assert [(v.validator.name, v.stance, [i.tag for i in v.items], v.at) for v in known.verdicts] == [
+        ("alice", "rejects", ["date_errors"], at(3)),
+        ("bob", "rejects", ["a_b"], at(4)),
+    ]
+    assert (known.number, known.author.login, known.created_at, known.head) == (
+        212,
+        "rio-agent[bot]",
+        at(-60),
+        HEADS[0],
+    )
+
+
+def test_the_document_has_one_item_for_each_that_was_named():
+    known = with_reviews(pull_request(), facts(SAID), RULES, at(4))
+    assert len(document(feedback_on(known, RULES, moment()))["feedback_items"]) == 1
