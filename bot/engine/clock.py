@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.model import Repository
 from bot.engine.weeks import Schedule
-from bot.ports import Delivery, GitHubError, RuleBook, Store, StoreUnavailable
+from bot.ports import Delivery, Fenced, GitHubError, RuleBook, Store, StoreUnavailable
 
 TICK = 60.0
 """Seconds between two looks at the calendar."""
@@ -40,8 +40,10 @@ class WeekClock:
         while True:
             try:
                 await self.tick()
-            except StoreUnavailable:
-                logger.warning("the store is away")
+            except (StoreUnavailable, Fenced) as reason:
+                logger.warning("the calendar is looked at later: %s", reason)
+            except Exception:  # a week that can't be told must not stop the others for ever
+                logger.exception("a look at the calendar failed")
             await asyncio.sleep(TICK)
 
     async def tick(self) -> int:

@@ -29,6 +29,7 @@ async def instance(town):
         host, port = made.address
         town.github.webhook_url = f"http://{host}:{port}/webhook"
         town.bot = made
+        await made.worker.settled()
         yield made
 
 
