@@ -51,6 +51,11 @@ def ours(town, pull):
     return [review for review in pull.reviews.values() if review.user is town.github.app.bot]
 
 
+def reads(town) -> int:
+    """How often a file of the pull request was asked for."""
+    return sum(len(town.github.asked("GET", each)) for each in (f"*/contents/{PAGE}", "*/git/blobs/*"))
+
+
 def offered(review):
     return sorted(
         (each.line, each.body.split("```suggestion\n")[1].split("\n")[0]) for each in review.comments
@@ -70,11 +75,12 @@ async def test_the_comment_shows_what_to_write(journey, claim):  # rows 154, 155
 async def test_a_later_verdict_keeps_the_fix_without_reading_the_file_again(journey, claim):
     journey.github.submit_review(claim, "alice", REJECT, "", SAID[:1])
     await journey.settled()
+    before = reads(journey)
     journey.later()
     journey.github.submit_review(claim, "bob", REJECT, "<!-- ISSUES: near_duplicate -->")
     await journey.settled()
     assert "  - Write: `created: 2026-11-14`" in journey.comments(claim)[-1]
-    assert len(journey.github.asked("GET", f"*/contents/{PAGE}")) == 1
+    assert (before, reads(journey)) == (1, 1)
 
 
 async def test_the_validators_own_suggestion_wins(journey, claim):
