@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     assert CHROMIUM, "these tests drive Debian's chromium: make setup installs it where it may"
     async with async_playwright() as playwright:
@@ -25,7 +26,7 @@ async def browser() -> AsyncIterator[Browser]:
         await started.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def page(browser) -> AsyncIterator[Page]:
     """A page whose every mistake fails the test."""
     context = await browser.new_context(viewport={"width": 1360, "height": 860}, color_scheme="light")

@@ -9,18 +9,25 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+import pytest_asyncio
 
 from bot.settings import load
 from bot.standin import Standin
+from tests.judges.judge import Judge
 
+# One browser for all of them: it takes longer to start than a test.
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def github():
-    """A GitHub whose pages are on the same host, as on an enterprise server."""
+    """A GitHub whose pages are on the same host, as on an enterprise server; what is asked is judged."""
+    judge = Judge()
     async with Standin(enterprise=True) as standin:
+        standin.observers.append(judge.exchange)
         yield standin
+    assert [each for each in judge.violations if "favicon" not in each] == []
 
 
 @asynccontextmanager
@@ -182,7 +189,7 @@ async def test_credentials_in_the_environment_would_win_over_the_file_so_they_ar
     )
 
 
-def test_what_else_stands_in_the_file_stays(tmp_path):
+async def test_what_else_stands_in_the_file_stays(tmp_path):
     from bot.adapters.web.setup.keeping import keep
 
     path = tmp_path / ".env"
