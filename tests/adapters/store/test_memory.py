@@ -1,0 +1,191 @@
+"""What the store remembers of many pull requests equals what a brute-force look at all of them finds."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import UTC, timedelta
+
+import pytest
+
+from bot.domain.fixes import last_fixes
+from bot.domain.history import Ask, history, needed_since
+from bot.domain.memory import record_of
+from bot.domain.memos import Document, Forget, InstallationGone
+from bot.domain.model import Account, Item, Repository, Revision, Stance, Validator, Verdict
+from bot.domain.ruling import Act, Ruling
+from bot.domain.rulings import for_memory, overturned
+from bot.domain.summary import WeekAsk, summary
+from bot.domain.summary import needed_since as week_needs
+from bot.domain.weeks import week_of
+from bot.ports import Turn
+from tests.adapters.store.story import claim_one, delivery
+from tests.builders import KNOWLEDGE_BASE, START, pull_request
+
+AUTHORS = tuple(Account(500 + number, f"agent-{number}[bot]", bot=True) for number in range(3))
+HERE, THERE = Repository(77, "acme", "knowledge", 5), Repository(78, "acme", "secret", 5, private=True)
+ELSEWHERE = Repository(79, "other", "wiki", 6)
+TAGS = ("date_errors", "scope_error", "near_duplicate", "my_unknown_tag")
+
+
+def generated(number, chance, where=HERE):
+    """A pull request with a past of its own."""
+    opened = START - timedelta(days=chance.uniform(0, 260))
+    heads = [f"{chance.getrandbits(160):040x}" for _ in range(3)]
+    verdicts, at = [], opened
+    for index in range(chance.randrange(4)):
+        at += timedelta(hours=chance.uniform(1, 90))
+        rejects = chance.random() < 0.6
+        tags = chance.sample(TAGS, chance.randrange(3)) if rejects else ()
+        verdicts.append(
+            Verdict(
+                f"review:{number}{index}",
+                Validator(f"user:{chance.randrange(2)}", "alice"),
+                Stance.REJECTS if rejects else Stance.APPROVES,
+                at,
+                heads[min(index, 2)],
+                tuple(Item(tag, words="some words", url=f"u{number}{tag}") for tag in tags),
+                counted=chance.random() < 0.9,
+            )
+        )
+    closed = at + timedelta(hours=1) if chance.random() < 0.6 else None
+    return pull_request(
+        repository=where,
+        number=number,
+        author=chance.choice(AUTHORS),
+        head=heads[-1],
+        created_at=opened,
+        updated_at=at,
+        open=closed is None,
+        merged=closed is not None and chance.random() < 0.7,
+        closed_at=closed,
+        revisions=tuple(Revision(head, opened + timedelta(hours=5 * n)) for n, head in enumerate(heads)),
+        verdicts=tuple(verdicts),
+    )
+
+
+def remembered(known):
+    return record_of(for_memory(known), overturned(known))
+
+
+async def kept(store, *pulls, memos=()):
+    """Each of them through a turn of its own."""
+    for known in pulls:
+        lane = f"pr:{known.repository.id}:{known.number}"
+        await store.accept(delivery(f"d-{lane}-{random.random()}", lane, known.repository.installation_id))
+        claim = await claim_one(store)
+        await store.apply(claim, Turn(known, (), tuple(one.id for one in claim.deliveries), (), memos))
+        await store.release(claim)
+
+
+def counts(record):
+    return bool(record.verdicts) or record.merged
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_histories_and_weeks_equal_those_of_all_records(store, seed):
+    chance = random.Random(seed)
+    pulls = [generated(number, chance) for number in range(1, 17)]
+    others = [generated(number, chance, where) for number in (1, 2, 3) for where in (THERE, ELSEWHERE)]
+    await kept(store, *pulls, *others)
+    everything = [record for record in map(remembered, pulls) if counts(record)]
+    for author in AUTHORS:
+        mine = [record for record in everything if record.author == author]
+        for hours in (None, 24 * 7, 24 * 60):
+            ask = Ask(author.login, START, UTC, hours)
+            found = await store.memory.records(HERE.id, needed_since(ask), author.id)
+            fixes = await store.memory.fixes(HERE.id, author.id)
+            assert history(found, KNOWLEDGE_BASE, ask, fixes) == history(
+                mine, KNOWLEDGE_BASE, ask, last_fixes(mine, START + timedelta(days=400))
+            )
+    ask = WeekAsk(HERE, week_of(START, UTC).back(1), UTC)
+    found = await store.memory.records(HERE.id, week_needs(ask))
+    assert summary(found, KNOWLEDGE_BASE, ask) == summary(everything, KNOWLEDGE_BASE, ask)
+
+
+async def test_a_record_has_nobodys_words(store):
+    known = generated(1, random.Random(3))
+    said = Verdict(
+        "review:9",
+        Validator("user:1", "alice"),
+        Stance.REJECTS,
+        START,
+        known.head,
+        (Item("date_errors", words="these are private words", context_before="secret"),),
+    )
+    await kept(store, replace(known, verdicts=(said,)))
+    (found,) = await store.memory.records(HERE.id, START - timedelta(days=900))
+    assert [item.words + item.context_before for verdict in found.verdicts for item in verdict.items] == [""]
+
+
+async def test_an_author_is_found_by_any_spelling_of_the_login(store):
+    known = generated(1, random.Random(3))
+    await kept(store, replace(known, author=Account(9, "Rio_Agent[bot]", bot=True), merged=True))
+    found = [
+        await store.memory.author(HERE.id, login)
+        for login in ("Rio_Agent", "rio_agent[BOT]", "rioXagent[bot]")
+    ]
+    assert [account and account.id for account in found] == [9, 9, None]
+
+
+async def test_only_the_newest_documents_are_kept(store):
+    known = generated(1, random.Random(3))
+    for number in range(25):
+        at = START + timedelta(minutes=number)
+        await kept(store, known, memos=(Document(f"doc-{number}", at, f'{{"n": {number}}}'),))
+    found = await store.memory.documents(f"pr:{HERE.id}:1")
+    assert [one["n"] for one in found] == list(range(24, 4, -1))
+
+
+async def test_forgetting_keeps_the_counts_and_drops_the_person(store):
+    chance = random.Random(5)
+    pulls = [replace(generated(number, chance), author=AUTHORS[0]) for number in range(1, 9)]
+    await kept(store, *pulls)
+    before = await store.memory.records(HERE.id, START - timedelta(days=900))
+    memo = Forget(HERE.id, AUTHORS[0].id, AUTHORS[0].login, START, "comment:1/0")
+    await kept(store, generated(100, chance, THERE), memos=(memo,))
+    after = await store.memory.records(HERE.id, START - timedelta(days=900))
+    nobody = [replace(record, author=Account(0, "ghost")) for record in before]
+    assert sorted(after, key=lambda one: one.number) == sorted(nobody, key=lambda one: one.number)
+    assert (await store.memory.stored(HERE.id, AUTHORS[0].id)).is_nothing
+    assert AUTHORS[0].login not in repr(await store.memory.export(HERE.id, AUTHORS[0].id))
+
+
+async def test_a_forgotten_validators_last_word_is_still_their_last(store):
+    chance = random.Random(7)
+    pulls = [generated(number, chance) for number in range(1, 13)]
+    await kept(store, *pulls)
+    ask = WeekAsk(HERE, week_of(START, UTC).back(1), UTC)
+    before = await store.memory.records(HERE.id, week_needs(ask))
+    await kept(store, generated(100, chance, THERE), memos=(Forget(HERE.id, 1, "alice", START, "k/0"),))
+    after = await store.memory.records(HERE.id, week_needs(ask))
+    assert summary(after, KNOWLEDGE_BASE, ask).weeks == summary(before, KNOWLEDGE_BASE, ask).weeks
+    assert "user:1'" not in repr(after)
+
+
+async def test_an_uninstalled_owners_rows_go_and_others_stay(store):
+    chance = random.Random(9)
+    mine, theirs = generated(1, chance), generated(2, chance, ELSEWHERE)
+    await kept(store, replace(mine, merged=True), replace(theirs, merged=True))
+    await kept(store, replace(theirs, merged=True), memos=(InstallationGone(5),))
+    counted = [
+        len(await store.memory.records(where.id, START - timedelta(days=900))) for where in (HERE, ELSEWHERE)
+    ]
+    assert counted == [0, 1]
+    assert await store.load("pr:77:1") is None
+
+
+async def test_a_dismissal_is_logged_and_overturns(store):
+    known = generated(1, random.Random(3))
+    said = Verdict(
+        "review:9", Validator("user:1", "alice"), Stance.REJECTS, START, known.head, (Item("date_errors"),)
+    )
+    ruling = Ruling(
+        Act.DISMISS, "date_errors", 2, "bob", START + timedelta(hours=1), known.head, "it is right", "c/0"
+    )
+    for _ in range(2):
+        await kept(store, replace(known, verdicts=(said,), rulings=(ruling,)))
+    (found,) = await store.memory.records(HERE.id, START - timedelta(days=900))
+    exported = await store.memory.export(HERE.id, 2)
+    assert [(one.tag, one.at) for one in found.overturned] == [("date_errors", ruling.at)]
+    assert [one["reason"] for one in exported["rulings"]] == ["it is right"]

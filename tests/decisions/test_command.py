@@ -1,0 +1,126 @@
+"""What becomes of a slash command: values in, the whole outcome out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.decisions.command import CommandFacts, Outcome, decide
+from bot.decisions.orders import orders_in
+from bot.domain.commands.replies import Stored, forget_text, help_text
+from bot.domain.events import CommentSeen
+from bot.domain.memos import Forget
+from bot.domain.model import Item, Stance, Validator, Verdict
+from bot.domain.replied import Replied
+from bot.domain.ruling import Act, Ruling
+from bot.domain.thread_effects import Face, React, Reply, Where
+from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, RIO, RULES, SITE, at, pull_request
+
+KEY = "comment:81/0"
+EYES = React(REPOSITORY, Where.COMMENT, 81, "", Face.EYES)
+CONFUSED = replace(EYES, face=Face.CONFUSED)
+REJECTED = pull_request(
+    verdicts=(
+        Verdict(
+            "review:1",
+            Validator("user:1", "alice"),
+            Stance.REJECTS,
+            at(1),
+            HEADS[0],
+            (Item("date_errors"), Item("scope_error")),
+        ),
+    )
+)
+
+
+def order(body, by=BOB, sender=None):
+    seen = CommentSeen("created", REPOSITORY, 212, 81, by, sender or by, body, at(5), at(5), "")
+    (found,) = orders_in([seen])
+    return found
+
+
+def decided(body, by=BOB, known=REJECTED, sender=None, **facts):
+    read = CommandFacts(ME, at(6), **{"role": "write", **facts})
+    return decide(order(body, by, sender), known, read, RULES, SITE)
+
+
+def reply(body, by=BOB, topic=None):
+    return Reply(REPOSITORY, 212, KEY, topic, by.id, at(6), body)
+
+
+def test_help_is_a_face_and_one_answer():
+    outcome = decided("/feedback-help")
+    assert outcome == Outcome(REJECTED, (EYES,), (reply(help_text(), topic="help:HelpAsked()"),))
+
+
+@pytest.mark.parametrize(
+    ("by", "sender", "role"),
+    [
+        (ME, None, "admin"),  # our own App, always
+        (replace(RIO, id=11), None, "write"),  # a bot that is not this pull request's author
+        (BOB, ALICE, "write"),  # somebody else changed Bob's words
+    ],
+)
+def test_whoever_is_not_listened_to_gets_nothing(by, sender, role):
+    assert decided("/feedback-help", by, sender=sender, role=role) == Outcome(REJECTED)
+
+
+@pytest.mark.parametrize("role", [None, "read", "triage"])
+def test_dismissing_takes_write(role):
+    said = "/feedback-dismiss date_errors reason: it is right"
+    assert decided(said, role=role) == Outcome(REJECTED, (CONFUSED,))
+
+
+def test_the_author_dismisses_nothing_of_their_own():
+    mine = replace(REJECTED, author=BOB)
+    said = "/feedback-dismiss date_errors reason: it is right"
+    assert decided(said, known=mine) == Outcome(mine, (CONFUSED,))
+
+
+def test_a_dismissal_is_bound_to_the_head_that_was_seen():
+    outcome = decided("/feedback-dismiss date_errors reason: it is right")
+    ruling = Ruling(Act.DISMISS, "date_errors", BOB.id, "bob", at(5), HEADS[0], "it is right", KEY)
+    assert outcome.pull_request == replace(REJECTED, rulings=(ruling,))
+    assert (outcome.reactions, len(outcome.replies)) == ((EYES,), 1)
+
+
+def test_a_tag_that_is_not_open_is_not_dismissed():
+    outcome = decided("/feedback-dismiss near_duplicate reason: it is right")
+    (answer,) = outcome.replies
+    assert (outcome.pull_request, answer.body) == (
+        REJECTED,
+        "`near_duplicate` is not open here. 2 tags open: `date_errors` and `scope_error`.\n",
+    )
+
+
+def test_a_command_that_was_answered_is_not_answered_again():
+    before = (Replied(KEY, "help:HelpAsked()", BOB.id, at(5)),)
+    assert decided("/feedback-help", replies=before) == Outcome(REJECTED)
+
+
+@pytest.mark.parametrize(("minutes_ago", "answers"), [([0.5], 0), ([2], 1), ([60 + n for n in range(10)], 0)])
+def test_a_bot_gets_one_answer_a_minute_and_ten_a_day(minutes_ago, answers):
+    before = tuple(Replied(f"comment:{n}/0", "x", RIO.id, at(6 - ago)) for n, ago in enumerate(minutes_ago))
+    outcome = decided("/feedback-help", RIO, role=None, replies=before)
+    assert len(outcome.replies) == answers
+
+
+def test_everybody_reads_what_is_public_and_nobody_else_what_is_private():
+    hidden = replace(REJECTED, repository=replace(REPOSITORY, private=True))
+    public, private = (decided("/feedback-help", known=known, role=None) for known in (REJECTED, hidden))
+    assert ([effect.face for effect in public.reactions], [effect.face for effect in private.reactions]) == (
+        [Face.EYES],
+        [Face.CONFUSED],
+    )
+
+
+def test_forgetting_without_confirm_forgets_nothing():
+    stored = Stored(pull_requests=2)
+    outcome = decided("/feedback-forget", stored=stored)
+    assert (outcome.memos, outcome.replies[0].body) == ((), forget_text("bob", stored))
+
+
+def test_forgetting_with_confirm_forgets_the_giver():
+    outcome = decided("/feedback-forget confirm", stored=Stored(pull_requests=2))
+    assert outcome.memos == (Forget(REPOSITORY.id, BOB.id, "bob", at(6), KEY),)
