@@ -25,12 +25,23 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@touch $@
 
-setup: $(VENV)/.dev ## prepare .venv with the locked dependencies
+# The tests of the pages click in a real Chromium; where it can't be installed, they say so and fail.
+$(VENV)/.browser: | $(VENV)/.dev
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing Chromium for the tests of the pages"; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+	else \
+		echo "Chromium is missing and can't be installed by this user: the tests of the pages need it"; \
+	fi
+	@touch $@
+
+setup: $(VENV)/.dev $(VENV)/.browser ## prepare .venv with the locked dependencies
 
 demo: $(VENV)/.runtime ## the whole story on a local GitHub stand-in (ARGS=--once: print and exit)
 	@$(BIN)/whetstone demo $(ARGS)
 
-test: $(VENV)/.dev ## all tests (ARGS=... for pytest)
+test: setup ## all tests (ARGS=... for pytest)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 check: lint types test ## what CI runs
