@@ -27,6 +27,7 @@ from bot.ports import (
     Gone,
     OutboxRow,
     PostedComment,
+    RateLimited,
     Refused,
     RowState,
     Store,
@@ -137,8 +138,12 @@ class Sender:
     async def _post(self, claim: Claim, row: OutboxRow, effect: ShowComment) -> PostedComment:
         if row.state is RowState.SENDING and (found := await self._posted_before(row, effect)):
             return found
-        await self.store.sending(claim, row)
-        return await self.github.create_comment(effect.repository, effect.number, effect.body)
+        sending = await self.store.sending(claim, row)
+        try:
+            return await self.github.create_comment(effect.repository, effect.number, effect.body)
+        except RateLimited:
+            await self.store.unsent(claim, sending)  # certainly not written: nothing has to be looked up
+            raise
 
     async def _posted_before(self, row: OutboxRow, effect: ShowComment) -> PostedComment | None:
         """Our comment, if the attempt whose answer was lost did write it."""
