@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -13,7 +13,18 @@ from typing import Protocol
 from bot.engine.pulse import Pulse
 from bot.engine.sending import BELIEVE_GONE_AFTER
 from bot.engine.settling import NotYet
-from bot.ports import Claim, Fenced, Forbidden, GitHubError, Gone, RateLimited, Store, StoreUnavailable, Turn
+from bot.ports import (
+    Claim,
+    Delivery,
+    Fenced,
+    Forbidden,
+    GitHubError,
+    Gone,
+    RateLimited,
+    Store,
+    StoreUnavailable,
+    Turn,
+)
 
 POLL_EVERY = 1.0
 WIND_UP = 7.0
@@ -143,7 +154,7 @@ class Worker:
         except (Fenced, StoreUnavailable):
             raise
         except Forbidden as refusal:
-            await self._park(claim, refusal)
+            await self._park(claim, claim.deliveries, refusal)
         except Exception as error:  # noqa: BLE001  caught once, here: logged, tried again, then parked
             await self._failed(claim, error)
         else:
@@ -156,16 +167,17 @@ class Worker:
             logger.warning("GitHub did not answer as hoped: %s", error, extra=told)
         else:
             logger.error("a turn failed", extra=told, exc_info=error)
-        final = attempt >= MOST_ATTEMPTS or (isinstance(error, Gone) and attempt > BELIEVE_GONE_AFTER)
-        if final and claim.deliveries:
-            await self._park(claim, error)
+        # By their own attempts: the lane may have failed for long with what it owed before they came.
+        worn = tuple(one for one in claim.deliveries if _is_final(one.attempt + 1, error))
+        if worn:
+            await self._park(claim, worn, error)
         else:
             delay = min(LONGEST_DELAY, 2.0 ** min(claim.attempt, 10))
             await self.store.release(claim, retry_after=delay, attempt=attempt)
 
-    async def _park(self, claim: Claim, error: Exception) -> None:
+    async def _park(self, claim: Claim, deliveries: Sequence[Delivery], error: Exception) -> None:
         text = f"{type(error).__name__}: {error}"
-        parked = tuple((delivery.id, text) for delivery in claim.deliveries)
+        parked = tuple((delivery.id, text) for delivery in deliveries)
         await self.store.apply(claim, Turn(None, (), done=(), parked=parked))
         await self.store.release(claim)
 
@@ -244,3 +256,7 @@ class Worker:
             except Exception:
                 logger.exception("nothing was swept")
             await asyncio.sleep(SWEEP_EVERY)
+
+
+def _is_final(attempt: int, error: Exception) -> bool:
+    return attempt >= MOST_ATTEMPTS or (isinstance(error, Gone) and attempt > BELIEVE_GONE_AFTER)

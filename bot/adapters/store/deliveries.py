@@ -48,7 +48,10 @@ def finish(transaction: Transaction, lane: str, ids: Sequence[str]) -> None:
 def park(transaction: Transaction, lane: str, errors: Sequence[tuple[str, str]]) -> None:
     """These are given up on, each with its error."""
     if errors:
-        given_up = update(delivery).where(delivery.c.id == bindparam("which"), delivery.c.lane == lane)
+        # Not one that was dealt with before a later step of its turn failed: it must not come again.
+        given_up = update(delivery).where(
+            delivery.c.id == bindparam("which"), delivery.c.lane == lane, delivery.c.state == QUEUED
+        )
         given_up = given_up.values(
             state=PARKED,
             error=bindparam("why"),

@@ -259,3 +259,11 @@ async def test_a_delivery_that_was_done_is_not_retried(store):
     await store.apply(claim, done(claim))
     await store.release(claim)
     assert (await store.retry(("d1",)), await store.claim(10)) == (0, ())
+
+
+async def test_what_was_dealt_with_is_not_given_up_on_when_a_later_step_fails(store):
+    await store.accept(delivery("one"))
+    claim = await claim_one(store)
+    await store.apply(claim, done(claim, show()))
+    await store.apply(claim, Turn(None, (), (), (("one", "GitHub is away"),)))
+    assert await store.parked() == ()
