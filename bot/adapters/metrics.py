@@ -16,13 +16,16 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
 from prometheus_client import Counter as Total
 
-from bot.adapters.store.memory_counts import Broken, Counts
+from bot.adapters.store.memory_counts import Broken, Counts, Heeded
 from bot.adapters.web.answers import problem
+from bot.domain.memory import Window
 from bot.ports import Claim, StoreUnavailable
 
 TEXT = "text/plain; version=0.0.4"
 WINDOW = timedelta(days=7)
 """How far back broken gates are counted."""
+AHEAD = timedelta(minutes=5)
+"""How far GitHub's clock may be ahead of ours."""
 MOST_AUTHORS = 50
 """Series a repository: an author more is an author less."""
 REMEMBERED = 30.0
@@ -127,6 +130,10 @@ class Counting(Protocol):
         """In how many pull requests each tag was named since then, by repository and author."""
         ...
 
+    async def heeded(self, window: Window) -> Counter[Heeded]:
+        """How many items named in the window were followed."""
+        ...
+
 
 @dataclass(slots=True)
 class Metrics:
@@ -136,7 +143,9 @@ class Metrics:
     stored: Counting
     token: str | None
     now: Callable[[], datetime]
-    _broken: tuple[float, Counter[Broken]] = field(default_factory=lambda: (-REMEMBERED, Counter()))
+    _lately: tuple[float, Counter[Broken], Counter[Heeded]] = field(
+        default_factory=lambda: (-REMEMBERED, Counter(), Counter())
+    )
 
     def routes(self) -> list[web.RouteDef]:
         """The one route."""
@@ -145,23 +154,27 @@ class Metrics:
     async def show(self, request: web.Request) -> web.Response:
         """Everything without names; with the token also by repository and author."""
         try:
-            counts, broken = await self.stored.counts(), await self._broken_lately()
+            counts = await self.stored.counts()
+            _, broken, heeded = await self._known_lately()
         except StoreUnavailable:
             return problem(503, "The store is away.")
         found = CollectorRegistry()
         _show_queue(found, counts)
         _show_tags(found, broken)
+        _show_followed(found, heeded)
         if self._is_known(request.headers.get("Authorization", "")):
             _show_names(found, broken)
+            _show_people(found, heeded)
         text = generate_latest(self.meter.registry) + generate_latest(found)
         return web.Response(body=text, headers={"Content-Type": f"{TEXT}; charset=utf-8"})
 
-    async def _broken_lately(self) -> Counter[Broken]:
-        at, known = self._broken
-        if time.monotonic() - at > REMEMBERED:
-            known = await self.stored.broken(self.now() - WINDOW)
-            self._broken = (time.monotonic(), known)
-        return known
+    async def _known_lately(self) -> tuple[float, Counter[Broken], Counter[Heeded]]:
+        if time.monotonic() - self._lately[0] > REMEMBERED:
+            now = self.now()
+            broken = await self.stored.broken(now - WINDOW)
+            heeded = await self.stored.heeded(Window(now - WINDOW, now + AHEAD))
+            self._lately = (time.monotonic(), broken, heeded)
+        return self._lately
 
     def _is_known(self, authorization: str) -> bool:
         scheme, _, given = authorization.partition(" ")
@@ -193,6 +206,35 @@ def _show_tags(found: CollectorRegistry, broken: Counter[Broken]) -> None:
     shown = Gauge("whetstone_rejections", what, ["tag"], registry=found)
     for tag, number in tags.most_common(200):
         shown.labels(tag).set(number)
+
+
+def _show_followed(found: CollectorRegistry, heeded: Counter[Heeded]) -> None:
+    what = "Items of feedback of the last seven days whose fate is known"
+    shown = Gauge("whetstone_feedback_items", what, ["tag", "place", "followed"], registry=found)
+    tags: Counter[str] = Counter()
+    for item, number in heeded.items():
+        tags[item.tag] += number
+    named = {tag for tag, _ in tags.most_common(200)}
+    for item, number in heeded.items():
+        if item.tag in named:
+            shown.labels(item.tag, _word(item.placed), _word(item.followed)).inc(number)
+
+
+def _show_people(found: CollectorRegistry, heeded: Counter[Heeded]) -> None:
+    for role in ("author", "reviewer"):
+        what = f"As whetstone_feedback_items, by repository and {role}"
+        labels = ["repository", role, "followed"]
+        shown = Gauge(f"whetstone_{role}_feedback_items", what, labels, registry=found)
+        counted: Counter[Broken] = Counter()
+        for item, number in heeded.items():
+            who = item.author if role == "author" else item.reviewer
+            counted[item.repository, who, _word(item.followed)] += number
+        for labelled, number in _bounded(counted.items()):
+            shown.labels(*labelled).set(number)
+
+
+def _word(holds: bool) -> str:  # noqa: FBT001  a label's value
+    return "yes" if holds else "no"
 
 
 def _show_names(found: CollectorRegistry, broken: Counter[Broken]) -> None:

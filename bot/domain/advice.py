@@ -29,14 +29,23 @@ class Followed:
 
 def followed(records: Iterable[Record], window: Window) -> Followed:
     """What became of the items named in the window."""
-    fates = tuple(fate for record in records for fate in _fates(record, window))
+    known = tuple(fate for record in records for fate in fates(record, window))
     return Followed(
-        _share(was_followed for item, was_followed in fates if item.place),
-        _share(was_followed for item, was_followed in fates if not item.place),
+        _share(fate.followed for fate in known if fate.item.place),
+        _share(fate.followed for fate in known if not fate.item.place),
     )
 
 
-def _fates(record: Record, window: Window) -> Iterator[tuple[Item, bool]]:
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one item."""
+
+    verdict: Verdict
+    item: Item
+    followed: bool
+
+
+def fates(record: Record, window: Window) -> Iterator[Fate]:
     """Each item with whether it was followed; those that wait for the next verdict are left out."""
     said = judgements(record, window.last)
     for verdict in said:
@@ -46,7 +55,8 @@ def _fates(record: Record, window: Window) -> Iterator[tuple[Item, bool]]:
         for item in verdict.items:
             changed = bool(item.url) and item.url in record.followed
             if changed or following:
-                yield item, changed or not (following and item.tag and names(following, item.tag))
+                again = following is not None and item.tag is not None and names(following, item.tag)
+                yield Fate(verdict, item, changed or not again)
 
 
 def _next_word(verdict: Verdict, said: Iterable[Verdict]) -> Verdict | None:

@@ -60,3 +60,20 @@ async def test_broken_gates_are_counted_and_named_only_with_the_token(metrics):
     assert [seen["whetstone_rejections", (("tag", "date_errors"),)] for seen in (anybody, wrong)] == [1, 1]
     assert [named in seen for seen in (anybody, wrong, operator)] == [False, False, True]
     assert "acme" not in repr(anybody) + repr(wrong)
+
+
+# row 53
+async def test_followed_feedback_is_counted_and_people_are_named_only_with_the_token(metrics, town, pull):
+    town.later()
+    town.github.push(pull, {"claims/first.md": "# Second\n"})
+    town.later()
+    town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: scope_error -->")
+    await town.settled()
+    anybody, operator = await metrics(), await metrics(TOKEN)
+    item = (("followed", "yes"), ("place", "no"), ("tag", "date_errors"))
+    said = (("followed", "yes"), ("repository", "acme/knowledge"), ("reviewer", "alice"))
+    done = (("author", "rio-agent[bot]"), ("followed", "yes"), ("repository", "acme/knowledge"))
+    assert (anybody["whetstone_feedback_items", item], operator["whetstone_feedback_items", item]) == (1, 1)
+    assert operator["whetstone_reviewer_feedback_items", said] == 1
+    assert operator["whetstone_author_feedback_items", done] == 1
+    assert not any(name.endswith(("author_feedback_items", "reviewer_feedback_items")) for name, _ in anybody)

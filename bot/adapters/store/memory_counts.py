@@ -12,9 +12,23 @@ from bot.adapters.store import memory
 from bot.adapters.store.memory_schema import record, repository
 from bot.adapters.store.schema import delivery, lane, outbox
 from bot.adapters.store.transaction import Transaction
+from bot.domain.advice import fates
+from bot.domain.memory import Window
 
 Broken = tuple[str, str, str]
 """Repository, author, tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heeded:
+    """One item of feedback and whether it was followed, by whom it was said, and to whom."""
+
+    repository: str
+    author: str
+    reviewer: str
+    tag: str
+    placed: bool
+    followed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +77,24 @@ def broken(transaction: Transaction, since: datetime) -> Counter[Broken]:
         said = (verdict for verdict in known.verdicts if verdict.counted and verdict.at >= since)
         found.update({(row.folded, row.login, item.tag) for one in said for item in one.items if item.tag})
     return found
+
+
+def heeded(transaction: Transaction, window: Window) -> Counter[Heeded]:
+    """How many items named in the window were followed, of those whose fate is known."""
+    rows = transaction.execute(
+        select(record.c.record, record.c.login, repository.c.folded)
+        .join(repository, repository.c.id == record.c.repository_id)
+        .where(record.c.last_active >= window.start.timestamp())
+    )
+    return Counter(
+        Heeded(
+            row.folded,
+            row.login,
+            fate.verdict.validator.name,
+            fate.item.tag or "",
+            fate.item.place is not None,
+            fate.followed,
+        )
+        for row in rows
+        for fate in fates(memory.decoded(row.record), window)
+    )
