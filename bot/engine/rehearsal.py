@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.decisions.checks import beside
 from bot.decisions.pull_request import decide
 from bot.decisions.record import record
 from bot.domain.comment import Site
 from bot.domain.effects import Effect, Withdraw
-from bot.domain.events import Event, Ignored, ReviewSeen
+from bot.domain.events import CheckSeen, ConfigPushed, Event, Ignored, LabelSeen, ReviewSeen
 from bot.domain.facts import Facts, Moment
 from bot.domain.model import Account, PullRequest
+from bot.domain.rules import Rules
 from bot.engine.gather import gather
+from bot.engine.listening import listen, proposed_config
 from bot.ports import Delivery, GitHub, Parse, RuleBook
 
 _NOBODY = Account(-1, "whetstone[bot]", bot=True)
@@ -43,20 +46,36 @@ class Stage:
         event = self.parse(delivery)
         if isinstance(event, Ignored):
             return Rehearsal((), event.reason)
-        known = record(None, event, delivery.received_at)
+        known = record(None, event, delivery.received_at) or await self._concerned(event)
         if known is None:
             return Rehearsal((), "it says nothing about a pull request that is known")
         rules = await self.rule_book.rules(known.repository)
-        now = self.clock()
-        facts = await self._facts(known, event)
+        moment = Moment(self.clock(), self.new_id())
+        facts = self._believed(known, event)
         if self.github:
-            facts = await gather(known, (event,), rules, self.github, now)
-        decision = decide(known, facts, rules, Moment(now, self.new_id()), self.site)
+            facts = await self._read(self.github, known, event, rules, moment.now)
+        decision = beside(decide(known, facts, rules, moment, self.site), facts, rules, moment, self.site)
         shown = tuple(effect for effect in decision.effects if not isinstance(effect, Withdraw))
         return Rehearsal(shown, decision.because)
 
-    async def _facts(self, known: PullRequest, event: Event) -> Facts:
-        """The payload's own word: its review counts as if its author may write."""
+    async def _concerned(self, event: Event) -> PullRequest | None:
+        """The first pull request that an event about a commit concerns."""
+        if self.github is None or not isinstance(event, CheckSeen | ConfigPushed):
+            return None
+        found = await self.github.pull_requests_at(event.repository, event.head)
+        return record(None, replace(event, pull_request=found[0]), self.clock()) if found else None
+
+    async def _read(
+        self, github: GitHub, known: PullRequest, event: Event, rules: Rules, now: datetime
+    ) -> Facts:
+        facts = await gather(known, (event,), rules, github, now)
+        facts = await listen(facts, known, (event,), rules, github)
+        return replace(facts, config=await proposed_config(known, (event,), self.rule_book, github))
+
+    def _believed(self, known: PullRequest, event: Event) -> Facts:
+        """The payload's own word: whoever speaks in it counts as if they may write."""
+        if isinstance(event, LabelSeen) and event.sender != known.author:
+            return Facts(_NOBODY, roles={event.sender.id: "write"}, spoken=(event,))
         if not isinstance(event, ReviewSeen):
             return Facts(_NOBODY)
         roles = {event.review.author.id: "write"} if event.review.author != known.author else {}
