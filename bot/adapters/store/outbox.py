@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -14,6 +15,8 @@ from bot.adapters.store.schema import READY, SENDING, outbox
 from bot.adapters.store.transaction import Transaction, moment
 from bot.domain.effects import Effect, ShowComment, Withdraw
 from bot.ports import Fenced, OutboxRow, RowState
+
+logger = logging.getLogger("whetstone.store")
 
 
 def owed(transaction: Transaction, lanes: Collection[str]) -> tuple[OutboxRow, ...]:
@@ -101,7 +104,19 @@ def _row(row: Row[Any]) -> OutboxRow:
     return OutboxRow(
         id=row.id,
         lane=row.lane,
-        effect=decode_effect(row.effect),
+        effect=_effect(row),
         state=RowState(row.state),
         sending_at=None if row.sending_at is None else moment(row.sending_at),
     )
+
+
+def _effect(row: Row[Any]) -> Effect:
+    """What to write; nothing where another version of the bot wanted what this one can't read."""
+    try:
+        return decode_effect(row.effect)
+    except (LookupError, TypeError, ValueError):
+        # One such row must not keep every lane that is claimed with it from its turn.
+        logger.exception(
+            "a write can't be read and is dropped", extra={"lane": row.lane, "target": row.target}
+        )
+        return Withdraw(row.target)

@@ -3,11 +3,16 @@
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import update
 
+from bot.adapters.store import open_store
+from bot.adapters.store.address import address
+from bot.adapters.store.opening import connect
+from bot.adapters.store.schema import outbox
 from bot.domain.effects import Withdraw
 from bot.domain.model import Item, Place, Stance, Validator, Verdict
 from bot.ports import Fenced, RowState, Turn
-from tests.adapters.store.story import LANE, claim_one, delivery, done, owing, retire, show
+from tests.adapters.store.story import LANE, OTHER_LANE, claim_one, delivery, done, owing, retire, show
 from tests.builders import HEADS, at, pull_request, sticky
 
 VERDICT = Verdict(
@@ -267,3 +272,16 @@ async def test_what_was_dealt_with_is_not_given_up_on_when_a_later_step_fails(st
     await store.apply(claim, done(claim, show()))
     await store.apply(claim, Turn(None, (), (), (("one", "GitHub is away"),)))
     assert await store.parked() == ()
+
+
+async def test_a_write_that_another_version_wanted_holds_up_no_lane(store_url):
+    async with open_store(store_url, worker=True) as store:
+        await store.release(await owing(store, show()))
+    database = connect(address(store_url), None)
+    unknown = update(outbox).values(effect='{"kind":"Sing","value":{}}')
+    await database.write(lambda transaction: transaction.execute(unknown) and None)
+    await database.close()
+    async with open_store(store_url, worker=True) as store:
+        await store.accept(delivery("other", OTHER_LANE))
+        claims = {claim.lane: effects(claim.outbox) for claim in await store.claim(10)}
+    assert claims == {LANE: [Withdraw("comment")], OTHER_LANE: []}
