@@ -13,6 +13,7 @@ from bot.domain.check_result import CheckResult
 from bot.domain.commands.asked import Choice as Asked
 from bot.domain.commands.asked import SelectAsked
 from bot.domain.diff import FileDiff
+from bot.domain.document import summary
 from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
 from bot.domain.events import CheckSeen, ReviewState, ThreadSeen
@@ -565,3 +566,14 @@ def test_the_turn_that_escalates_posts_that_one_comment_and_edits_the_other():
     effect, told_once = decision.effects
     assert (effect.anew, effect.blocking) == (False, ("date_errors", "scope_error"))
     assert told_once.kind is Kind.ESCALATION
+
+
+@pytest.mark.parametrize(
+    "tags", [("near_duplicate",), ("date_errors",), tuple(f"no_gate_{n}" for n in range(40))]
+)
+def test_the_summary_of_a_document_has_50_to_500_characters(tags):  # row 19
+    small = replace(REPOSITORY, owner="a", name="b")
+    first = after(judged(head(1), repository=small, number=1), said(1, *tags))
+    second = after(judged(head(1), head(2), repository=small, number=1), said(1, *tags), said(2, *tags))
+    summaries = [summary(feedback_on(known, RULES, moment())) for known in (first, second)]
+    assert all(50 <= len(text) <= 500 for text in summaries)

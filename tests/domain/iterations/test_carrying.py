@@ -83,6 +83,12 @@ def test_an_added_line_is_followed_over_a_rebase(new, changed):
     assert touched(Place(PAGE, 2), {PAGE: found}) is False
 
 
+def test_a_line_beside_an_added_one_is_known_by_its_text_over_a_rebase():
+    old, onto = [*BASE[:4], "added", *BASE[4:]], ["top", *BASE]
+    found = between(BASE, old, ["top", *old], new_base=onto)
+    assert [touched(Place(PAGE, line), {PAGE: found}) for line in (4, 5, 6)] == [False, False, False]
+
+
 def test_a_file_that_is_gone_is_changed_everywhere():
     gone = revision(file(BASE, [], status="removed", blob="x"))
     found = carried([Place(PAGE, 2)], revision(file(BASE, [*BASE, "x"])), gone)
