@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, or_, select, update
 
 from bot.adapters.store.codec import decode, encode, encode_record
+from bot.adapters.store.configs import config
+from bot.adapters.store.memory_names import anonymous
 from bot.adapters.store.memory_schema import (
     OF_A_REPOSITORY,
     audit,
@@ -20,14 +21,12 @@ from bot.adapters.store.memory_schema import (
     reply,
     repository,
 )
-from bot.adapters.store.schema import delivery, pull_request
+from bot.adapters.store.schema import delivery, outbox, pull_request
 from bot.adapters.store.transaction import Transaction, moment
 from bot.domain.commands.replies import Stored
 from bot.domain.memory import Record
 from bot.domain.memos import Forget
-from bot.domain.model import GHOST, PullRequest, Validator, Verdict
-
-Known = TypeVar("Known", Record, PullRequest)
+from bot.domain.model import GHOST, PullRequest, Verdict
 
 
 def stored(transaction: Transaction, repository_id: int, account_id: int) -> Stored:
@@ -90,8 +89,8 @@ def forget(transaction: Transaction, asked: Forget) -> None:
     transaction.execute(delete(fix).where(fix.c.repository_id == where, fix.c.author_id == who))
     for one in (reply, audit):
         transaction.execute(delete(one).where(one.c.repository_id == where, one.c.account_id == who))
-    _anonymise_records(transaction, where, who)
-    _anonymise_closed(transaction, where, who)
+    _anonymise_records(transaction, asked)
+    _anonymise_closed(transaction, asked)
 
 
 def forget_repository(transaction: Transaction, repository_id: int) -> None:
@@ -101,6 +100,9 @@ def forget_repository(transaction: Transaction, repository_id: int) -> None:
     for table in (*OF_A_REPOSITORY, pull_request):
         transaction.execute(delete(table).where(table.c.repository_id == repository_id))
     transaction.execute(delete(repository).where(repository.c.id == repository_id))
+    transaction.execute(delete(config).where(config.c.key == f"repository:{repository_id}"))
+    # What was to be said there quotes it, and nobody is left to read it.
+    transaction.execute(delete(outbox).where(outbox.c.lane.like(f"pr:{repository_id}:%")))
 
 
 def forget_installation(transaction: Transaction, installation_id: int) -> None:
@@ -110,6 +112,7 @@ def forget_installation(transaction: Transaction, installation_id: int) -> None:
     found = {*transaction.execute(same).scalars(), *transaction.execute(seen).scalars()}
     for repository_id in sorted(found):
         forget_repository(transaction, repository_id)
+    transaction.execute(delete(config).where(config.c.installation_id == installation_id))
     theirs = and_(delivery.c.installation_id == installation_id, delivery.c.event != "installation")
     transaction.execute(update(delivery).where(theirs).values(body=b"{}"))
 
@@ -119,40 +122,28 @@ def _judged_by(repository_id: int, account_id: int) -> ColumnElement[bool]:
     return and_(record.c.repository_id == repository_id, record.c.record.like(key))
 
 
-def _anonymise_records(transaction: Transaction, where: int, who: int) -> None:
+def _anonymise_records(transaction: Transaction, asked: Forget) -> None:
+    where, who = asked.repository_id, asked.account_id
     theirs = and_(record.c.repository_id == where, record.c.author_id == who)
     touched = select(record.c.lane, record.c.record).where(or_(theirs, _judged_by(where, who)))
     for row in transaction.execute(touched).all():
-        known = _anonymous(decode(row.record, Record), who)
+        known = anonymous(decode(row.record, Record), who, asked.at)
         values = {"record": encode(known), "author_id": known.author.id, "login": known.author.login}
         transaction.execute(update(record).where(record.c.lane == row.lane).values(values))
 
 
-def _anonymise_closed(transaction: Transaction, where: int, who: int) -> None:
+def _anonymise_closed(transaction: Transaction, asked: Forget) -> None:
     """An open pull request is still worked on, and needs to know whose it is; a closed one does not."""
+    where, who = asked.repository_id, asked.account_id
     about = or_(pull_request.c.author_id == who, cast(pull_request.c.record, Text).like(f'%"user:{who}"%'))
     closed = and_(pull_request.c.repository_id == where, pull_request.c.open.is_(False), about)
     rows = transaction.execute(select(pull_request.c.lane, pull_request.c.record).where(closed)).all()
     for row in rows:
-        known = _anonymous(decode(row.record, PullRequest), who)
+        known = anonymous(decode(row.record, PullRequest), who, asked.at)
         if known.author == GHOST:
             known = replace(known, title="", verdicts=tuple(map(_wordless, known.verdicts)))
         values = {"record": encode_record(known), "author_id": known.author.id}
         transaction.execute(update(pull_request).where(pull_request.c.lane == row.lane).values(values))
-
-
-def _anonymous(known: Known, who: int) -> Known:
-    author = GHOST if known.author.id == who else known.author
-    # The same for one person in one thread, so that their last word stays their last; no other use.
-    mark = hashlib.sha256(f"{known.number}:{known.created_at.isoformat()}:{who}".encode()).hexdigest()[:12]
-    verdicts = tuple(_unsigned(verdict, who, f"forgotten:{mark}") for verdict in known.verdicts)
-    return replace(known, author=author, verdicts=verdicts)
-
-
-def _unsigned(verdict: Verdict, who: int, key: str) -> Verdict:
-    if verdict.validator.key != f"user:{who}":
-        return verdict
-    return replace(verdict, validator=Validator(key, GHOST.login), url="", body_hash="")
 
 
 def _wordless(verdict: Verdict) -> Verdict:

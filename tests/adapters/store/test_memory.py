@@ -18,8 +18,8 @@ from bot.domain.rulings import for_memory, overturned
 from bot.domain.summary import WeekAsk, summary
 from bot.domain.summary import needed_since as week_needs
 from bot.domain.weeks import week_of
-from bot.ports import Turn
-from tests.adapters.store.story import claim_one, delivery
+from bot.ports import KeptConfig, Turn
+from tests.adapters.store.story import claim_one, delivery, owing, show
 from tests.builders import KNOWLEDGE_BASE, START, pull_request
 
 AUTHORS = tuple(Account(500 + number, f"agent-{number}[bot]", bot=True) for number in range(3))
@@ -173,6 +173,19 @@ async def test_an_uninstalled_owners_rows_go_and_others_stay(store):
     ]
     assert counted == [0, 1]
     assert await store.load("pr:77:1") is None
+
+
+async def test_an_uninstalled_owners_configs_and_unsent_words_go_too(store):
+    keys = {"repository:77": 5, "owner:5:acme": 5, "owner:6:other": 6}
+    for key, installation in keys.items():
+        await store.keep_config(key, installation, KeptConfig(b"version: 1"))
+    claims = [await owing(store, show(), lane=lane) for lane in ("pr:77:1", "pr:79:2")]
+    await store.apply(claims[0], Turn(generated(1, random.Random(9)), (), ()))
+    await kept(store, generated(3, random.Random(9), ELSEWHERE), memos=(InstallationGone(5),))
+    for claim in claims:
+        await store.release(claim)
+    assert [key for key in keys if await store.config(key)] == ["owner:6:other"]
+    assert [claim.lane for claim in await store.claim(10) if claim.outbox] == ["pr:79:2"]
 
 
 async def test_a_dismissal_is_logged_and_overturns(store):
