@@ -211,7 +211,20 @@ async def test_forgetting_asks_first_and_then_forgets(journey, pull):
     first, second = answers(journey, pull)
     assert "Stored about `alice` in this repository: 1 verdict" in first
     assert "Deleted for `alice` in this repository: 1 verdict" in second
-    assert stored.verdicts == 0
+    assert stored.is_nothing
+
+
+async def test_a_verdict_stays_forgotten_when_its_pull_request_goes_on(journey, pull):
+    journey.github.submit_review(pull, "alice", REJECT, DATE)
+    await journey.settled()
+    journey.later()
+    journey.github.comment(pull, "alice", "/feedback-forget confirm")
+    await journey.settled()
+    journey.later()
+    journey.github.push(pull, {PAGE: "# Better\n"})
+    await journey.settled()
+    stored = await journey.bot.store.memory.stored(pull.repository.id, journey.github.account("alice").id)
+    assert (stored.verdicts, journey.markers(pull)[0]["issues"]) == (0, ["date_errors"])
 
 
 async def test_the_third_time_in_five_is_said_at_the_gate(journey, knowledge):

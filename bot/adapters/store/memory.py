@@ -11,7 +11,8 @@ import msgspec
 from sqlalchemy import Insert, Select, Table, and_, delete, or_, select, update
 
 from bot.adapters.store.codec import decode, encode, plain
-from bot.adapters.store.memory_schema import audit, document, fix, forgotten, record, repository
+from bot.adapters.store.memory_names import anonymous, forgotten_in
+from bot.adapters.store.memory_schema import audit, document, fix, record, repository
 from bot.adapters.store.schema import pull_request as pull_requests
 from bot.adapters.store.transaction import Transaction, insert_into, moment
 from bot.domain.fixes import Fix, fixes
@@ -33,8 +34,8 @@ def keep(transaction: Transaction, lane: str, pull_request: PullRequest) -> None
     if not pull_request.verdicts and not pull_request.merged:
         return  # it counts nowhere yet
     known = remembered(pull_request)
-    if is_forgotten(transaction, pull_request):
-        known = replace(known, author=GHOST)
+    for who, until in forgotten_in(transaction, pull_request.repository.id).items():
+        known = anonymous(known, who, until)
     where = pull_request.repository
     _put(
         transaction,
@@ -125,11 +126,15 @@ def last_fixes_of(transaction: Transaction, repository_id: int, author_id: int) 
 
 def author_named(transaction: Transaction, repository_id: int, login: str) -> Account | None:
     """The author who has, or last had, this login here."""
-    exact = and_(record.c.repository_id == repository_id, record.c.login.in_({login, f"{login}[bot]"}))
-    found = transaction.execute(_newest(exact)).scalar()
-    if found is None:
-        folded = and_(record.c.repository_id == repository_id, record.c.login.ilike(_literal(login), "\\"))
-        found = transaction.execute(_newest(folded)).scalar()
+    here = record.c.repository_id == repository_id
+    for same in (
+        record.c.login == login,
+        record.c.login == f"{login}[bot]",
+        record.c.login.ilike(_literal(login), "\\"),
+    ):
+        found = transaction.execute(_newest(and_(here, same))).scalar()
+        if found is not None:
+            break
     return None if found is None else decoded(found).author
 
 
@@ -151,16 +156,6 @@ def documents_of(transaction: Transaction, lane: str) -> tuple[Any, ...]:
     """The documents of a pull request, newest first."""
     found = select(document.c.body).where(document.c.lane == lane).order_by(document.c.at.desc())
     return tuple(msgspec.json.decode(body) for body in transaction.execute(found).scalars())
-
-
-def is_forgotten(transaction: Transaction, pull_request: PullRequest) -> bool:
-    """Whether its author asked to be forgotten here after having opened it."""
-    asked = select(forgotten.c.at).where(
-        forgotten.c.repository_id == pull_request.repository.id,
-        forgotten.c.account_id == pull_request.author.id,
-        forgotten.c.at >= pull_request.created_at.timestamp(),
-    )
-    return transaction.execute(asked).first() is not None
 
 
 def decoded(text: str) -> Record:

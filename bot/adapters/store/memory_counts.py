@@ -47,20 +47,18 @@ class Counts:
 
 def counts(transaction: Transaction) -> Counts:
     """The queue as it is now."""
-    by_state = select(delivery.c.event, delivery.c.state, func.count()).group_by(
-        delivery.c.event, delivery.c.state
-    )
-    due = select(func.count(), func.max(transaction.now - lane.c.due_at)).where(
-        lane.c.due_at <= transaction.now
-    )
-    owed = select(outbox.c.state, func.count()).group_by(outbox.c.state)
+    number = func.count().label("number")
+    by_state = select(delivery.c.event, delivery.c.state, number).group_by(delivery.c.event, delivery.c.state)
+    longest = func.max(transaction.now - lane.c.due_at).label("longest")
+    due = select(number, longest).where(lane.c.due_at <= transaction.now)
+    owed = select(outbox.c.state, number).group_by(outbox.c.state)
     waiting = transaction.execute(due).one()
     return Counts(
-        deliveries={(row[0], row[1]): row[2] for row in transaction.execute(by_state)},
+        deliveries={(row.event, row.state): row.number for row in transaction.execute(by_state)},
         lanes=transaction.execute(select(func.count()).select_from(lane)).scalar_one(),
-        due=waiting[0],
-        longest_due=float(waiting[1] or 0.0),
-        outbox={row[0]: row[1] for row in transaction.execute(owed)},
+        due=waiting.number,
+        longest_due=float(waiting.longest or 0.0),
+        outbox={row.state: row.number for row in transaction.execute(owed)},
     )
 
 

@@ -55,9 +55,9 @@ def apply(transaction: Transaction, lane: str, turn: Turn) -> tuple[OutboxRow, .
         if turn.pull_request.sticky:
             records.remember(transaction, lane, turn.pull_request.sticky)
         memory.keep(transaction, lane, turn.pull_request)
+    memory_replies.note(transaction, lane, turn.effects)
     for memo in turn.memos:
         memory_memos.write(transaction, lane, memo)
-    memory_replies.note(transaction, lane, turn.effects)
     deliveries.finish(transaction, lane, turn.done)
     deliveries.park(transaction, lane, turn.parked)
     return outbox.owe(transaction, lane, turn.effects)
