@@ -13,6 +13,10 @@ from bot.adapters.store.transaction import Clock, Result, Transaction, Work
 from bot.ports import StoreUnavailable
 
 CONNECT_SECONDS = 5
+IDLE_SECONDS = 5
+"""A transaction of ours never waits for anything but the database: one that idles is a process that
+was stopped or cut off, and its locks hold up all others. Less than these wait for a command."""
+MIGRATION_IDLE_SECONDS = 60
 MIGRATION = 0x77686574
 """A lock's number: any, as long as every instance asks for the same one."""
 
@@ -65,11 +69,16 @@ def _engine(server: PostgresServer, patience: float | None) -> AsyncEngine:
             "DATABASE_URL names PostgreSQL; its driver is missing: pip install 'whetstone-bot[postgres]'"
         ) from missing
 
+    idle = IDLE_SECONDS if patience else MIGRATION_IDLE_SECONDS
+    at_most = {"idle_in_transaction_session_timeout": f"{idle}s"}
+
     async def connection() -> Any:
         # The driver reads the address itself, so that sslmode, host=/socket and the rest mean
         # what they mean everywhere.
         try:
-            return await asyncpg.connect(server.dsn, timeout=CONNECT_SECONDS, command_timeout=patience)
+            return await asyncpg.connect(
+                server.dsn, timeout=CONNECT_SECONDS, command_timeout=patience, server_settings=at_most
+            )
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreUnavailable(str(error) or type(error).__name__) from error
 
