@@ -48,6 +48,7 @@ class Decision:
     def shows(self) -> bool:
         """Whether the comment is to be written: only then is what it repeats looked up."""
         return any(isinstance(effect, ShowComment) for effect in self.effects)
+
     memos: tuple[Memo, ...] = ()
     """The document that the comment carries a copy of."""
 
