@@ -55,10 +55,10 @@ class Author:
 
 
 AUTHORS = (
-    Author("rio-agent[bot]", ("date_errors", "title_overclaims", "broken_wiki_links"), 0.75, 0.25),
-    Author("clay-agent[bot]", ("scope_error", "factual_discrepancy", "date_errors"), 0.45, 0.45),
-    Author("maya", ("title_overclaims", "broken_wiki_links"), 0.35, 0.2),
-    Author("jonas", ("body_too_thin", "confidence_miscalibration"), 0.3, 0.3),
+    Author("rio-agent[bot]", ("date_errors", "title_overclaims", "broken_wiki_links"), 0.8, 0.35),
+    Author("clay-agent[bot]", ("scope_error", "factual_discrepancy", "date_errors"), 0.5, 0.5),
+    Author("maya", ("title_overclaims", "broken_wiki_links"), 0.45, 0.4),
+    Author("jonas", ("body_too_thin", "confidence_miscalibration"), 0.4, 0.4),
 )
 
 
@@ -86,14 +86,14 @@ class Months:
     time: Time
     weeks: int = 12
     a_week: int = 5
-    chance: Random = field(default_factory=lambda: Random(7))  # noqa: S311  a story, not a secret
+    chance: Random = field(default_factory=lambda: Random(12))  # noqa: S311  a story, not a secret
 
     def play(self) -> Iterator[datetime]:
         """Let it happen; every moment that is given is one at which the bot should have caught up."""
         start = self.time.now()
         for week in range(self.weeks):
             monday = start + timedelta(weeks=week)
-            for at in range(self.a_week):
+            for at in range(self.a_week + self.chance.randrange(-1, 2)):
                 author = AUTHORS[(week + at) % len(AUTHORS) if at else 0]
                 moment = monday + timedelta(days=at, hours=self.chance.randrange(1, 8))
                 yield from self._pull_request(author, moment, week / max(1, self.weeks - 1))
