@@ -218,3 +218,10 @@ def test_the_schema_of_the_config_and_its_page_name_the_same_keys():
     schema = json.loads((ROOT / "bot" / "schemas" / "config.json").read_text(encoding="utf-8"))
     page = text("reference/configuration.md")
     assert [name for name in schema["properties"] if f"\n## {name}\n" not in page] == []
+
+
+def test_every_table_of_the_store_is_documented():
+    from bot.adapters.store import memory_schema, schema  # noqa: F401  both add to the metadata
+
+    page = text("architecture.md").partition("## The store")[2]
+    assert sorted(name for name in schema.metadata.tables if f"`{name}`" not in page) == []
