@@ -92,6 +92,8 @@ class LiveRuleBook:
         held = await self._current(repository)
         try:
             text = await self._github.file(repository, PATH, head)
+        except Forbidden:
+            return None
         except Refused as refusal:
             return _too_large(refusal)
         if text == held.text:

@@ -10,6 +10,7 @@ from bot.decisions.comment_verdicts import speaks
 from bot.decisions.fixing import file_key
 from bot.decisions.record import record
 from bot.decisions.voices import Voice, voice_of
+from bot.domain.check_runs import Annotation
 from bot.domain.config_check import ConfigReport
 from bot.domain.events import (
     CheckSeen,
@@ -22,7 +23,7 @@ from bot.domain.events import (
 )
 from bot.domain.facts import Facts
 from bot.domain.grounding.paths import is_inside, is_secret
-from bot.domain.model import PullRequest, Stance
+from bot.domain.model import PullRequest, Repository, Stance
 from bot.domain.rules import Rules
 from bot.ports import Forbidden, GitHub, Gone, Refused, RuleBook
 
@@ -42,7 +43,7 @@ async def listen(
         if isinstance(voice, LabelSeen) and _is_asked(voice, pull_request, facts):
             roles[voice.sender.id] = await github.role(pull_request.repository, voice.sender)
         elif isinstance(voice, CheckSeen) and voice.run_id and _has_places(voice):
-            annotations[voice.run_id] = await github.annotations(pull_request.repository, voice.run_id)
+            annotations[voice.run_id] = await _annotations(pull_request.repository, voice.run_id, github)
     return replace(facts, spoken=spoken, roles=roles, annotations=annotations)
 
 
@@ -89,6 +90,14 @@ async def read_files(
         if data is not None:
             found[file_key(head, path)] = data.decode("utf-8", "replace")
     return found
+
+
+async def _annotations(repository: Repository, run_id: int, github: GitHub) -> tuple[Annotation, ...]:
+    """What the run found; a verdict without places is better than none where they may not be read."""
+    try:
+        return await github.annotations(repository, run_id)
+    except (Forbidden, Gone, Refused):
+        return ()
 
 
 def _may_propose(event: Event) -> bool:

@@ -10,6 +10,7 @@ from bot.adapters.payloads import EVENTS, parse, read
 from bot.domain.events import (
     CheckSeen,
     CommentSeen,
+    ConfigBroken,
     ConfigPushed,
     Ignored,
     InlineComment,
@@ -23,8 +24,11 @@ from bot.domain.events import (
     ReviewSeen,
     ReviewState,
     ThreadSeen,
+    ToolFinding,
+    ValidationSeen,
+    WeekDue,
 )
-from bot.domain.model import GHOST, Account, Repository
+from bot.domain.model import GHOST, Account, Place, Repository
 from bot.ports import Delivery
 from tests.judges.samples import samples
 
@@ -43,6 +47,9 @@ SEEN = (
     | ConfigPushed
     | ThreadSeen
     | RepositoryChanged
+    | ValidationSeen
+    | ConfigBroken
+    | WeekDue
 )
 
 
@@ -460,7 +467,44 @@ def test_a_push_is_seen_only_where_it_touches_the_config():
     assert parse("push", elsewhere) == Ignored("a push that leaves the config alone")
 
 
+VALIDATED = {
+    "action": "validation",
+    "lane": "pr:7:3",
+    "repository": PULL["repository"],
+    "installation": PULL["installation"],
+    "number": 3,
+    "id": "validation:1",
+    "at": "2026-03-02T08:00:00Z",
+    "author": {"id": 11, "login": "alice", "type": "User"},
+    "role": "write",
+    "head": None,
+    "content": {
+        "body_hash": "h",
+        "document": None,
+        "tool": "ruff",
+        "findings": [
+            {"rule": "E501", "message": "too long", "place": {"path": "a.py", "line": 3, "end_line": 5}},
+        ],
+    },
+}
+
+
+def test_what_was_handed_in_is_seen_with_its_findings():
+    assert parse("whetstone", VALIDATED) == ValidationSeen(
+        id="validation:1",
+        repository=REPOSITORY,
+        number=3,
+        author=ALICE,
+        role="write",
+        at=at(8),
+        tool="ruff",
+        findings=(ToolFinding("E501", "too long", Place("a.py", 3, 5), ""),),
+        body_hash="h",
+    )
+
+
 BASES = [
+    ("whetstone", VALIDATED),
     ("status", STATUS),
     ("push", PUSHED),
     ("check_run", CHECKED),

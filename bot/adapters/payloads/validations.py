@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from bot.adapters import sarif
 from bot.adapters.feedback_items import items_of
 from bot.adapters.payloads import things
-from bot.adapters.payloads.fields import Json, Odd, find, identifier, moment, text, word
+from bot.adapters.payloads.fields import Json, find, identifier, moment, optional_integer, text, word
 from bot.domain.events import Event, Ignored, ToolFinding, ValidationSeen
 from bot.domain.model import GHOST, Account, Place, Repository
 from bot.ports import Delivery
@@ -20,6 +21,16 @@ from bot.ports import Delivery
 VALIDATION = "validation"
 """The action of our own event."""
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A document as parsed from JSON, or what a linter's log comes to."""
+
+    body_hash: str
+    document: Any = None
+    tool: str = ""
+    findings: tuple[ToolFinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +42,37 @@ class HandedIn:
     author: Account | None
     role: str
     head: str | None
-    content: Any
-    """The document or the log, as parsed from JSON."""
+    content: Content
+
+
+def from_document(document: Any, body: bytes) -> Content:
+    """A document that its schema has passed."""
+    return Content(hashlib.sha256(body).hexdigest(), document)
+
+
+def from_log(body: bytes) -> Content:
+    """The open results of a SARIF log; raises `sarif.NotSarif`."""
+    log = sarif.read(body)
+    tools = sorted({result.tool for result in log.results if result.tool} or set(_tools(body)))
+    found = tuple(
+        ToolFinding(result.rule[:200], result.message[:500], _place(result), result.level.value)
+        for result in log.results
+    )
+    return Content(hashlib.sha256(body).hexdigest(), None, ", ".join(tools)[:100] or "linter", found)
+
+
+def is_log(content: Any) -> bool:
+    """Whether it is SARIF, not a document."""
+    return isinstance(content, dict) and "runs" in content and "feedback_items" not in content
 
 
 def delivery_of(given: HandedIn, identity: str, event: str, now: datetime) -> Delivery:
     """The delivery that takes it the same way as a webhook."""
     where, author = given.repository, given.author
     lane = f"pr:{where.id}:{given.number}"
+    who = (
+        {"id": author.id, "login": author.login, "type": "Bot" if author.bot else "User"} if author else None
+    )
     payload = {
         "action": VALIDATION,
         "lane": lane,
@@ -53,23 +87,21 @@ def delivery_of(given: HandedIn, identity: str, event: str, now: datetime) -> De
         "number": given.number,
         "id": identity,
         "at": now.isoformat(),
-        "author": {"id": author.id, "login": author.login, "type": "Bot" if author.bot else "User"}
-        if author
-        else None,
+        "author": who,
         "role": given.role,
         "head": given.head,
-        "content": given.content,
+        "content": msgspec.to_builtins(given.content),
     }
-    return Delivery(identity, event, lane, where.installation_id, json.dumps(payload).encode(), now)
+    return Delivery(identity, event, lane, where.installation_id, msgspec.json.encode(payload), now)
 
 
 def read_validation(payload: Json) -> Event | Ignored:
     """What was handed in, as a value."""
-    content = find(payload, "content")
+    document = find(payload, "content.document")
     author = things.account(payload, "author")
-    head = text(payload, "head") or text(content, "target.version")
-    body = json.dumps(content, sort_keys=True).encode()
-    seen = ValidationSeen(
+    head = text(payload, "head") or text(document, "target.version")
+    findings = find(payload, "content.findings")
+    return ValidationSeen(
         id=word(payload, "id"),
         repository=things.repository(payload),
         number=identifier(payload, "number"),
@@ -77,44 +109,26 @@ def read_validation(payload: Json) -> Event | Ignored:
         role=text(payload, "role"),
         at=moment(payload, "at"),
         head=head if _SHA.fullmatch(head) else None,
-        accepts=text(content, "overall_assessment.verdict") == "accept",
-        items=items_of(content),
-        body_hash=hashlib.sha256(body).hexdigest(),
-    )
-    return _from_log(seen, body) if is_log(content) else seen
-
-
-def is_log(content: Any) -> bool:
-    """Whether it is SARIF, not a document."""
-    return isinstance(content, dict) and "runs" in content and "feedback_items" not in content
-
-
-def _from_log(seen: ValidationSeen, body: bytes) -> ValidationSeen:
-    try:
-        log = sarif.read(body)
-    except sarif.NotSarif as reason:
-        raise Odd("content", f"a SARIF log: {reason}") from reason
-    tools = sorted({text(run, "tool.driver.name") or "linter" for run in _runs(body)})
-    found = tuple(
-        ToolFinding(result.rule, result.message, _place(result), result.level.value) for result in log.results
-    )
-    return ValidationSeen(
-        id=seen.id,
-        repository=seen.repository,
-        number=seen.number,
-        author=seen.author,
-        role=seen.role,
-        at=seen.at,
-        head=seen.head,
-        tool=", ".join(tools)[:100] or "linter",
-        findings=found,
-        body_hash=seen.body_hash,
+        accepts=text(document, "overall_assessment.verdict") == "accept",
+        items=items_of(document),
+        tool=text(payload, "content.tool"),
+        findings=tuple(map(_finding, findings if isinstance(findings, list) else ())),
+        body_hash=text(payload, "content.body_hash"),
     )
 
 
-def _runs(body: bytes) -> list[Any]:
-    runs = json.loads(body).get("runs")
-    return runs if isinstance(runs, list) else []
+def _finding(tree: Any) -> ToolFinding:
+    path = text(tree, "place.path")
+    lines = optional_integer(tree, "place.line"), optional_integer(tree, "place.end_line")
+    place = Place(path, *lines) if path else None
+    return ToolFinding(text(tree, "rule"), text(tree, "message"), place, text(tree, "level"))
+
+
+def _tools(body: bytes) -> list[str]:
+    """The tools of a log, also where none of them found anything."""
+    runs = find(msgspec.json.decode(body), "runs")
+    named = (text(run, "tool.driver.name") for run in (runs if isinstance(runs, list) else ()))
+    return [name for name in named if name]
 
 
 def _place(result: sarif.SarifResult) -> Place | None:

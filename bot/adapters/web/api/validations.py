@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import msgspec
 from aiohttp import web
 
 from bot.adapters import sarif, schemas
 from bot.adapters.payloads import OWN_EVENT
-from bot.adapters.payloads.validations import HandedIn, delivery_of, is_log
+from bot.adapters.payloads.validations import Content, HandedIn, delivery_of, from_document, from_log, is_log
 from bot.adapters.web.answers import answer
 from bot.adapters.web.api.guard import Guard
 from bot.adapters.web.api.refusals import Refusal, not_found
@@ -40,7 +40,8 @@ class Validations:
 
     async def take_in(self, request: web.Request, visit: Visit) -> web.Response:
         """202 once it is safe on disk."""
-        content = _content(await request.read())
+        # A log may have ten megabytes: reading it must not hold up everybody else.
+        content = await asyncio.to_thread(_content, await request.read())
         given = HandedIn(
             repository=visit.repository,
             number=_number(request.match_info["number"]),
@@ -54,22 +55,22 @@ class Validations:
         return answer(202, {"status": "queued", "delivery": identity})
 
 
-def _content(body: bytes) -> Any:
+def _content(body: bytes) -> Content:
     try:
         content = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Refusal(400, "The body is not JSON.") from None
     if is_log(content):
-        _check_log(body)
-    elif wrong := schemas.violations("actionable-feedback", content):
+        return _log(body)
+    if wrong := schemas.violations("actionable-feedback", content):
         more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise Refusal(422, "; ".join(map(str, wrong[:_SHOWN])) + more)
-    return content
+    return from_document(content, body)
 
 
-def _check_log(body: bytes) -> None:
+def _log(body: bytes) -> Content:
     try:
-        sarif.read(body)
+        return from_log(body)
     except sarif.NotSarif as reason:
         raise Refusal(422, f"The body is no SARIF 2.1.0 log: {reason}") from None
 
