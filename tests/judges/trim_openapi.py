@@ -20,6 +20,7 @@ REPO = "/repos/{owner}/{repo}"
 OPERATIONS = (
     "GET /app",
     "POST /app-manifests/{code}/conversions",
+    "GET /app/hook/config",
     "GET /app/hook/deliveries",
     "GET /app/hook/deliveries/{delivery_id}",
     "POST /app/hook/deliveries/{delivery_id}/attempts",
