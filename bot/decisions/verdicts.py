@@ -14,15 +14,15 @@ from bot.domain.facts import Facts
 from bot.domain.grounding.paths import is_secret
 from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
 from bot.domain.rules import Rules
-from bot.domain.tags import Speech, bounded, hear
+from bot.domain.tags import Speech, bounded, hear, spoken_stance
 
 _FORMAL = {ReviewState.APPROVED: Stance.APPROVES, ReviewState.CHANGES_REQUESTED: Stance.REJECTS}
 
 
-def is_opinion(review: Review, rules: Rules) -> bool:
+def is_opinion(review: Review) -> bool:
     """Whether the review says where its author stands, by its state or by a VERDICT line."""
     return review.state in _FORMAL or (
-        review.state is ReviewState.COMMENTED and hear(review.body, rules.gates).stance is not None
+        review.state is ReviewState.COMMENTED and spoken_stance(review.body) is not None
     )
 
 
@@ -62,16 +62,20 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
     facts, rules = hearing.facts, hearing.rules
     if review.state is ReviewState.DISMISSED:
         return known and replace(known, lifted_at=known.lifted_at or hearing.now)
-    speech = hear(review.body, rules.gates, url=review.url)
-    stance = _FORMAL.get(review.state) or speech.stance
-    if stance is None:
-        return None
-    items, more = _items(review, speech, facts.inline_comments, rules)
-    if not items and stance is Stance.REJECTS and rules.detection.enabled:
-        items = inferred(review, _own_comments(review, facts.inline_comments), rules)
-    if facts.inline_comments is None and known:
-        items, more = known.items, known.more
+    formal = _FORMAL.get(review.state)
     role = facts.roles.get(review.author.id, known.permission if known else None)
+    counted = counts(review.author, role, hearing.pull_request, facts, rules)
+    # What strangers say is not even listened to: there may be any amount of it.
+    speech = hear(review.body, rules.gates, url=review.url) if counted else Speech()
+    stance = formal or (speech.stance if counted else spoken_stance(review.body))
+    if stance is None:
+        # Its author took the VERDICT line out again.
+        return known and replace(known, lifted_at=known.lifted_at or hearing.now)
+    items, more = _items(review, speech, facts.inline_comments, rules) if counted else ((), 0)
+    if counted and not items and stance is Stance.REJECTS and rules.detection.enabled:
+        items = inferred(review, _own_comments(review, facts.inline_comments), rules)
+    if counted and facts.inline_comments is None and known:
+        items, more = known.items, known.more
     return Verdict(
         id=f"review:{review.id}",
         validator=Validator(f"user:{review.author.id}", review.author.login, bot=review.author.bot),
@@ -81,9 +85,10 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
         items=items,
         more=more,
         url=review.url,
-        counted=counts(review.author, role, hearing.pull_request, facts, rules),
+        counted=counted,
         permission=role,
-        lifted_at=known.lifted_at if known else None,
+        # Only a formal review can be dismissed; a line that was taken out can be put in again.
+        lifted_at=known.lifted_at if known and formal else None,
         body_hash=hashlib.sha256(review.body.encode("utf-8", "surrogatepass")).hexdigest(),
     )
 

@@ -47,7 +47,7 @@ def hear(body: str, gates: Gates, *, url: str = "", place: Place | None = None) 
             for item in spoken
         ]
     items, more = bounded(spoken)
-    return Speech(_stance(body), items, more)
+    return Speech(spoken_stance(body), items, more)
 
 
 def bounded(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
@@ -67,8 +67,10 @@ def bounded(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
     return tuple(sorted(said, key=lambda item: tags[item.tag])), len(left_out)
 
 
-def _stance(body: str) -> Stance | None:
+def spoken_stance(body: str) -> Stance | None:
     """The last VERDICT that stands on a line of its own."""
+    if "VERDICT:" not in body:
+        return None
     lines = body.splitlines()
     found = None
     for comment in prose.comments(body):

@@ -9,39 +9,36 @@ from bot.decisions.verdicts import is_opinion
 from bot.domain.events import Event, InlineComment, InlineCommentSeen, Review, ReviewSeen, ReviewState
 from bot.domain.facts import Facts
 from bot.domain.model import Account, PullRequest, Stance
-from bot.domain.rules import Rules
 from bot.ports import GitHub
 
 # GitHub's webhooks can be ahead of its API by a moment.
 _LAG = timedelta(seconds=60)
 
 
-async def gather(
-    pull_request: PullRequest, events: Sequence[Event], rules: Rules, github: GitHub, now: datetime
-) -> Facts:
+async def gather(pull_request: PullRequest, events: Sequence[Event], github: GitHub, now: datetime) -> Facts:
     """The facts that these events make necessary; nothing is read where no verdict can have changed."""
     me = await github.me()
     truth = None
     if pull_request.unsure:
         truth = await github.pull_request(pull_request.repository, pull_request.number)
-    if not any(_matters(event, pull_request, rules) for event in events):
+    if not any(_matters(event, pull_request) for event in events):
         return Facts(me, truth)
     reviews = _with_seen_reviews(await github.reviews(pull_request.repository, pull_request.number), events)
     comments = None
-    if any(_rejects(review, rules) for review in reviews):
+    if any(_rejects(review) for review in reviews):
         read = await github.inline_comments(pull_request.repository, pull_request.number)
         comments = _with_seen_comments(read, events, now)
-    return Facts(me, truth, reviews, comments, await _roles(pull_request, reviews, rules, github, me))
+    return Facts(me, truth, reviews, comments, await _roles(pull_request, reviews, github, me))
 
 
-def _matters(event: Event, pull_request: PullRequest, rules: Rules) -> bool:
+def _matters(event: Event, pull_request: PullRequest) -> bool:
     known = {verdict.id for verdict in pull_request.verdicts}
     match event:
         case ReviewSeen():
             return (
                 event.review.state is ReviewState.DISMISSED
                 or f"review:{event.review.id}" in known
-                or is_opinion(event.review, rules)
+                or is_opinion(event.review)
             )
         case InlineCommentSeen():
             return f"review:{event.comment.review_id}" in known
@@ -49,9 +46,9 @@ def _matters(event: Event, pull_request: PullRequest, rules: Rules) -> bool:
             return False
 
 
-def _rejects(review: Review, rules: Rules) -> bool:
+def _rejects(review: Review) -> bool:
     return review.state is ReviewState.CHANGES_REQUESTED or (
-        review.state is ReviewState.COMMENTED and is_opinion(review, rules)
+        review.state is ReviewState.COMMENTED and is_opinion(review)
     )
 
 
@@ -80,7 +77,7 @@ def _with_seen_comments(
 
 
 async def _roles(
-    pull_request: PullRequest, reviews: Iterable[Review], rules: Rules, github: GitHub, me: Account
+    pull_request: PullRequest, reviews: Iterable[Review], github: GitHub, me: Account
 ) -> dict[int, str | None]:
     """The role of every account whose opinion is new; an old one keeps the role it had then."""
     settled = {
@@ -90,6 +87,6 @@ async def _roles(
     for review in reviews:
         account = review.author
         asked = account.id in roles or account.id in {0, me.id, pull_request.author.id}
-        if not asked and f"review:{review.id}" not in settled and is_opinion(review, rules):
+        if not asked and f"review:{review.id}" not in settled and is_opinion(review):
             roles[account.id] = await github.role(pull_request.repository, account)
     return roles

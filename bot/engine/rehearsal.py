@@ -68,7 +68,7 @@ class Stage:
     async def _read(
         self, github: GitHub, known: PullRequest, event: Event, rules: Rules, now: datetime
     ) -> Facts:
-        facts = await gather(known, (event,), rules, github, now)
+        facts = await gather(known, (event,), github, now)
         facts = await listen(facts, known, (event,), rules, github)
         return replace(facts, config=await proposed_config(known, (event,), self.rule_book, github))
 

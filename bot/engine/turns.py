@@ -98,7 +98,7 @@ class Turns:
             return Turn(None, (), read.done, read.unreadable)
         now = self.clock()
         rules = await self.rule_book.rules(known.repository)
-        facts = await gather(known, events, rules, self.github, now)
+        facts = await gather(known, events, self.github, now)
         facts = await listen(facts, known, events, rules, self.github)
         proposed = await proposed_config(known, events, self.rule_book, self.github)
         facts = replace(facts, config=proposed)

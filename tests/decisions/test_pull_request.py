@@ -9,7 +9,7 @@ from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
 from bot.domain.events import ReviewState
 from bot.domain.facts import Facts
-from bot.domain.model import Account, Revision
+from bot.domain.model import Account, Revision, Stance
 from bot.domain.rules import Comment
 from tests.builders import (
     ALICE,
@@ -255,3 +255,23 @@ def test_the_third_time_in_a_row_a_person_decides():
         "**Next**: stop, a person decides: the same blocking issue came back for the third time."
         in effect.body
     )
+
+
+def test_a_strangers_review_is_recorded_without_their_words():
+    (said,) = decided(
+        pull_request(), facts(review(3, BAD_DATE), roles={ALICE.id: "read"})
+    ).pull_request.verdicts
+    assert (said.stance, said.counted, said.items) == (Stance.REJECTS, False, ())
+
+
+def test_words_that_were_not_counted_are_heard_once_their_author_may_judge():
+    known = decided(pull_request(), facts(review(3, BAD_DATE), roles={ALICE.id: "read"})).pull_request
+    assert shown(known, facts(review(3, BAD_DATE))).issues == ("date_errors",)
+
+
+def test_a_verdict_line_that_is_taken_out_again_no_longer_rejects():
+    said = review(3, f"<!-- VERDICT:LEO:REQUEST_CHANGES -->\n{BAD_DATE}", state=ReviewState.COMMENTED)
+    known = after(pull_request(), facts(said))
+    assert marker(known, facts(replace(said, body="never mind")))["verdict"] == "accept"
+    again = decided(known, facts(replace(said, body="never mind"))).pull_request
+    assert shown(replace(again, sticky=None), facts(said)).issues == ("date_errors",)
