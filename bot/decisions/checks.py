@@ -13,7 +13,7 @@ from bot.domain.comment import Site
 from bot.domain.config_check import config_check
 from bot.domain.document import issue_text
 from bot.domain.effects import Effect
-from bot.domain.escape import cut, marker
+from bot.domain.escape import cut, marker, quiet
 from bot.domain.facts import Facts, Moment
 from bot.domain.feedback import Feedback
 from bot.domain.model import PullRequest
@@ -130,7 +130,7 @@ def _with_suggestions(known: PullRequest, feedback: Feedback) -> tuple[PullReque
 
 def _suggestion_body(gate: str, tag: str, line: str) -> str:
     fence = "`" * max(3, _longest_run(line) + 1)
-    return f"{gate} (`{tag}`)\n\n{fence}suggestion\n{line}\n{fence}"
+    return f"{quiet(gate)} (`{tag}`)\n\n{fence}suggestion\n{line}\n{fence}"
 
 
 def _longest_run(text: str) -> int:

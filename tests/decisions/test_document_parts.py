@@ -94,6 +94,14 @@ def test_a_file_that_may_hold_secrets_is_not_quoted():
     assert "context_before" not in items(facts(review(3), comments=(said,)))[0]["location"]
 
 
+def test_the_diff_of_a_file_that_may_hold_secrets_is_not_quoted_either():
+    patch = "@@ -0,0 +1,3 @@\n+KEY=1\n+TOKEN=2\n+MORE=3"
+    revision = Revision(HEADS[0], at(-60), files=(FileDiff(".env", patch=patch),))
+    said = replace(review(3), documents=(Item("scope_error", "too wide", Place(".env", 2)),))
+    location = items(facts(said), known=pull_request(revisions=(revision,)))[0]["location"]
+    assert set(location) == {"type", "reference", "path", "line"}
+
+
 def test_evidence_is_what_a_check_printed_its_number_and_the_rule():  # rows 42-44
     check = CheckSeen(REPOSITORY, HEADS[0], "cover", "failure", at(5), "https://ci/1", title="coverage 61 %")
     gate = replace(RULES.gates.get("date_errors"), guide="CLAUDE.md#dates")
