@@ -159,9 +159,12 @@ async def test_a_stranger_needs_the_key_of_the_console_and_it_is_good_once(githu
                 (await owner.get(where, headers=far)).status,
                 (await stranger.get(where, headers=far, params={"key": key})).status,
                 (await stranger.get(where, headers={"Host": "rebound.example"})).status,
+                # What nginx makes of a stranger's request where nothing is configured but `proxy_pass`.
+                (await stranger.get(where, headers={"Connection": "close"})).status,
                 (await stranger.get(where)).status,
+                (await stranger.get(where, headers={"Connection": "keep-alive"})).status,
             ]
-    assert statuses == [403, 403, 200, 200, 403, 403, 200]
+    assert statuses == [403, 403, 200, 200, 403, 403, 403, 403, 200]
 
 
 async def test_a_form_of_another_site_is_refused(github, tmp_path):

@@ -27,6 +27,9 @@ def came_from_here(peer: str | None, headers: Mapping[str, str]) -> bool:
     """Whether the browser runs on this machine; what a proxy passes on does not count as that."""
     if any(name in headers for name in _PROXIES):
         return False
+    # nginx as it comes adds no header and changes `Host` to ours, but it never passes this one on.
+    if headers.get("Connection", "").lower() != "keep-alive":
+        return False
     # By the name too: another site's script could have its own name lead to this machine.
     name = headers.get("Host", "").rpartition(":")[0] or headers.get("Host", "")
     try:
