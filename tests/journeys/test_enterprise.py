@@ -1,0 +1,90 @@
+"""The same on a GitHub Enterprise Server: other addresses, and no detour for links."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot import settings as settings_of
+from bot.standin import AppFacts, Inline, Opening, Standin
+from tests.journeys.town import KEYS, SECRET, Town
+
+DATE = "<!-- ISSUES: date_errors -->"
+WORSE = "<!-- ISSUES: date_errors, frontmatter_schema -->"
+
+
+class EnterpriseTown(Town):
+    """A town whose GitHub has everything under one host, and derives the GraphQL address from the API's."""
+
+    def __init__(self, facts: AppFacts, database_url: str) -> None:
+        super().__init__(facts, database_url)
+        self.github = Standin(facts, clock=self.clock, enterprise=True)
+
+    @property
+    def settings(self):
+        return replace(super().settings, graphql_url=settings_of.graphql_url(self.github.api_url))
+
+
+@pytest.fixture
+async def journey(sqlite_url):
+    place = EnterpriseTown(AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
+    async with place.github, place.running():
+        yield place
+
+
+@pytest.fixture
+def pull(journey):
+    knowledge = journey.github.repository("acme/knowledge", collaborators={"alice": "write"})
+    changed = {"notes/q3.md": "# Q3\n\nIn 2062 it grew.\n"}
+    return journey.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files=changed))
+
+
+async def test_the_addresses_are_those_of_an_enterprise_server(journey):
+    assert journey.settings.api_url.endswith("/api/v3")
+    assert journey.settings.graphql_url == journey.github.graphql_url
+    assert journey.settings.graphql_url.endswith("/api/graphql")
+
+
+async def test_a_rejection_links_to_the_server_itself_and_never_through_githubs_other_name(journey, pull):
+    github = journey.github
+    place = Inline("notes/q3.md", "[date_errors] The year is wrong.", 3)
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE, [place])
+    await journey.settled()
+    [body] = journey.comments(pull)
+    host = github.api_url.removesuffix("/api/v3")
+    assert f"({host}/acme/knowledge/blob/{pull.head_sha}/notes/q3.md#L3)" in body
+    assert ("redirect.github.com" in body, "https://github.com" in body) == (False, False)
+
+
+async def test_a_worse_verdict_supersedes_the_comment_over_graphql(journey, pull):
+    github = journey.github
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+    await journey.settled()
+    journey.later()
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", WORSE)
+    await journey.settled()
+    old, new = [each for each in github.comments_of(pull) if each.user is github.app.bot]
+    assert (old.minimized, new.minimized) == ("outdated", None)
+    assert [marker["issues"] for marker in journey.markers(pull)] == [["date_errors", "frontmatter_schema"]]
+    assert "redirect.github.com" not in old.body
+    assert len(github.asked("POST", "/api/graphql")) == 1
+
+
+async def test_history_and_iterations_name_other_commits_in_code(journey, pull):
+    github = journey.github
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+    await journey.settled()
+    journey.later()
+    github.push(pull, {"notes/q3.md": "# Q3\n\nIn 2026 it grew.\n"})
+    await journey.settled()
+    journey.later()
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+    github.comment(pull, "alice", "/feedback-history @rio-agent[bot]")
+    await journey.settled()
+    bodies = journey.comments(pull)
+    assert len(bodies) == 2
+    assert [("redirect.github.com" in body, "https://github.com" in body) for body in bodies] == [
+        (False, False),
+        (False, False),
+    ]

@@ -1,0 +1,119 @@
+"""`/readyz` says what is so, whatever happens to the store, the worker and GitHub."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+
+from bot import wiring
+from bot.engine.pulse import Pace
+from tests.journeys.postgres import postgres as a_server
+from tests.journeys.test_crash import Server
+
+DATE = "<!-- ISSUES: date_errors -->"
+COMMENTS = "/repos/acme/knowledge/issues/*/comments"
+READY = (200, {"status": "ready", "store": "ok", "worker": "ok"})
+
+
+@pytest.fixture(scope="module")
+def own_server():
+    """A server that may be taken away."""
+    with a_server() as started:
+        yield started
+
+
+@pytest.fixture
+def store_url(sqlite_url):
+    return sqlite_url
+
+
+async def readiness(address) -> tuple[int, dict]:
+    host, port = address
+    async with aiohttp.ClientSession() as session, session.get(f"http://{host}:{port}/readyz") as answer:
+        return answer.status, await answer.json()
+
+
+async def test_a_process_is_ready_also_while_github_is_away(town):
+    town.github.fail("*", "*", status=503, times=1000)
+    async with town.running() as instance:
+        await instance.settled()
+        assert await readiness(instance.address) == READY
+
+
+async def test_a_store_that_is_away_makes_it_unready_until_it_is_back(town, own_server):
+    town.database_url = own_server.url
+    async with town.running() as instance:
+        await instance.settled()
+        assert await readiness(instance.address) == READY
+        await own_server.stop()
+        away = await readiness(instance.address)
+        await own_server.start()
+        again = await readiness(instance.address)
+    assert (away, again) == ((503, {"status": "not ready", "store": "away"}), READY)
+
+
+async def test_a_web_only_process_is_not_asked_for_a_worker(town, own_server):
+    town.database_url = own_server.url
+    async with wiring.running(town.settings, work=False) as instance:
+        assert await readiness(instance.address) == (200, {"status": "ready", "store": "ok"})
+
+
+async def test_a_worker_that_does_not_beat_is_stuck(town):
+    async with wiring.running(town.settings, pace=Pace(beat_every=3600)) as instance:
+        await instance.settled()
+        instance.worker.pulse.note(instance.worker.pulse.now() - 11)
+        assert await readiness(instance.address) == (
+            503,
+            {"status": "not ready", "store": "ok", "worker": "stuck"},
+        )
+
+
+@asynccontextmanager
+async def hanging(town, knowledge):
+    """`whetstone serve`, in the middle of a write that GitHub does not answer."""
+    pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+    fault = town.github.hang("POST", COMMENTS, times=1)
+    server = Server(town)
+    await server.start()
+    try:
+        town.github.webhook_url = f"http://127.0.0.1:{server.port}/webhook"
+        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+        await town.github.until(lambda: fault.met)
+        yield server
+    finally:
+        if server.process.returncode is None:
+            await server.kill()
+
+
+async def test_a_process_that_was_asked_to_stop_says_so_and_is_gone_within_ten_seconds(town, knowledge):
+    loop = asyncio.get_running_loop()
+    async with hanging(town, knowledge) as server:
+        asked = loop.time()
+        server.process.terminate()
+        while b"Stopping" not in await server.process.stdout.readline():
+            pass
+        answer = await readiness(("127.0.0.1", server.port))
+        status = await server.process.wait()
+        took = loop.time() - asked
+    assert answer == (503, {"status": "not ready", "store": "ok", "worker": "stopping"})
+    assert (status, took < 10) == (0, True)
+
+
+async def test_a_store_that_can_not_be_reached_stops_the_start_with_one_line(town):
+    server = Server(town)
+    server.environment["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/nothing"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "bot",
+        "serve",
+        env=server.environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, said = await process.communicate()
+    assert (process.returncode, said.decode().count("\n"), b"Traceback" in said) == (2, 1, False)
