@@ -40,10 +40,13 @@ def with_comment(
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
     key = f"comment:{seen.comment_id}"
     known = verdicts.get(key)
+    if known and known.edited_at and seen.updated_at < known.edited_at:
+        return pull_request.verdicts  # GitHub told of the newer version first
     stance, items, more = _stance(seen, rules)
     if seen.action == "deleted" or stance is None:
         if known:
-            verdicts[key] = replace(known, lifted_at=known.lifted_at or seen.updated_at)
+            lifted = known.lifted_at or seen.updated_at
+            verdicts[key] = replace(known, lifted_at=lifted, edited_at=seen.updated_at)
         return tuple(verdicts.values())
     verdicts[key] = Verdict(
         id=key,
@@ -56,6 +59,7 @@ def with_comment(
         url=seen.url,
         counted=seen.author.id not in {me.id, pull_request.author.id},
         permission="config",
+        edited_at=seen.updated_at,
         body_hash=hashlib.sha256(seen.body.encode("utf-8", "surrogatepass")).hexdigest(),
     )
     return tuple(verdicts.values())

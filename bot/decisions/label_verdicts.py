@@ -33,6 +33,10 @@ def with_label(
         verdicts[f"label:{tag}"] = _verdict(tag, seen, role, counted=counted)
     elif known:
         verdicts[known.id] = replace(known, lifted_at=known.lifted_at or at)
+    else:
+        # GitHub may tell of this before it tells that the label was put on.
+        gone = _verdict(tag, seen, role, counted=False)
+        verdicts[gone.id] = replace(gone, stance=Stance.SILENT, items=(), lifted_at=at)
     return tuple(verdicts.values())
 
 

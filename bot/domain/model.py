@@ -122,6 +122,8 @@ class Verdict:
     permission: str | None = None
     lifted_at: datetime | None = None
     body_hash: str = ""
+    edited_at: datetime | None = None
+    """When the words were last changed, where GitHub says so: an older version never replaces a newer."""
 
 
 @dataclass(frozen=True, slots=True)

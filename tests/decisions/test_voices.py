@@ -148,6 +148,13 @@ def test_a_label_is_a_verdict_of_whoever_put_it_there():
     assert verdict.items == (Item("date_errors", url="https://github.com/p/1"),)
 
 
+def test_a_label_whose_removal_is_told_first_does_not_stand():
+    late = heard(label(action="unlabeled", minutes=9), label(minutes=5))
+    assert [(each.stance, each.items) for each in late] == [(Stance.SILENT, ())]
+    (again,) = heard(label(minutes=12), known=pull_request(verdicts=late))
+    assert (again.stance, again.lifted_at, again.counted) == (Stance.REJECTS, None, True)
+
+
 def test_a_label_taken_off_is_lifted_and_put_on_again_stands_again():
     first = heard(label())
     off = heard(label(action="unlabeled", minutes=6), known=replace(pull_request(), verdicts=first))
@@ -189,6 +196,16 @@ def test_a_named_validators_comment_counts_by_its_codes(body, stance, tags):
     (verdict,) = heard(comment(body))
     assert (verdict.stance, [item.tag for item in verdict.items]) == (stance, tags)
     assert (verdict.permission, verdict.url, len(verdict.body_hash)) == ("config", "https://c/81", 64)
+
+
+def test_an_older_version_of_a_comment_that_is_told_late_changes_nothing():
+    rejects = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: a_b -->"
+    edited = comment("<!-- VERDICT:LEO:APPROVE -->", action="edited", updated_at=at(9))
+    (verdict,) = heard(edited, comment(rejects))
+    assert verdict.stance is Stance.APPROVES
+    taken_back = comment("never mind", action="edited", updated_at=at(12))
+    (verdict,) = heard(comment(rejects), taken_back, edited)
+    assert verdict.lifted_at == at(12)
 
 
 def test_a_critical_item_without_a_tag_rejects_in_a_comment_too():
