@@ -110,6 +110,23 @@ class Parked:
     parked_at: datetime
 
 
+class DeliveryState(StrEnum):
+    """How far a delivery has come."""
+
+    QUEUED = "queued"
+    DONE = "done"
+    PARKED = "parked"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A delivery in the inbox, and what became of it."""
+
+    delivery: Delivery
+    state: DeliveryState
+    error: str = ""
+
+
 class StoreUnavailable(Exception):
     """The store can't take or give anything right now."""
 
@@ -259,6 +276,10 @@ class Store(Inbox, Protocol):
         """Queue parked deliveries again; returns how many."""
         ...
 
+    async def queued(self, lanes: str, ids: str) -> int:
+        """How many deliveries wait whose lane and id begin so."""
+        ...
+
     async def sweep(self) -> int:
         """Forget what is older than its retention; returns how many rows changed."""
         ...
@@ -284,6 +305,26 @@ class FoundIssue:
     number: int
     open: bool
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestPage:
+    """Some of a repository's pull requests, and where the next ones are."""
+
+    pull_requests: tuple[PullRequestSnapshot, ...]
+    following: str = ""
+    """The next page's address; empty on the last one."""
+    total: int | None = None
+    """At most so many there are on all pages, where GitHub says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many calls an installation has left in this hour."""
+
+    left: int
+    limit: int
+    resets_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,7 +503,19 @@ class Contents(Protocol):
         ...
 
 
-class GitHub(Contents, Commits, Threads, Protocol):
+class Archive(Protocol):
+    """What the engine asks of GitHub about the time before it was told of anything."""
+
+    async def pull_requests_page(self, repository: Repository, page: str) -> PullRequestPage:
+        """The pull requests of this page, or of the first one, the last changed first."""
+        ...
+
+    async def budget(self, repository: Repository) -> Budget | None:
+        """What the installation may still ask in this hour; None where nothing is counted."""
+        ...
+
+
+class GitHub(Contents, Commits, Threads, Archive, Protocol):
     """What the engine asks of GitHub, on behalf of an installation."""
 
     async def me(self) -> Account:

@@ -284,9 +284,10 @@ async def _working(
 ) -> AsyncIterator[tuple[Worker, WeekClock]]:
     from bot.adapters import payloads
     from bot.adapters.metrics import CountedTurns
-    from bot.adapters.payloads import derived
+    from bot.adapters.payloads import derived, jobs
     from bot.adapters.payloads.chores import week_delivery
     from bot.adapters.rule_book import ByCheckRun
+    from bot.engine.backfill import Writing
     from bot.engine.clock import WeekClock
     from bot.engine.turns import Turns
     from bot.engine.worker import Worker
@@ -294,7 +295,10 @@ async def _working(
     async with _github(configuration, clock, meter, pulse.is_fresh) as github:
         rule_book = _rule_book(github, store, ByCheckRun(store, clock), clock)
         where = site(configuration)
-        turns = Turns(store, github, rule_book, payloads.read, where, clock, new_id, derived.for_pull_request)
+        writing = Writing(jobs.backfill_step, derived.past)
+        turns = Turns(
+            store, github, rule_book, payloads.read, where, clock, new_id, derived.for_pull_request, writing
+        )
         worker = Worker(store, CountedTurns(turns, meter, clock), clock, pulse=pulse)
         week_clock = WeekClock(store, rule_book, week_delivery, clock)
         running, ticking = asyncio.create_task(worker.run()), asyncio.create_task(week_clock.run())

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from bot.decisions.revisions import with_check, with_thread
 from bot.domain.events import (
+    BackfillDue,
     CheckSeen,
     CommentSeen,
     ConfigBroken,
@@ -16,9 +17,11 @@ from bot.domain.events import (
     InlineCommentSeen,
     InstallationSeen,
     LabelSeen,
+    PastSeen,
     PullRequestSeen,
     PullRequestSnapshot,
     RepositoryChanged,
+    RetryDue,
     ReviewSeen,
     ThreadSeen,
     ValidationSeen,
@@ -32,7 +35,7 @@ MOST_REVISIONS = 1_000
 def record(pull_request: PullRequest | None, event: Event, received_at: datetime) -> PullRequest | None:
     """The pull request with what the event shows; an older event never overwrites a newer one."""
     match event:
-        case PullRequestSeen() | ReviewSeen() | InlineCommentSeen() | LabelSeen():
+        case PullRequestSeen() | ReviewSeen() | InlineCommentSeen() | LabelSeen() | PastSeen():
             return _with_snapshot(pull_request, event.pull_request)
         case ThreadSeen():
             return with_thread(_with_snapshot(pull_request, event.pull_request), event)
@@ -41,6 +44,8 @@ def record(pull_request: PullRequest | None, event: Event, received_at: datetime
             known = pull_request if seen is None else _with_snapshot(pull_request, seen)
             return with_check(known, event) if known and isinstance(event, CheckSeen) else known
         case ConfigBroken() | ValidationSeen() | RepositoryChanged() | InstallationSeen() | WeekDue():
+            return pull_request
+        case BackfillDue() | RetryDue():
             return pull_request
         case CommentSeen():
             return _with_comment(pull_request, event, received_at)

@@ -207,6 +207,39 @@ class WeekDue:
 
 
 @dataclass(frozen=True, slots=True)
+class BackfillDue:
+    """The next step of reading a repository's earlier pull requests."""
+
+    repository: Repository
+    run: str
+    """Which reading it belongs to; a repeated step has the same deliveries."""
+    step: int = 0
+    page: str = ""
+    """The address of the page to read, as GitHub gave it; empty for the first."""
+    read: int = 0
+    """How many pull requests the earlier steps handed on."""
+    total: int | None = None
+    """How many there are, as far as GitHub says so."""
+    since: datetime | None = None
+    closing: bool = False
+    """No page is left: this step only waits for what was handed on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastSeen:
+    """A pull request as it is, from the time before the App was told of anything."""
+
+    pull_request: PullRequestSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class RetryDue:
+    """Deliveries that were given up on are to be queued again."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFinding:
     """One result of a linter, before the config says which tag its rule means."""
 
@@ -258,4 +291,7 @@ Event = (
     | RepositoryChanged
     | InstallationSeen
     | WeekDue
+    | BackfillDue
+    | PastSeen
+    | RetryDue
 )

@@ -8,13 +8,13 @@ from datetime import datetime
 
 from bot.domain.comment import Site
 from bot.domain.effects import Effect
-from bot.domain.events import Event, InstallationSeen, RepositoryChanged, WeekDue
+from bot.domain.events import Event, InstallationSeen, RepositoryChanged, RetryDue, WeekDue
 from bot.domain.memos import InstallationGone, Memo, RepositoryGone, RepositorySeen
 from bot.domain.weeks import week_named
 from bot.engine.weeks import Weeks
 from bot.ports import GitHub, RuleBook, Store
 
-_LANES = ("weekly:", "repository:", "installation:")
+_LANES = ("weekly:", "repository:", "installation:", "parked:")
 
 
 def is_chore(lane: str) -> bool:
@@ -46,6 +46,8 @@ class Chores:
                     memos += self._repository(event)
                 case InstallationSeen():
                     memos += self._installation(event)
+                case RetryDue():
+                    await self.store.retry(event.ids)
                 case _:
                     continue
         return tuple(effects), tuple(memos)

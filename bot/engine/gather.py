@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from bot.decisions.verdicts import is_opinion
-from bot.domain.events import Event, InlineComment, InlineCommentSeen, Review, ReviewSeen, ReviewState
+from bot.domain.events import (
+    Event,
+    InlineComment,
+    InlineCommentSeen,
+    PastSeen,
+    Review,
+    ReviewSeen,
+    ReviewState,
+)
 from bot.domain.facts import Facts
 from bot.domain.model import Account, PullRequest, Stance
 from bot.ports import GitHub
@@ -42,6 +50,8 @@ def _matters(event: Event, pull_request: PullRequest) -> bool:
             )
         case InlineCommentSeen():
             return f"review:{event.comment.review_id}" in known
+        case PastSeen():
+            return True
         case _:
             return False
 

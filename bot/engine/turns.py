@@ -22,6 +22,7 @@ from bot.domain.facts import Moment
 from bot.domain.grounding.statements import unchecked
 from bot.domain.model import PullRequest
 from bot.engine import revisions
+from bot.engine.backfill import Backfill, Writing, is_backfill
 from bot.engine.chores import Chores, is_chore
 from bot.engine.commands import Commands
 from bot.engine.commit_turns import CommitTurns, is_about_commits
@@ -29,6 +30,7 @@ from bot.engine.gather import gather
 from bot.engine.grounding import observe
 from bot.engine.hearing import heard_at
 from bot.engine.listening import judged_unseen, listen, proposed_config, read_files
+from bot.engine.past import PastTurns, is_past
 from bot.engine.recall import first_seen, recent_records
 from bot.engine.sending import Sender
 from bot.ports import Claim, Delivery, Derive, GitHub, OutboxRow, Parse, RowState, RuleBook, Store, Turn
@@ -48,6 +50,7 @@ class Turns:
     clock: Callable[[], datetime]
     new_id: Callable[[], str]
     derive: Derive
+    writing: Writing
 
     async def take(self, claim: Claim) -> None:
         """Bring GitHub up to what the lane's deliveries say; raises where it must be tried again."""
@@ -66,7 +69,18 @@ class Turns:
     ) -> tuple[tuple[OutboxRow, ...], PullRequest | None]:
         if not claim.deliveries:
             return tuple(row for row in claim.outbox if row.state is RowState.READY), known
-        read = _Read.of(claim.deliveries, self.parse)
+        # The rest has the lane's next turn: what is of today is answered, what is past is not.
+        past = tuple(filter(is_past, claim.deliveries))
+        read = _Read.of(past or claim.deliveries, self.parse)
+        if is_backfill(claim.lane):
+            memos = await Backfill(self.store, self.github, self.writing, self.clock).done(
+                [event for event, _ in read.events]
+            )
+            return await self.store.apply(claim, Turn(None, (), read.done, read.unreadable, memos)), None
+        if past:
+            judging = PastTurns(self.github, self.rule_book, self.site, self.clock, self.new_id)
+            judged = await judging.judged(known, read.events)
+            return await self.store.apply(claim, Turn(judged, (), read.done, read.unreadable)), known
         if is_about_commits(claim.lane):
             return await self.store.apply(claim, await self._commit_turn(claim, read)), None
         if is_chore(claim.lane):

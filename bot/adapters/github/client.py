@@ -13,6 +13,7 @@ from cachetools import TTLCache
 
 from bot.adapters.github import revision_reads
 from bot.adapters.github.app_key import AppKey
+from bot.adapters.github.archive import ArchiveCalls
 from bot.adapters.github.callers import Callers
 from bot.adapters.github.conversations import ThreadCalls
 from bot.adapters.github.errors import Asked, Refusals
@@ -65,7 +66,7 @@ async def connect(  # noqa: PLR0913  each is one choice about the connections
         yield GitHubClient(key, wire, now)
 
 
-class GitHubClient(RevisionCalls, ThreadCalls):
+class GitHubClient(RevisionCalls, ThreadCalls, ArchiveCalls):
     """`ports.GitHub` over HTTP, for every installation of one App."""
 
     def __init__(self, key: AppKey, wire: Wire, now: Callable[[], datetime] = _utc_now) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
@@ -25,6 +26,8 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HOPS = 5
 _PAGES = 100
 _REMEMBERED = 16 * 1024 * 1024
+
+_LAST_PAGE = re.compile(r'[?&]page=(\d{1,9})[^>,]*>;\s*rel="last"')
 
 _Known = tuple[int, str, str]
 """Installation, address, accepted type: two installations never share an answer."""
@@ -81,6 +84,12 @@ class Api(GitHubAPI):
             page, url = await self._page(url, gaps)
             found += page
         raise Unavailable(f"{self._asked.what}: a list without an end")
+
+    async def page(self, path: str, **gaps: str | int) -> tuple[list[Any], str | None, int | None]:
+        """One page of a list, the next one's address, and the number of the last one where it is said."""
+        found, following = await self._page(path, gaps)
+        last = _LAST_PAGE.search(self._last.headers.get("link", ""))
+        return found, following, int(last[1]) if last else None
 
     async def items_until(
         self, path: str, is_enough: Callable[[Any], bool], **gaps: str | int

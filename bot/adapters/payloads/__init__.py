@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from bot.adapters.feedback_items import items_in
-from bot.adapters.payloads import chores, commits, things, validations
+from bot.adapters.payloads import chores, commits, jobs, things, validations
 from bot.adapters.payloads.fields import Json, Odd, find, identifier, mapping, moment, optional_moment, text
 from bot.domain.events import (
     CommentSeen,
@@ -124,10 +124,13 @@ _UNASKED_READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
 def _own(action: str, payload: Json) -> Event | Ignored:
     if action == validations.VALIDATION:
         return validations.read_validation(payload)
+    if action in _JOBS:
+        return jobs.read(action, payload)
     return (chores.week if action == chores.WEEKLY else commits.own)(action, payload)
 
 
-_OWN_ACTIONS = frozenset({commits.CONFIG_BROKEN, chores.WEEKLY, validations.VALIDATION})
+_JOBS = frozenset({jobs.BACKFILL, jobs.PAST, jobs.RETRY})
+_OWN_ACTIONS = frozenset({commits.CONFIG_BROKEN, chores.WEEKLY, validations.VALIDATION}) | _JOBS
 _ALL_READERS = {**_READERS, **_UNASKED_READERS, OWN_EVENT: (_own, _OWN_ACTIONS)}
 
 EVENTS = frozenset(_READERS)

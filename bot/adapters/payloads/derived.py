@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from bot.adapters.payloads import OWN_EVENT
+from bot.adapters.payloads import OWN_EVENT, jobs
 from bot.adapters.payloads.commits import CONFIG_BROKEN
-from bot.domain.events import PullRequestSnapshot
+from bot.domain.events import BackfillDue, PullRequestSnapshot
 from bot.domain.model import Account, Repository
 from bot.ports import Delivery
 
@@ -49,6 +49,15 @@ def config_broken(repository: Repository, version: str, now: datetime) -> Delive
     }
     identity = f"{lane}:{version}"
     return Delivery(identity, OWN_EVENT, lane, repository.installation_id, json.dumps(payload).encode(), now)
+
+
+def past(due: BackfillDue, seen: PullRequestSnapshot, now: datetime) -> Delivery:
+    """The row that has a pull request of the past recorded; the same one a backfill."""
+    where = due.repository
+    lane = f"pr:{where.id}:{seen.number}"
+    payload = {"action": jobs.PAST, "lane": lane, **jobs.repository(where), "pull_request": _written(seen)}
+    identity = f"backfill:{due.run}:pr:{seen.number}"
+    return Delivery(identity, OWN_EVENT, lane, where.installation_id, json.dumps(payload).encode(), now)
 
 
 def _written(seen: PullRequestSnapshot) -> dict[str, Any]:

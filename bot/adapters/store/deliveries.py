@@ -10,7 +10,7 @@ from sqlalchemy import FunctionElement, Over, Row, bindparam, func, or_, select,
 from bot.adapters.store.codec import plain
 from bot.adapters.store.schema import DONE, PARKED, QUEUED, delivery
 from bot.adapters.store.transaction import Transaction, moment
-from bot.ports import Claim, Delivery
+from bot.ports import Claim, Delivery, DeliveryState, Kept
 
 MOST = 100
 """Deliveries in one turn; the rest has the next one."""
@@ -61,6 +61,32 @@ def park(transaction: Transaction, lane: str, errors: Sequence[tuple[str, str]])
         transaction.execute(given_up, [{"which": one, "why": plain(error)} for one, error in errors])
 
 
+def kept(transaction: Transaction, delivery_id: str) -> Kept | None:
+    """A delivery as it stands in the inbox."""
+    row = transaction.execute(select(delivery).where(delivery.c.id == delivery_id)).first()
+    return None if row is None else _kept(row)
+
+
+def unfinished(transaction: Transaction, lane: str) -> Kept | None:
+    """The newest delivery of a lane that waits or was given up on."""
+    open_ones = delivery.c.state.in_((QUEUED, PARKED))
+    newest = select(delivery).where(delivery.c.lane == lane, open_ones)
+    newest = newest.order_by(delivery.c.accepted_at.desc(), delivery.c.position.desc()).limit(1)
+    row = transaction.execute(newest).first()
+    return None if row is None else _kept(row)
+
+
+def queued(transaction: Transaction, lanes: str, ids: str) -> int:
+    """How many wait whose lane and id begin so."""
+    begins = (
+        delivery.c.lane.startswith(lanes, autoescape=True),
+        delivery.c.id.startswith(ids, autoescape=True),
+    )
+    found = select(func.count()).select_from(delivery).where(delivery.c.state == QUEUED, *begins)
+    count: int = transaction.execute(found).scalar_one()
+    return count
+
+
 def count_attempt(transaction: Transaction, claim: Claim) -> None:
     """A turn with these deliveries failed."""
     tried = update(delivery).where(
@@ -71,6 +97,10 @@ def count_attempt(transaction: Transaction, claim: Claim) -> None:
 
 def _in_order(function: FunctionElement[Any]) -> Over[Any]:
     return function.over(partition_by=delivery.c.lane, order_by=(delivery.c.accepted_at, delivery.c.position))
+
+
+def _kept(row: Row[Any]) -> Kept:
+    return Kept(_delivery(row), DeliveryState(row.state), row.error or "")
 
 
 def _delivery(row: Row[Any]) -> Delivery:

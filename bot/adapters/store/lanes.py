@@ -153,6 +153,16 @@ def pause(transaction: Transaction, installation_id: int, until: float) -> None:
     )
 
 
+def rests_until(transaction: Transaction, key: str) -> float | None:
+    """When a lane that has work is due, its installation's pause heard; None where it has none."""
+    ready = later(lane.c.due_at, func.coalesce(installation.c.not_before, 0.0))
+    joined = lane.outerjoin(installation, installation.c.id == lane.c.installation_id)
+    at: float | None = transaction.execute(
+        select(ready).select_from(joined).where(lane.c.key == key, lane.c.due_at.is_not(None))
+    ).scalar()
+    return at
+
+
 def seconds_until_due(transaction: Transaction, who: Claimant) -> float | None:
     """How long until there is something to claim; None when nothing is waiting."""
     owner = and_(instance.c.id == lane.c.owner, instance.c.id != who.instance)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 
-from bot.adapters.store import budget, configs, lanes, outbox, parking, records, retention, turns
+from bot.adapters.store import budget, configs, deliveries, lanes, outbox, parking, records, retention, turns
 from bot.adapters.store import recorded as listing
 from bot.adapters.store.database import Database
 from bot.adapters.store.inbox import GroupCommit
 from bot.adapters.store.memory_access import SqlMemory
-from bot.adapters.store.transaction import Result, Transaction, Work
+from bot.adapters.store.transaction import Result, Transaction, Work, moment
 from bot.adapters.store.wakes import Wakes
 from bot.domain.effects import Effect
 from bot.domain.model import PullRequest, Sticky
@@ -19,6 +19,7 @@ from bot.ports import (
     Claim,
     Delivery,
     Fenced,
+    Kept,
     KeptConfig,
     OutboxRow,
     Parked,
@@ -172,6 +173,23 @@ class SqlStore:
         queued = await self._database.write(lambda transaction: parking.requeue(transaction, ids))
         self._wakes.wake()
         return len(queued)
+
+    async def kept(self, delivery_id: str) -> Kept | None:
+        """A delivery and what became of it, None where it is not known."""
+        return await self._database.read(lambda transaction: deliveries.kept(transaction, delivery_id))
+
+    async def unfinished(self, lane: str) -> Kept | None:
+        """The newest delivery of a lane that waits or was given up on."""
+        return await self._database.read(lambda transaction: deliveries.unfinished(transaction, lane))
+
+    async def queued(self, lanes: str, ids: str) -> int:
+        """How many deliveries wait whose lane and id begin so."""
+        return await self._database.read(lambda transaction: deliveries.queued(transaction, lanes, ids))
+
+    async def rests_until(self, lane: str) -> datetime | None:
+        """When a lane that has work is due; None where it has none."""
+        at = await self._database.read(lambda transaction: lanes.rests_until(transaction, lane))
+        return None if at is None else moment(at)
 
     async def sweep(self) -> int:
         """Forget what is older than its retention; returns how many rows changed."""

@@ -36,7 +36,11 @@ def list_pulls(call: Call) -> Answer:
         and (base is None or base == each.base_ref)
     ]
     ascending = call.query.get("direction") == "asc"
-    found.sort(key=lambda each: each.number, reverse=not ascending)
+    by_change = call.query.get("sort") == "updated"
+    found.sort(
+        key=lambda each: (each.updated_at if by_change else each.created_at, each.number),
+        reverse=not ascending,
+    )
     return page(call, found, lambda each: simple_pull(call.github, each))
 
 

@@ -1,0 +1,68 @@
+"""What GitHub knows of the time before we were told of anything, and how much may be asked of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.adapters.github.callers import Callers
+from bot.adapters.github.errors import Asked
+from bot.adapters.payloads import things
+from bot.adapters.payloads.fields import Odd, optional_integer
+from bot.domain.events import PullRequestSnapshot
+from bot.domain.model import Repository
+from bot.ports import Budget, Gone, PullRequestPage, Unavailable
+
+PAGE = 50
+"""Pull requests that are brought in at once: the daily work waits for no more than these."""
+_REPO = "/repos/{owner}/{repo}"
+# The last changed first: whatever changes meanwhile comes again, and nothing is passed over.
+_FIRST = f"{_REPO}/pulls?state=all&sort=updated&direction=desc&per_page={PAGE}"
+
+
+class ArchiveCalls:
+    """The calls of a backfill."""
+
+    _callers: Callers
+
+    async def repository(self, owner: str, name: str, installation_id: int) -> Repository:
+        """A repository as this installation sees it."""
+        asked = Asked(f"GET {_REPO} of {owner}/{name}", "metadata=read", installation_id)
+        tree = await self._callers.as_installation(asked, lambda api: api.get(_REPO, owner=owner, repo=name))
+        try:
+            return things.repository({"repository": tree, "installation": {"id": installation_id}})
+        except Odd as error:
+            raise Unavailable(f"GitHub's repository can't be read: {error}") from error
+
+    async def pull_requests_page(self, repository: Repository, page: str) -> PullRequestPage:
+        """The pull requests of this page, or of the first one, the last changed first."""
+        asked = Asked(
+            f"GET {_REPO}/pulls of {repository.full_name}", "pull_requests=read", repository.installation_id
+        )
+        names = {} if page else {"owner": repository.owner, "repo": repository.name}
+        found, following, last = await self._callers.as_installation(
+            asked, lambda api: api.page(page or _FIRST, **names)
+        )
+        read = (_pull(repository, tree) for tree in found)
+        total = len(found) if following is None and not page else last and last * PAGE
+        return PullRequestPage(tuple(each for each in read if each), following or "", total)
+
+    async def budget(self, repository: Repository) -> Budget | None:
+        """What the installation may still ask in this hour; asking this counts for nothing."""
+        asked = Asked("GET /rate_limit", "", repository.installation_id)
+        try:
+            told = await self._callers.as_installation(asked, lambda api: api.get("/rate_limit"))
+        except Gone:  # a server of one's own that counts nothing
+            return None
+        left, limit = (optional_integer(told, f"resources.core.{name}") for name in ("remaining", "limit"))
+        resets = optional_integer(told, "resources.core.reset")
+        if left is None or not limit or resets is None:
+            return None
+        return Budget(left, limit, datetime.fromtimestamp(min(resets, 2**40), UTC))
+
+
+def _pull(repository: Repository, tree: Any) -> PullRequestSnapshot | None:
+    try:
+        return things.pull_request_of(repository, tree)
+    except Odd:
+        return None
