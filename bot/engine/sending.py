@@ -50,15 +50,22 @@ class Sender:
 
     async def send(self, claim: Claim, rows: tuple[OutboxRow, ...], sticky: Sticky | None) -> Sticky | None:
         """The sticky comment after every row was written."""
+        left: Unavailable | None = None
         for row in rows:
             try:
                 sticky = await self._send(claim, row, sticky)
+            except Unavailable as away:
+                if not isinstance(row.effect, RetireComment | MinimiseReply):
+                    raise
+                left = away  # tidying up holds up nothing that somebody waits for
             except (Forbidden, Refused) as refusal:
                 await self._give_up(claim, row, refusal)
             except Gone as missing:
                 if claim.attempt < BELIEVE_GONE_AFTER:
                     raise Unavailable(str(missing)) from missing
                 await self._give_up(claim, row, missing)
+        if left:
+            raise left
         return sticky
 
     async def _give_up(self, claim: Claim, row: OutboxRow, reason: GitHubError) -> None:

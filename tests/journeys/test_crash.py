@@ -133,6 +133,19 @@ async def test_an_event_that_says_nothing_does_not_turn_an_owed_edit_into_a_seco
     assert [marker["issues"] for marker in journey.markers(pull)] == [["date_errors"]]
 
 
+async def test_an_old_comment_that_can_not_be_folded_away_holds_up_no_verdict(journey, pull):
+    github = journey.github
+    github.fail("POST", "/graphql", status=502, times=1000)
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+    await journey.settled()
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: date_errors, scope_error -->")
+    await github.until(lambda: any("graphql" in each.path for each in github.requests), timeout=20)
+    journey.later()
+    github.submit_review(pull, "alice", "APPROVED")
+    await github.until(lambda: journey.markers(pull)[-1]["verdict"] == "accept", timeout=20)
+    assert len(journey.markers(pull)) == 1
+
+
 def _written(github) -> int:
     """Attempts to post or edit a comment."""
     return sum(each.method in {"POST", "PATCH"} and "/issues/" in each.path for each in github.requests)
