@@ -78,6 +78,7 @@ async def test_reviews_come_oldest_first_without_pending_ones(client, standin, c
         submitted_at=at,
         head=pull.head_sha,
         url=reviews[0].url,
+        node_id=reviews[0].node_id,
     )
     assert reviews[0].url.endswith(f"#pullrequestreview-{first.id}")
 
