@@ -35,7 +35,7 @@ def spans(body: str) -> tuple[Span, ...]:
     """Cover the whole body in order, without gap or overlap; nothing for an empty body."""
     if not body:
         return ()
-    if not _SIGNS.search(body):
+    if not _may_be_marked_up(body):
         return (Span(Kind.TEXT, 0, len(body), 1),)
     starts = _line_starts(body)
     return tuple(
@@ -46,7 +46,7 @@ def spans(body: str) -> tuple[Span, ...]:
 
 def mask(body: str, *hidden: Kind) -> str:
     """Blank the hidden kinds: same length, same lines, so every offset still fits."""
-    if not _SIGNS.search(body):
+    if not _may_be_marked_up(body):
         return body
     parts: list[str] = []
     done = 0
@@ -76,9 +76,13 @@ def comments(body: str) -> tuple[Comment, ...]:
 
 
 # What can begin anything but plain text; most short comments have none of it.
-_SIGNS = re.compile(r"[`<>\[~\t]|://|www\.| {4}", re.IGNORECASE)
+_SIGNS = ("`", "<", ">", "[", "~", "\t", "://", "    ", "www.", "WWW.", "Www.")
 _VISIBLE = re.compile(r"[^\r\n]")
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\n|\r)?")
+
+
+def _may_be_marked_up(body: str) -> bool:
+    return any(sign in body for sign in _SIGNS)
 
 
 def _pieces(body: str) -> list[Piece]:

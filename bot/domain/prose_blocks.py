@@ -100,12 +100,15 @@ class _Reader:
         self.fence: _Open | None = None
         self.quoted_fence = ""
         self.quoted_text = False
+        self.quoted_line = -1
         self.resume = 0  # a comment or raw HTML block covers everything before this offset
         self.number = 0
 
     def read(self, number: int, start: int, end: int) -> None:
         self.number = number
         if end <= self.resume:
+            return
+        if self.body[start] == ">" and self._goes_on_quoting(start, end):
             return
         if start < self.resume:
             self._text(self.resume, end, 0)
@@ -225,7 +228,18 @@ class _Reader:
             self._text(stop, end, depth)
         return True
 
+    def _goes_on_quoting(self, at: int, end: int) -> bool:
+        """Take a further line into the quote that the line before belongs to."""
+        pieces = self.found.pieces
+        if self.quoted_line != self.number - 1 or self.lists or pieces[-1][0] is not Kind.QUOTE:
+            return False
+        _, start, _ = pieces.pop()
+        self._quote(at, end, goes_on=self.quoted_text)
+        pieces[-1] = (Kind.QUOTE, start, end)
+        return True
+
     def _quote(self, at: int, end: int, *, goes_on: bool) -> None:
+        self.quoted_line = self.number
         self.found.pieces.append((Kind.QUOTE, at, end))
         prefix = _QUOTES.match(self.body, at, end)
         inner = self.body[prefix.end() if prefix else at : end]

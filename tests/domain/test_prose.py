@@ -77,10 +77,11 @@ def test_code_blocks(body, found):
 @pytest.mark.parametrize(
     ("body", "found"),
     [
-        ("> a\n> b\n\nc", ["> a", "> b"]),
+        ("> a\n> b\n\nc", ["> a\n> b"]),
+        ("> a\r\n> b\nlazy\n> c", ["> a\r\n> b", "lazy", "> c"]),
         ("> a\nlazy\n\nc", ["> a", "lazy"]),
         ("> a\n- own list", ["> a"]),
-        ("> ```\n> a\nown words", ["> ```", "> a"]),
+        ("> ```\n> a\nown words", ["> ```\n> a"]),
         ("> # head\nown words", ["> # head"]),
         (">> nested `a`\n\nb", [">> nested `a`"]),
         ("- > in a list\n\nb", ["> in a list"]),

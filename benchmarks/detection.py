@@ -1,0 +1,101 @@
+"""How well the detector understands real reviews, how fast, and what the worst texts cost."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+
+from bot.adapters.detection_rules import shipped
+from bot.domain.detection import DetectionRules, FeedbackType, detect
+
+SHARED = Path(__file__).parent.parent.parent / "shared" / "data" / "review-language-dev.jsonl"
+SENTENCES = Path(__file__).parent / "sentences"
+LABELS = (*FeedbackType, "none")
+HOSTILE = (
+    "`",
+    "[",
+    "<!--",
+    "i do not think ",
+    "error: ",
+    "a.b.",
+    "tests fail ",
+    "(",
+    "> ",
+    "- ",
+    'File "a", line ',
+    "\t",
+)
+LONGEST = 65_536
+
+Row = tuple[str, str, bool]  # label, text, whether it is a hard one
+
+
+def main() -> None:
+    rules = shipped()
+    rows = _shared() if SHARED.is_file() else []
+    if rows:
+        _understanding(rows, rules)
+    else:
+        print("the shared set of real reviews is not here; no figures on understanding")
+    _speed([text for _, text, _ in rows] or _own(), rules)
+    _worst(rules)
+
+
+def _shared() -> list[Row]:
+    read = (json.loads(line) for line in SHARED.read_text("utf-8").splitlines() if line.strip())
+    return [(row["label"], row["text"], row["hard"]) for row in read]
+
+
+def _own() -> list[str]:
+    return [line for path in sorted(SENTENCES.glob("*.txt")) for line in path.read_text("utf-8").splitlines()]
+
+
+def _understanding(rows: list[Row], rules: DetectionRules) -> None:
+    seen = [(label, str(detect(text, rules).type or "none"), hard) for label, text, hard in rows]
+    pairs = Counter((label, found) for label, found, _ in seen)
+    print(f"{'class':<22}{'n':>5}{'precision':>11}{'recall':>8}{'F1':>8}")
+    figures = []
+    for label in LABELS:
+        right = pairs[label, label]
+        given = sum(count for (gold, _), count in pairs.items() if gold == label)
+        said = sum(count for (_, found), count in pairs.items() if found == label)
+        figures.append(2 * right / (given + said) if given + said else 0.0)
+        exact, complete = _share(right, said), _share(right, given)
+        print(f"{label:<22}{given:>5}{exact:>11.3f}{complete:>8.3f}{figures[-1]:>8.3f}")
+    harmless = [found for label, found, _ in seen if label == "none"]
+    hard = [found for label, found, is_hard in seen if label == "none" and is_hard]
+    print(f"macro-F1 {sum(figures) / len(figures):.3f}")
+    print(f"false alarms {_alarms(harmless):.3f} of {len(harmless)} harmless comments")
+    print(f"false alarms {_alarms(hard):.3f} of {len(hard)} hard ones among them")
+
+
+def _alarms(found: list[str]) -> float:
+    return _share(sum(one != "none" for one in found), len(found))
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _speed(texts: list[str], rules: DetectionRules) -> None:
+    best = min(_seconds(texts, rules) for _ in range(5))
+    print(f"speed {len(texts) / best:,.0f} comments a second on one core")
+
+
+def _worst(rules: DetectionRules) -> None:
+    """The dearest of texts made to hurt, long and short, in milliseconds a kilobyte."""
+    dearest = 0.0
+    for piece in HOSTILE:
+        for length in (1024, LONGEST):
+            text = (piece * length)[:length]
+            dearest = max(dearest, min(_seconds([text], rules) for _ in range(3)) / length * 1024 * 1000)
+    print(f"worst text {dearest:.2f} ms a kilobyte (aim: at most 1)")
+
+
+def _seconds(texts: list[str], rules: DetectionRules) -> float:
+    start = time.process_time()
+    for text in texts:
+        detect(text, rules)
+    return time.process_time() - start

@@ -1,0 +1,252 @@
+"""The detector's rules: read from YAML and a table of weights, or refused with everything that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import re2
+
+from bot.adapters.rule_files import nodes, rules_directory
+from bot.adapters.rule_files.document import read
+from bot.adapters.rule_files.nodes import Entry, Mapping, Node, Scalar
+from bot.domain.detection.pattern import PatternError, compile_phrase
+from bot.domain.detection.rules import Action, Cue, DetectionRules, FeedbackType, Says, Structure
+from bot.domain.gates import nearest
+from bot.domain.problems import Problem, RuleFileError
+
+MAIN = "detection.yml"
+OTHERS = "detection-*.yml"
+WEIGHTS = "detection-weights.tsv"
+VERSION = 1
+
+_WORDS = ("negations", "hypotheticals", "questions")
+_STRENGTHS = ("strong", "weak")
+_CUE = ("cue", "says", "strength", "reason", "example", "phrases")
+_STRUCTURE = ("structure", "says", "strength", "signal", "reason", "example", "pattern")
+_ACTION = ("action", "description", "template")
+_PARTS = ("version", "lists", "words", "actions", "structures", "cues")
+_NUMBERS = len(FeedbackType) + 1
+
+
+def shipped() -> DetectionRules:
+    """Return the rules that come with the product."""
+    return load_detection(rules_directory())
+
+
+def load_detection(directory: Path) -> DetectionRules:
+    """Return the rules of this directory; raises `RuleFileError` with the problems of all its files."""
+    main = directory / MAIN
+    others = sorted(directory.glob(OTHERS))
+    files = [(path.read_bytes(), str(path)) for path in (main, *others)]
+    table = directory / WEIGHTS
+    return parse_detection(files, (table.read_bytes(), str(table)))
+
+
+def parse_detection(files: Sequence[tuple[bytes, str]], table: tuple[bytes, str]) -> DetectionRules:
+    """Return the rules that these texts hold: the main file, files with further cues, and the weights."""
+    roots = [(read(data, file), file) for data, file in files]
+    problems = [
+        problem
+        for number, root in enumerate(roots)
+        for problem in _problems(*root, _lists(roots), number == 0)
+    ]
+    weights, wrong = _weights(*table)
+    problems += wrong
+    if problems:
+        raise RuleFileError(tuple(sorted(problems, key=lambda one: (one.file, one.line, one.column))))
+    main, *_ = (nodes.plain(root) for root, _ in roots)
+    cues = [cue for root, _ in roots for cue in nodes.plain(root).get("cues", ())]
+    return DetectionRules(
+        lists={name: tuple(text.split()) for name, text in main["lists"].items()},
+        negations=frozenset(main["words"]["negations"].split()),
+        hypotheticals=frozenset(main["words"]["hypotheticals"].split()),
+        questions=frozenset(main["words"]["questions"].split()),
+        cues=tuple(_cue(cue) for cue in cues),
+        structures=tuple(_structure(one) for one in main["structures"]),
+        actions={
+            FeedbackType(kind): tuple(_action(one) for one in listed)
+            for kind, listed in main["actions"].items()
+        },
+        weights=weights,
+    )
+
+
+def _cue(said: dict[str, str]) -> Cue:
+    phrases = tuple(line.strip() for line in said["phrases"].splitlines() if line.strip())
+    return Cue(
+        said["cue"],
+        Says(said["says"]),
+        said["strength"] == "strong",
+        said["reason"],
+        said["example"],
+        phrases,
+    )
+
+
+def _structure(said: dict[str, str]) -> Structure:
+    strong = said["strength"] == "strong"
+    return Structure(
+        said["structure"],
+        Says(said["says"]),
+        strong,
+        said["signal"],
+        said["reason"],
+        said["example"],
+        said["pattern"],
+    )
+
+
+def _action(said: dict[str, str]) -> Action:
+    return Action(said["action"], said["description"], said["template"])
+
+
+def _lists(roots: Sequence[tuple[Mapping, str]]) -> frozenset[str]:
+    entry = roots[0][0].get("lists")
+    return (
+        frozenset(one.key for one in entry.node.entries)
+        if entry and isinstance(entry.node, Mapping)
+        else frozenset()
+    )
+
+
+def _problems(root: Mapping, file: str, lists: frozenset[str], is_main: bool) -> Iterator[Problem]:  # noqa: FBT001
+    parts = _PARTS if is_main else ("version", "cues")
+    yield from _keys(root, "", parts, file)
+    version = root.get("version")
+    if version and not (isinstance(version.node, Scalar) and version.node.value == VERSION):
+        yield _at(version.node, file, "version is another one", f"use {VERSION}")
+    if is_main:
+        yield from _texts(root.get("lists"), file)
+        yield from _words(root.get("words"), file)
+        yield from _actions(root.get("actions"), file)
+    yield from _listed(root.get("structures"), _STRUCTURE, file, lists)
+    yield from _listed(root.get("cues"), _CUE, file, lists)
+
+
+def _texts(entry: Entry | None, file: str) -> Iterator[Problem]:
+    if entry is None:
+        return
+    if not isinstance(entry.node, Mapping):
+        yield _at(entry.node, file, f"{entry.key} is no mapping", "give it names with words")
+        return
+    for below in entry.node.entries:
+        if not _is_text(below.node):
+            yield _at(
+                below.node, file, f"{entry.key}.{below.key} is no text", "write words, with spaces between"
+            )
+
+
+def _words(entry: Entry | None, file: str) -> Iterator[Problem]:
+    yield from _texts(entry, file)
+    if entry and isinstance(entry.node, Mapping):
+        yield from _keys(entry.node, "words", _WORDS, file)
+
+
+def _actions(entry: Entry | None, file: str) -> Iterator[Problem]:
+    if entry is None:
+        return
+    if not isinstance(entry.node, Mapping):
+        yield _at(entry.node, file, "actions is no mapping", f"give it {', '.join(FeedbackType)}")
+        return
+    yield from _keys(entry.node, "actions", tuple(FeedbackType), file)
+    for below in entry.node.entries:
+        yield from _listed(below, _ACTION, file, frozenset())
+
+
+def _listed(
+    entry: Entry | None, known: tuple[str, ...], file: str, lists: frozenset[str]
+) -> Iterator[Problem]:
+    if entry is None:
+        return
+    if not isinstance(entry.node, nodes.Sequence):
+        yield _at(entry.node, file, f"{entry.key} is no list", f"give each entry {', '.join(known)}")
+        return
+    for number, item in enumerate(entry.node.items):
+        path = f"{entry.key}[{number}]"
+        if not isinstance(item, Mapping):
+            yield _at(item, file, f"{path} is no mapping", f"give it {', '.join(known)}")
+            continue
+        yield from _keys(item, path, known, file)
+        for below in item.entries:
+            yield from _value(below, path, file, lists)
+
+
+def _value(entry: Entry, path: str, file: str, lists: frozenset[str]) -> Iterator[Problem]:
+    if not _is_text(entry.node):
+        yield _at(entry.node, file, f"{path}.{entry.key} is no text", "write a few words")
+        return
+    text = str(entry.node.value) if isinstance(entry.node, Scalar) else ""
+    choices = {"says": tuple(Says), "strength": _STRENGTHS}.get(entry.key)
+    if choices and text not in choices:
+        yield _at(entry.node, file, f"{path}.{entry.key} is {text!r}", f"use one of {', '.join(choices)}")
+    elif entry.key == "phrases":
+        yield from _phrases(text, entry, path, file, lists)
+    elif entry.key == "pattern":
+        yield from _pattern(text, entry, path, file)
+
+
+def _phrases(text: str, entry: Entry, path: str, file: str, lists: frozenset[str]) -> Iterator[Problem]:
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            if line.strip():
+                compile_phrase(line.strip(), 0, lists)
+        except PatternError as wrong:
+            what = f"{path}.phrases has {line.strip()[:60]!r}: {wrong}"
+            yield Problem(
+                file,
+                entry.node.line + number,
+                entry.column,
+                what,
+                "see the language of phrases in detection.yml",
+            )
+
+
+def _pattern(text: str, entry: Entry, path: str, file: str) -> Iterator[Problem]:
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(text, options)
+    except re2.error as wrong:
+        yield _at(
+            entry.node, file, f"{path}.pattern is no expression of RE2 ({wrong})", "leave out look-around"
+        )
+
+
+def _keys(node: Mapping, path: str, known: tuple[str, ...], file: str) -> Iterator[Problem]:
+    below = f"{path}." if path else ""
+    for entry in node.entries:
+        if entry.key not in known:
+            near = nearest(entry.key, known)
+            allowed = f"did you mean {near}?" if near else f"use one of {', '.join(known)}"
+            yield Problem(file, entry.line, entry.column, f"{below}{entry.key} is unknown", allowed)
+    missing = [key for key in known if node.get(key) is None]
+    if missing:
+        yield _at(
+            node, file, f"{path or 'the file'} has no {', '.join(missing)}", f"it needs {', '.join(known)}"
+        )
+
+
+def _weights(data: bytes, file: str) -> tuple[dict[str, tuple[float, ...]], list[Problem]]:
+    """Read the table: a feature, a tab, and a number for each type and for none."""
+    found: dict[str, tuple[float, ...]] = {}
+    problems = []
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        feature, *columns = line.split("\t")
+        try:
+            values = tuple(float(column) for column in columns)
+        except ValueError:
+            values = ()
+        if len(values) != _NUMBERS:
+            allowed = f"a feature and {_NUMBERS} numbers, with tabs between"
+            problems.append(Problem(file, number, 1, "the line is no feature with its weights", allowed))
+        found[feature] = values
+    return found, problems
+
+
+def _is_text(node: Node) -> bool:
+    return isinstance(node, Scalar) and isinstance(node.value, str)
+
+
+def _at(node: Node, file: str, what: str, allowed: str) -> Problem:
+    return Problem(file, node.line, node.column, what, allowed)

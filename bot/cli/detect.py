@@ -1,0 +1,80 @@
+"""`whetstone detect`: JSON lines of comments in, JSON lines of what they say out."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from bot.cli import Command
+from bot.domain.detection import Detection, DetectionRules, detect
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        'Reads lines of JSON {"id", "text"} and writes for each {"id", "type", "confidence", "signals", '
+        '"actions"}; type is runtime_error, verification_failure, user_rejection, partial_success or null.'
+    )
+
+
+def _run(_arguments: argparse.Namespace) -> int:
+    rules = _rules()
+    bad = 0
+    for number, line in enumerate(_lines(), 1):
+        if not line.strip():
+            continue
+        try:
+            identity, text = _comment(line)
+        except ValueError as wrong:
+            print(f"whetstone detect: line {number}: {wrong}", file=sys.stderr)
+            bad += 1
+            continue
+        print(json.dumps(_shown(identity, detect(text, rules))), flush=True)
+    return 1 if bad else 0
+
+
+def _rules() -> DetectionRules:
+    """Load the shipped rules by name: a command must not know the adapters."""
+    rules: DetectionRules = importlib.import_module("bot.adapters.detection_rules").shipped()
+    return rules
+
+
+def _lines() -> Iterator[str]:
+    """Read as the lines come, so that a reader at the other end of a pipe need not wait."""
+    for raw in sys.stdin.buffer:
+        yield raw.decode("utf-8", "replace")
+
+
+def _comment(line: str) -> tuple[Any, str]:
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ValueError('this is not JSON; give {"id": …, "text": "…"}') from None
+    if not isinstance(said, dict) or "id" not in said:
+        raise ValueError('there is no "id"; give {"id": …, "text": "…"}')
+    text = said.get("text")
+    if text is None or text != str(text):
+        raise ValueError('"text" is not text; give {"id": …, "text": "…"}')
+    return said["id"], text
+
+
+def _shown(identity: Any, detection: Detection) -> dict[str, Any]:
+    return {
+        "id": identity,
+        "type": detection.type,
+        "confidence": detection.confidence,
+        "signals": list(detection.signals),
+        "actions": list(detection.actions),
+    }
+
+
+COMMAND = Command(
+    "detect",
+    "Say what comments say in plain words: failed, refused, nearly done, or nothing of that kind.",
+    """echo '{"id": 1, "text": "The tests fail on Windows."}' | whetstone detect""",
+    _arguments,
+    _run,
+)

@@ -1,0 +1,179 @@
+"""What in a text speaks for or against a failure: cues in their context, and pasted output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+from bot.domain.detection.lexicon import Found
+from bot.domain.detection.rules import DetectionRules, Says, Structure
+from bot.domain.detection.words import Sentence, sentences
+from bot.domain.prose import Kind, Span, spans
+
+FAILURES = (Says.RUNTIME_ERROR, Says.VERIFICATION_FAILURE)
+TYPES = (*FAILURES, Says.USER_REJECTION, Says.PARTIAL_SUCCESS)
+
+
+class Match(NamedTuple):
+    """A cue that was found: what it says, with how many points, why it was taken away, and where."""
+
+    name: str
+    says: Says
+    points: int
+    note: str
+    sentence: Sentence
+    start: int
+    end: int
+
+    @property
+    def words(self) -> str:
+        """The words that the cue was found in."""
+        return " ".join(self.sentence.words[self.start : self.end])
+
+
+class Shown(NamedTuple):
+    """Pasted output that was found: what it shows, with how many points, and what kind of text it is in."""
+
+    structure: Structure
+    points: int
+    where: Kind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that was found in one text."""
+
+    sentences: tuple[Sentence, ...]
+    matches: tuple[Match, ...]
+    shown: tuple[Shown, ...]
+    is_unrelated: bool
+
+
+def gather(text: str, rules: DetectionRules) -> Evidence:
+    """Find every cue and every structure of the rules in the text."""
+    parts = spans(text)
+    said = sentences(text, parts)
+    matches: list[Match] = []
+    unrelated = False
+    for sentence in said:
+        found = rules.lexicon.find(sentence.words)
+        if not found:
+            continue
+        unrelated |= any(rules.cues[one.cue].says is Says.UNRELATED for one in found)
+        matches += _in_context(sentence, found, rules)
+    return Evidence(said, tuple(matches), _pasted(text, parts, rules), unrelated)
+
+
+def _in_context(sentence: Sentence, found: list[Found], rules: DetectionRules) -> list[Match]:
+    cues = rules.cues
+    covers = _covers(len(sentence.words), [one for one in found if cues[one.cue].says is Says.HARMLESS])
+    settled = any(cues[one.cue].says is Says.SETTLED for one in found)
+    unrelated = any(cues[one.cue].says is Says.UNRELATED for one in found)
+    asks = _is_question(sentence, rules)
+    matches = []
+    for one in found:
+        cue = cues[one.cue]
+        if cue.says in _ONLY_CONTEXT:
+            continue
+        points = 2 if cue.strong else 1
+        note = ""
+        if cue.says in TYPES:
+            note = _taken_away(one, cue.says, sentence, rules, covers)
+            if not note and cue.says in FAILURES:
+                note = "unrelated" if unrelated else "settled" if settled else "question" if asks else ""
+            points = 0 if note else points
+            if not note and asks and cue.says is Says.USER_REJECTION:
+                note, points = "question", 1
+        matches.append(Match(cue.name, cue.says, points, note, sentence, one.start, one.end))
+    return matches
+
+
+def _taken_away(one: Found, says: Says, sentence: Sentence, rules: DetectionRules, covers: list[int]) -> str:
+    """Say why a match does not count, or nothing."""
+    if covers and covers[one.start] >= one.end:
+        return "harmless"
+    if says in FAILURES and _is_denied_within(sentence.words[one.start : one.end], rules):
+        return "negated"
+    return "" if says is Says.PARTIAL_SUCCESS else _said_before(one, says, sentence, rules)
+
+
+def _said_before(one: Found, says: Says, sentence: Sentence, rules: DetectionRules) -> str:
+    """Say whether the words before a match deny it, or make it a mere possibility."""
+    for word in reversed(sentence.words[max(0, one.start - _REACH) : one.start]):
+        if word in _CLAUSE_ENDS:
+            return ""
+        if word in rules.negations:
+            return "negated"
+        if says in FAILURES and word in rules.hypotheticals:
+            return "hypothetical"
+    return ""
+
+
+def _covers(length: int, harmless: list[Found]) -> list[int]:
+    """For each word, up to where a harmless phrase reaches that began there or before."""
+    if not harmless:
+        return []
+    reach = [0] * (length + 1)
+    for one in harmless:
+        reach[one.start] = max(reach[one.start], one.end)
+    return list(accumulate(reach, max))
+
+
+def _is_denied_within(words: tuple[str, ...], rules: DetectionRules) -> bool:
+    """Say whether the failure itself is what is denied: `tests do not fail`, unlike `tests do not pass`."""
+    failures = rules.lists.get("fails", ())
+    return len(words) > 1 and words[-1] in failures and words[-2] in rules.negations
+
+
+_ONLY_CONTEXT = frozenset((Says.HARMLESS, Says.SETTLED, Says.UNRELATED, Says.NEUTRAL))
+_CLAUSE_ENDS = frozenset((",", "but"))
+_REACH = 3  # how many words a negation reaches forward
+_MODALS = frozenset(("can", "could", "would", "will"))
+_ASKED = frozenset(("you", "someone", "somebody", "anyone"))
+_OPENERS = frozenset(
+    (",", "hi", "hello", "hey", "hmm", "hm", "well", "btw", "also", "ah", "oh", "so", "and", "<who>", "but")
+)
+
+
+def _is_question(sentence: Sentence, rules: DetectionRules) -> bool:
+    """Say whether something is asked; "can you fix it?" is a request and no question."""
+    if not sentence.asks:
+        return False
+    first, second, *_ = (*(word for word in sentence.words if word not in _OPENERS), "", "")
+    return first in rules.questions and not (first in _MODALS and second in _ASKED)
+
+
+def _pasted(text: str, parts: tuple[Span, ...], rules: DetectionRules) -> tuple[Shown, ...]:
+    body = _readable(text, parts)
+    if rules.any_pattern is None or not rules.any_pattern.search(body):
+        return ()
+    shown = []
+    for structure, pattern in zip(rules.structures, rules.patterns, strict=True):
+        match = pattern.search(body)
+        if match:
+            where = _kind_at(match.start(), parts)
+            strong = structure.strong and where in _PASTED
+            shown.append(Shown(structure, 2 if strong else 1, where, match.group()))
+    return tuple(shown)
+
+
+def _kind_at(offset: int, parts: tuple[Span, ...]) -> Kind:
+    return next((part.kind for part in parts if part.start <= offset < part.end), Kind.TEXT)
+
+
+def _readable(text: str, parts: tuple[Span, ...]) -> str:
+    """Blank addresses and what is hidden, and make half a surrogate pair readable to RE2."""
+    body = text
+    if any(part.kind in _UNSEEN for part in parts):
+        seen = (
+            " " * (part.end - part.start) if part.kind in _UNSEEN else text[part.start : part.end]
+            for part in parts
+        )
+        body = "".join(seen)
+    return body if body.isascii() else body.encode("utf-8", "replace").decode("utf-8")
+
+
+_PASTED = frozenset((Kind.CODE, Kind.FENCE))
+_UNSEEN = frozenset((Kind.URL, Kind.LINK, Kind.COMMENT, Kind.IMAGE))

@@ -1,0 +1,73 @@
+"""`whetstone detect`, as the contract has it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+from bot import cli
+
+
+class Stream:
+    """Bytes as standard input gives them."""
+
+    def __init__(self, text: str) -> None:
+        self.buffer = io.BytesIO(text.encode())
+
+
+def run(monkeypatch, capsys, text: str) -> tuple[int, list[dict], str]:
+    monkeypatch.setattr(sys, "stdin", Stream(text))
+    code = cli.run(["detect"])
+    printed = capsys.readouterr()
+    return code, [json.loads(line) for line in printed.out.splitlines()], printed.err
+
+
+def test_each_line_is_answered_with_the_five_fields(monkeypatch, capsys):
+    given = '{"id": 7, "text": "NACK"}\n\n{"id": "b", "text": "LGTM"}\n'
+    assert run(monkeypatch, capsys, given) == (
+        0,
+        [
+            {
+                "id": 7,
+                "type": "user_rejection",
+                "confidence": 0.5,
+                "signals": ["negative sentiment", "nack: nack"],
+                "actions": ["request_clarification", "narrow_scope", "offer_alternatives"],
+            },
+            {"id": "b", "type": None, "confidence": 0.0, "signals": [], "actions": []},
+        ],
+        "",
+    )
+
+
+def test_a_bad_line_is_named_and_the_rest_goes_on(monkeypatch, capsys):
+    given = 'not json\n[1]\n{"text": "a"}\n{"id": 1}\n{"id": 2, "text": 3}\n{"id": 3, "text": "LGTM"}\n'
+    code, answers, said = run(monkeypatch, capsys, given)
+    allowed = 'give {"id": …, "text": "…"}'
+    assert (code, [answer["id"] for answer in answers], said.splitlines()) == (
+        1,
+        [3],
+        [
+            f"whetstone detect: line 1: this is not JSON; {allowed}",
+            f'whetstone detect: line 2: there is no "id"; {allowed}',
+            f'whetstone detect: line 3: there is no "id"; {allowed}',
+            f'whetstone detect: line 4: "text" is not text; {allowed}',
+            f'whetstone detect: line 5: "text" is not text; {allowed}',
+        ],
+    )
+
+
+def test_an_answer_comes_before_the_next_line_is_read(monkeypatch, capsys):
+    seen = []
+
+    class Pipe:
+        """Says what was answered whenever the next line is asked for."""
+
+        def __iter__(self):
+            for number in (1, 2):
+                yield json.dumps({"id": number, "text": "LGTM"}).encode()
+                seen.append(json.loads(capsys.readouterr().out)["id"])
+
+    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": Pipe()}))
+    assert (cli.run(["detect"]), seen) == (0, [1, 2])

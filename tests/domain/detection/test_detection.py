@@ -1,0 +1,191 @@
+"""What a comment is understood as, how sure that is, and by which words."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from bot.domain.detection import Detection, FeedbackType, OwnCue, detect
+
+TRACE = 'It dies:\n\n```\nTraceback (most recent call last):\n  File "a.py", line 1, in b\nKeyError: 3\n```'
+
+
+def test_a_harmless_comment_is_nothing(rules):  # row 237
+    assert detect("No problem, looks good.", rules) == Detection(None)
+
+
+def test_a_detection_says_everything_about_itself(rules):
+    assert detect("The tests fail on Windows.", rules) == Detection(
+        FeedbackType.VERIFICATION_FAILURE,
+        0.6,
+        (
+            "tests_fail: tests fail",
+            "ci_fails: tests fail",
+            "document_verification_1: tests fail",
+            "something_fails: fail on",
+            "build_fails: fail on windows",
+        ),
+        ("add_test_context", "specify_behavior", "request_validation"),
+        ("tests fail", "fail on windows", "fail on"),
+        is_shown=True,
+    )
+
+
+@pytest.mark.parametrize("text", [TRACE, "The tests fail on Windows.", "NACK", "nit: typo", "LGTM"])
+def test_the_same_text_is_always_the_same(text, rules):
+    assert detect(text, rules) == detect(text, rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "signal"),
+    [  # row 211
+        (TRACE, "runtime_error", "stack trace present"),
+        (TRACE, "runtime_error", "exception type specified"),
+        ("Crashes here: `Segmentation fault (core dumped)`", "runtime_error", "error message included"),
+        ("It crashes, exit code 139 every time.", "runtime_error", "exit code mentioned"),
+        # row 212
+        ("CI:\n```\nFAILED tests/test_a.py::test_b\n```", "verification_failure", "test output"),
+        ("Test fails:\n```\nAssertionError: 1 != 2\n```", "verification_failure", "assertion message"),
+        ("The test fails: `expected 3 but got 4`", "verification_failure", "expected vs actual values"),
+        ("The test `test_parse_date` fails on CI.", "verification_failure", "specific test name"),
+        # row 213
+        ("I don't think this is a good idea.", "user_rejection", "negative sentiment"),
+        ("This is wrong, please rework it and try again.", "user_rejection", "request to redo"),
+        ("That's wrong. I meant the reader and not the writer.", "user_rejection", "clarification of intent"),
+        # row 214
+        (
+            "LGTM, just one nit: please rename the variable.",
+            "partial_success",
+            "positive-negative combination",
+        ),
+        ("Looks good, could you please add a test?", "partial_success", "specific adjustment requested"),
+        ("nit: two dots", "partial_success", "single issue mentioned"),
+    ],
+)
+def test_the_documents_signals_are_listed(text, type_, signal, rules):
+    found = detect(text, rules)
+    assert (found.type, signal in found.signals) == (type_, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("It hangs.", 0.5),  # row 219: the base
+        ("NACK", 0.5),
+        ("It crashes, after that it waits forever.", 0.6),  # a second independent cue
+        (TRACE, 0.9),  # row 215: 0.5 + 0.3 for the trace + 0.1
+        ("`test_date` is failing.", 0.8),  # row 216: 0.5 + 0.2 for the test's name + 0.1
+        ("NACK, start over.", 0.8),  # row 217: 0.5 + 0.2 for the wish to have it again + 0.1
+        ("Nit: please rename this.", 0.7),  # row 218: 0.5 + 0.1 for a specific change + 0.1
+    ],
+)
+def test_how_sure_the_detector_is(text, sure, rules):
+    assert detect(text, rules).confidence == sure
+
+
+def test_what_is_less_sure_than_the_threshold_is_not_shown(rules):
+    found = detect("NACK", rules)
+    assert (found.type, found.confidence, found.is_shown) == (FeedbackType.USER_REJECTION, 0.5, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "type_", "sure"),
+    [
+        ("LGTM", "changes_requested", "user_rejection", 0.95),  # row 197
+        ("LGTM", "CHANGES_REQUESTED", "user_rejection", 0.95),
+        ("Only a nit: a typo.", "changes_requested", "user_rejection", 0.95),
+        ("The tests fail on Windows.", "changes_requested", "verification_failure", 0.95),
+        ("Only a nit: a typo.", "approved", "partial_success", 0.95),  # row 198
+        ("Great work!", "approved", None, 0.0),
+        ("The tests fail on Windows.", "commented", "verification_failure", 0.6),
+    ],
+)
+def test_a_formal_state_outranks_the_prose(text, state, type_, sure, rules):
+    found = detect(text, rules, state)
+    assert (found.type, found.confidence) == (type_, sure)
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("Looks good to me, except that I don't like the name.", "partial_success"),
+        (f"CI fails on this branch.\n\n{TRACE}", "verification_failure"),
+        ("> The tests fail on Windows.\n\nFixed, thanks.", None),
+        ("`tests fail` is the name of the label.", None),
+        ("<!-- the tests fail -->Looks good!", None),
+        ("The tests don't fail any more.", None),
+        ("Build failure unrelated", None),
+        ("Does it crash on Windows?", None),
+    ],
+)
+def test_what_outranks_and_what_cancels(text, type_, rules):
+    assert detect(text, rules).type == type_
+
+
+def test_a_repository_can_teach_its_own_words(rules):
+    own = rules.extended(
+        [
+            OwnCue(FeedbackType.USER_REJECTION, "back to the drawing board"),
+            OwnCue(FeedbackType.RUNTIME_ERROR, "/kaputt+/"),
+        ],
+        threshold=0.5,
+        rounds=2,
+    )
+    assert [
+        (detect(text, own).type, detect(text, own).confidence, detect(text, own).is_shown)
+        for text in ("Back to the drawing board!", "all kaputtt", "`kaputt` is German")
+    ] == [("user_rejection", 0.5, True), ("runtime_error", 0.5, True), (None, 0.0, False)]
+
+
+def test_a_repository_sets_its_threshold(rules):
+    own = rules.extended((), threshold=0.9, rounds=3)
+    assert detect("The tests fail on Windows.", own).is_shown is False
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "\0", "\ud800 the tests fail", "\u202eabc", "a" * 70000, "🚀" * 500]
+)
+def test_strange_texts_are_read_to_the_end(text, rules):
+    assert detect(text, rules) == detect(text, rules)
+
+
+PIECES = [
+    "i do not think ",
+    "(",
+    "not ",
+    "`",
+    "<!--",
+    "this is ",
+    "error: ",
+    'File "',
+    "tests fail ",
+    "? ",
+    "\n",
+    "[a](",
+    "9",
+]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_the_work_grows_with_the_text_and_not_faster(piece, rules):
+    texts = (piece * 100, piece * 800)
+    short, long = (calls(text, rules) for text in texts)
+    assert long <= 10 * short
+
+
+def calls(text: str, rules) -> int:
+    """How many calls it takes to understand a text that was seen before: a measure that no other load disturbs."""
+    detect(text, rules)
+    seen = 0
+
+    def count(_frame, event, _argument):
+        nonlocal seen
+        seen += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        detect(text, rules)
+    finally:
+        sys.setprofile(None)
+    return seen

@@ -1,0 +1,74 @@
+"""The language of phrases."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.domain.detection.lexicon import Found, Lexicon
+from bot.domain.detection.pattern import PatternError, compile_phrase
+
+LISTS = {"fails": ("fail", "fails")}
+
+
+def found(phrase: str, sentence: str) -> list[str]:
+    """What of the sentence the phrase is found in."""
+    words = tuple(sentence.split())
+    return [" ".join(words[one.start : one.end]) for one in Lexicon([(0, phrase)], LISTS).find(words)]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "sentence", "where"),
+    [
+        ("not needed", "this is not needed here", ["not needed"]),
+        ("don't", "i do not know", ["do not"]),
+        ("(a|b c) d", "a d b c d", ["a d", "b c d"]),
+        ("(a|) b", "a b", ["a b", "b"]),
+        ("a (b|c (d|e)) f", "a c e f", ["a c e f"]),
+        ("{fails} now", "it fails now", ["fails now"]),
+        ("fail*", "failing failure", ["failing", "failure"]),
+        ("a .. b", "a x y b", ["a x y b"]),
+        ("a .. b", "a x y z b", []),
+        ("a ... b", "a 1 2 3 4 5 b", ["a 1 2 3 4 5 b"]),
+        ("a .. b", "a , b", ["a , b"]),
+        ("^ no", "no", ["no"]),
+        ("^ no", "say no", []),
+        ("^ no", "<who> , no", ["no"]),
+        ("done $", "all done", ["done"]),
+        ("no ,", "no , thanks", ["no ,"]),
+        ("a b", "a , b", ["a , b"]),
+        ("<ci>", "see <ci>", ["<ci>"]),
+    ],
+)
+def test_where_a_phrase_stands(phrase, sentence, where):
+    assert found(phrase, sentence) == where
+
+
+def test_several_cues_are_found_in_one_walk():
+    lexicon = Lexicon([(0, "tests fail"), (1, "fail"), (2, "pass")], {})
+    assert lexicon.find(("the", "tests", "fail")) == [Found(0, 1, 3), Found(1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "why"),
+    [
+        ("(a", "'(' has no ')' after it"),
+        ("a)", "')' has no '(' before it"),
+        ("a | b", "'|' is not a word here"),
+        ("{nothing}", "there is no list {nothing}"),
+        ("(a|)", "the phrase has no word that must be there"),
+        ("a?", "'?' is not a word here"),
+        ("((((((a))))))", "choices stand more than 5 deep in each other"),
+    ],
+)
+def test_a_phrase_that_is_none_says_why(phrase, why):
+    with pytest.raises(PatternError) as refused:
+        compile_phrase(phrase, 0, LISTS)
+    assert str(refused.value) == why
+
+
+def test_words_that_were_never_seen_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr("bot.domain.detection.lexicon.MOST_STATES", 10)
+    lexicon = Lexicon([(0, "a b")], {})
+    for number in range(100):
+        lexicon.find((f"word{number}", "a", "b"))
+    assert lexicon.find(("a", "b")) == [Found(0, 0, 2)]
