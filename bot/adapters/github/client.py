@@ -100,15 +100,14 @@ class GitHubClient(RevisionCalls, ThreadCalls, ArchiveCalls):
     async def reviews(self, repository: Repository, number: int) -> tuple[Review, ...]:
         """All submitted reviews, oldest first."""
         found = await self._list(repository, f"{_REPO}/pulls/{{number}}/reviews?per_page=100", number=number)
-        reviews = (review for review in map(_review, found) if review is not None)
-        submitted = [review for review in reviews if review.state is not ReviewState.PENDING]
-        return tuple(sorted(submitted, key=lambda review: (review.submitted_at, review.id)))
+        # Anybody may write as much as they like: reading it must not hold up everybody else.
+        return await asyncio.to_thread(_submitted, found)
 
     async def inline_comments(self, repository: Repository, number: int) -> tuple[InlineComment, ...]:
         """The newest inline comments, at most 500, oldest first."""
         path = f"{_REPO}/pulls/{{number}}/comments?sort=created&direction=desc&per_page=100"
         found = await self._list(repository, path, _NEWEST, number=number)
-        return tuple(comment for comment in map(_inline_comment, reversed(found)) if comment is not None)
+        return await asyncio.to_thread(_inline_comments, found)
 
     async def comparison(self, repository: Repository, base: str, head: str) -> Comparison:
         """What the head changes against where it left the base."""
@@ -214,6 +213,16 @@ def _asked(method: str, path: str, permission: str, repository: Repository) -> A
 
 def _names(repository: Repository) -> dict[str, str | int]:
     return {"owner": repository.owner, "repo": repository.name}
+
+
+def _submitted(found: list[Any]) -> tuple[Review, ...]:
+    reviews = (review for review in map(_review, found) if review is not None)
+    submitted = [review for review in reviews if review.state is not ReviewState.PENDING]
+    return tuple(sorted(submitted, key=lambda review: (review.submitted_at, review.id)))
+
+
+def _inline_comments(found: list[Any]) -> tuple[InlineComment, ...]:
+    return tuple(comment for comment in map(_inline_comment, reversed(found)) if comment is not None)
 
 
 def _review(tree: Json) -> Review | None:

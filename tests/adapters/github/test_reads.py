@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -113,6 +114,27 @@ async def test_an_inline_comment_comes_with_its_place(client, standin, clock, pu
         created_at=clock(),
         url=comment.url,
     )
+
+
+async def test_hostile_comments_do_not_hold_up_everybody_else(client, standin, pull, repository):
+    document = '```json\n{"feedback_items": [' + "1," * 30_000 + "1]}\n```"
+    standin.submit_review(
+        pull, "alice", "COMMENTED", "", [Inline("claims/first.md", document, line=1) for _ in range(8)]
+    )
+    loop, gaps = asyncio.get_running_loop(), [0.0]
+
+    async def look():
+        while True:
+            before = loop.time()
+            await asyncio.sleep(0)
+            gaps.append(loop.time() - before)
+
+    looking = asyncio.create_task(look())
+    begun = loop.time()
+    found = await client.inline_comments(repository, pull.number)
+    await asyncio.sleep(0)
+    looking.cancel()
+    assert (len(found), max(gaps) < (loop.time() - begun) / 2) == (8, True)
 
 
 async def test_of_many_inline_comments_the_newest_500_come_oldest_first(
