@@ -7,8 +7,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 
-from bot.domain.prose_blocks import Fence, Kind, Piece, read_blocks
+from bot.domain.prose_blocks import read_blocks
 from bot.domain.prose_inline import read_inline
+from bot.domain.prose_kinds import Fence, Kind, Piece
 
 __all__ = ["Comment", "Fence", "Kind", "Span", "comments", "fences", "mask", "spans"]
 

@@ -3,46 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import TypeAlias
+from dataclasses import dataclass
 
-
-class Kind(Enum):
-    """What a stretch of a body is."""
-
-    TEXT = "text"
-    CODE = "code"
-    FENCE = "fence"
-    QUOTE = "quote"
-    LINK = "link"
-    IMAGE = "image"
-    URL = "url"
-    COMMENT = "comment"
-    HTML = "html"
-    TASK = "task"
-
-
-Piece: TypeAlias = tuple[Kind, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Fence:
-    """A fenced code block: its info string, its text, and the line of the opening fence."""
-
-    info: str
-    text: str
-    line: int
-
-
-@dataclass(slots=True)
-class Blocks:
-    """What the lines of a body are; paragraphs still have to be read for what is inline."""
-
-    pieces: list[Piece] = field(default_factory=list)
-    paragraphs: list[tuple[int, int]] = field(default_factory=list)
-    fences: list[Fence] = field(default_factory=list)
-    labels: set[str] = field(default_factory=set)
+from bot.domain.prose_kinds import Blocks, Fence, Kind, label
 
 
 def read_blocks(body: str) -> Blocks:
@@ -52,11 +15,6 @@ def read_blocks(body: str) -> Blocks:
         if line.start() < len(body):
             reader.read(number, line.start(), line.end(1))
     return reader.finish()
-
-
-def label(text: str) -> str:
-    """Two spellings of a link reference are the same one when their labels are equal."""
-    return " ".join(text.split()).casefold()
 
 
 _BREAK = re.compile(r"\r\n|\n|\r")

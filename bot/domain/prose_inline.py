@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection
 
-from bot.domain.prose_blocks import Kind, Piece, label
+from bot.domain.prose_kinds import Kind, Piece, label
 
 
 def read_inline(body: str, start: int, end: int, labels: Collection[str]) -> list[Piece]:

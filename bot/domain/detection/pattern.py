@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from bot.domain.detection.words import normalised
 
@@ -45,10 +46,13 @@ def compile_phrase(phrase: str, cue: int, lists: Collection[str]) -> Node:
 
 def closure(node: Node) -> list[Node]:
     """Return the node and all that follows it for free, each once."""
-    found = [node]
-    for known in found:  # grows while it is read
-        found += [free for free in known.free if free not in found]
-    return found
+    found = {node: None}
+    waiting = [node]
+    while waiting:
+        fresh = [free for free in waiting.pop().free if free not in found]
+        found.update(dict.fromkeys(fresh))
+        waiting += fresh
+    return list(found)
 
 
 _PART = re.compile(r"([()|])|(\{\w+\})|(\.{2,3})(?=[\s)|]|$)|([\^$,:]|<\w+>)|([A-Za-z][\w'’]*\*?)|(\S)")
@@ -121,5 +125,6 @@ def _gap(node: Node, length: int) -> Node:
     return end
 
 
+@lru_cache(maxsize=8192)
 def _symbols(word: str) -> list[str]:
     return [word.lower()] if word.endswith("*") else normalised(word)
