@@ -15,11 +15,15 @@ from cachetools import LRUCache
 from bot.adapters.payloads.derived import config_broken
 from bot.adapters.rule_files.config import Config, load_config, merge
 from bot.domain.check_runs import Conclusion
+from bot.domain.choices import ClaimType
 from bot.domain.config_check import ConfigReport
+from bot.domain.detection import DetectionRules, FeedbackType, OwnCue
 from bot.domain.gates import Gates
+from bot.domain.grounding.catalogue import DEFAULTS as CLAIMS
+from bot.domain.grounding.catalogue import ClaimRule
 from bot.domain.model import Repository
 from bot.domain.problems import Problem, RuleFileError
-from bot.domain.rules import Rules
+from bot.domain.rules import Detection, Rules
 from bot.domain.weights import SCORING
 from bot.ports import ConfigMemory, Forbidden, Gone, Inbox, KeptConfig, Refused, Unavailable
 
@@ -77,7 +81,9 @@ class LiveRuleBook:
         self._broken = broken
         self._clock = clock
         self.scoring = SCORING
+        self.understanding: DetectionRules | None = None
         """The product's own, unless somebody gives another."""
+        self.claims: Mapping[ClaimType, ClaimRule] = CLAIMS
         self._held: LRUCache[int, _Held] = LRUCache(10_000)
         self._owners: LRUCache[tuple[int, str], tuple[datetime, Config | None]] = LRUCache(10_000)
         self._covered: LRUCache[str, datetime] = LRUCache(10_000)
@@ -223,7 +229,17 @@ class LiveRuleBook:
             rules = merge(self._packs, owners, config)
         except RuleFileError:
             rules = merge(self._packs, owners)
-        return replace(rules, scoring=self.scoring)
+        rules = replace(rules, grounding=replace(rules.grounding, catalogue=self.claims))
+        return replace(rules, scoring=self.scoring, understanding=self._understood(rules.detection))
+
+    def _understood(self, section: Detection) -> DetectionRules | None:
+        """How plain words are understood here; compiled anew only where the config has cues of its own."""
+        if self.understanding is None or section == Detection():
+            return self.understanding
+        cues = [OwnCue(FeedbackType(cue.type), cue.phrase) for cue in section.cues]
+        return self.understanding.extended(
+            cues, threshold=section.threshold, rounds=section.max_refinement_iterations
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
 from collections.abc import Iterator
 from typing import Any
 
+from bot import wiring
 from bot.cli import Command
-from bot.domain.detection import Detection, DetectionRules, detect
+from bot.domain.detection import Detection, detect
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(_arguments: argparse.Namespace) -> int:
-    rules = _rules()
+    rules = wiring.detection_rules()
     bad = 0
     for number, line in enumerate(_lines(), 1):
         if not line.strip():
@@ -34,12 +34,6 @@ def _run(_arguments: argparse.Namespace) -> int:
             continue
         print(json.dumps(_shown(identity, detect(text, rules))), flush=True)
     return 1 if bad else 0
-
-
-def _rules() -> DetectionRules:
-    """Load the shipped rules by name: a command must not know the adapters."""
-    rules: DetectionRules = importlib.import_module("bot.adapters.detection_rules").shipped()
-    return rules
 
 
 def _lines() -> Iterator[str]:

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from bot.decisions.announcements import announcements, escalated, waits_for_a_person, with_hearing
+from bot.decisions.briefing import with_brief
 from bot.decisions.context import texts_of, with_context
 from bot.decisions.fixing import with_fixes
 from bot.decisions.record import with_truth
@@ -64,7 +65,7 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
     feedback = feedback_on(known, rules, moment)
     if feedback is None:
         return _quiet(known, "no validator has judged it yet")
-    feedback = with_remarks(feedback, facts.recent, site.web)
+    feedback = with_brief(with_remarks(feedback, facts.recent, site.web), rules)
     feedback = _under_its_id(feedback, site)
     known = with_tracking(feedback)
     feedback = replace(feedback, pull_request=known)

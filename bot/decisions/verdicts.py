@@ -16,6 +16,7 @@ from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verd
 from bot.domain.rules import Rules
 from bot.domain.tags import Speech, bounded, hear, spoken_stance
 
+MOST_SAID = 2_000
 _FORMAL = {ReviewState.APPROVED: Stance.APPROVES, ReviewState.CHANGES_REQUESTED: Stance.REJECTS}
 
 
@@ -90,6 +91,7 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
         # Only a formal review can be dismissed; a line that was taken out can be put in again.
         lifted_at=known.lifted_at if known and formal else None,
         body_hash=hashlib.sha256(review.body.encode("utf-8", "surrogatepass")).hexdigest(),
+        said=review.body[:MOST_SAID] if counted else "",
     )
 
 

@@ -1,4 +1,4 @@
-"""How the quality of a pull request went so far, from what is kept of it: scores, the best, what got worse."""
+"""How the quality of a pull request went so far, from what is kept: scores, the best, what got worse."""
 
 from __future__ import annotations
 

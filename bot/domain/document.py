@@ -38,6 +38,7 @@ def document(feedback: Feedback, schema: str = SCHEMA_ID) -> Json:
             "summary": summary(feedback),
             "confidence": feedback.confidence,
         },
+        **({"brief": feedback.brief.as_document()} if feedback.brief else {}),
         "feedback_items": [
             _item(finding, gate, rank)
             for rank, gate in enumerate(feedback.gates, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from bot.domain.brief import Brief
 from bot.domain.course import Course
 from bot.domain.gates import Gate, Gates
 from bot.domain.grounding.items import ItemGrounding
@@ -88,6 +89,8 @@ class Feedback:
     score: float
     """Quality of this iteration from 0 to 1; it only ranks the author's own revisions."""
     confidence: float = 0.95
+    brief: Brief | None = None
+    """What the next revision is told, from the validator's own words."""
     was_open: int = 0
     """Issues open the last time that any were; they are what a resolution resolves."""
     course: Course | None = None

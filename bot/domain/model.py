@@ -124,6 +124,8 @@ class Verdict:
     body_hash: str = ""
     edited_at: datetime | None = None
     """When the words were last changed, where GitHub says so: an older version never replaces a newer."""
+    said: str = ""
+    """The beginning of the words themselves, for the detector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,20 @@ class Asked:
 
     id: str
     what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Briefed:
+    """What one iteration's author was told to do next, and whether the next verdict accepted it."""
+
+    at: datetime
+    iteration: int
+    feedback_type: str
+    signal: str
+    actions: tuple[str, ...]
+    text: str
+    before: str
+    success: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +224,8 @@ class PullRequest:
     resolved_threads: tuple[str, ...] = ()
     """Addresses of the inline comments whose threads were resolved."""
     asked: Asked | None = None
+    briefs: tuple[Briefed, ...] = ()
+    """One an iteration that a brief was shown for."""
     """What the comment asks for, under which id: another score alone is no new feedback."""
     grounding: tuple[Grounded, ...] = ()
     """Which claims of the validators were looked up, and what each came to."""

@@ -5,10 +5,13 @@ One dataclass a section of `.github/whetstone.yml`; the defaults of the fields a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.domain.choices import CheckKind, ClaimType, Named, Permission, Tell, Weekday, When
+from bot.domain.detection.rules import DetectionRules
 from bot.domain.gates import Gates
+from bot.domain.grounding import catalogue as claims
 from bot.domain.phrases import names
 from bot.domain.weights import SCORING, Scoring
 
@@ -189,6 +192,10 @@ class Grounding:
     include_timestamp: bool = False
     format_template: str = "[Claim] (Source: [tool/observation])"
     allow_unverified_claim: bool = False
+    catalogue: Mapping[ClaimType, claims.ClaimRule] = field(
+        default_factory=lambda: claims.DEFAULTS, hash=False
+    )
+    """The product's own (`rules/grounding.yml`); no key of a config."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +246,8 @@ class Rules:
     detection: Detection = Detection()
     scoring: Scoring = SCORING
     """The product's own (`rules/scoring.yml`); no section of a config."""
+    understanding: DetectionRules | None = None
+    """How plain words are understood (`rules/detection.yml`, the config's own cues); None: not loaded."""
 
 
 DEFAULTS = Rules()
