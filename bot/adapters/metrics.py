@@ -16,7 +16,7 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
 from prometheus_client import Counter as Total
 
-from bot.adapters.store.memory_counts import Broken, Counts, Heeded
+from bot.adapters.store.memory_counts import Broken, Counts, Heeded, Unheard
 from bot.adapters.web.answers import problem
 from bot.domain.memory import Window
 from bot.ports import Claim, StoreUnavailable
@@ -130,9 +130,23 @@ class Counting(Protocol):
         """In how many pull requests each tag was named since then, by repository and author."""
         ...
 
+    async def unheard(self, since: datetime) -> Counter[Unheard]:
+        """How many verdicts since then do not count."""
+        ...
+
     async def heeded(self, window: Window) -> Counter[Heeded]:
         """How many items named in the window were followed."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Lately:
+    """What was counted of the last seven days, and when."""
+
+    counted_at: float = -REMEMBERED
+    broken: Counter[Broken] = field(default_factory=Counter)
+    heeded: Counter[Heeded] = field(default_factory=Counter)
+    unheard: Counter[Unheard] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -143,9 +157,7 @@ class Metrics:
     stored: Counting
     token: str | None
     now: Callable[[], datetime]
-    _lately: tuple[float, Counter[Broken], Counter[Heeded]] = field(
-        default_factory=lambda: (-REMEMBERED, Counter(), Counter())
-    )
+    _lately: _Lately = field(default_factory=_Lately)
 
     def routes(self) -> list[web.RouteDef]:
         """The one route."""
@@ -155,25 +167,28 @@ class Metrics:
         """Everything without names; with the token also by repository and author."""
         try:
             counts = await self.stored.counts()
-            _, broken, heeded = await self._known_lately()
+            lately = await self._known_lately()
         except StoreUnavailable:
             return problem(503, "The store is away.")
         found = CollectorRegistry()
         _show_queue(found, counts)
-        _show_tags(found, broken)
-        _show_followed(found, heeded)
+        _show_tags(found, lately.broken)
+        _show_unheard(found, lately.unheard)
+        _show_followed(found, lately.heeded)
         if self._is_known(request.headers.get("Authorization", "")):
-            _show_names(found, broken)
-            _show_people(found, heeded)
+            _show_names(found, lately.broken)
+            _show_unheard_names(found, lately.unheard)
+            _show_people(found, lately.heeded)
         text = generate_latest(self.meter.registry) + generate_latest(found)
         return web.Response(body=text, headers={"Content-Type": f"{TEXT}; charset=utf-8"})
 
-    async def _known_lately(self) -> tuple[float, Counter[Broken], Counter[Heeded]]:
-        if time.monotonic() - self._lately[0] > REMEMBERED:
+    async def _known_lately(self) -> _Lately:
+        if time.monotonic() - self._lately.counted_at > REMEMBERED:
             now = self.now()
             broken = await self.stored.broken(now - WINDOW)
             heeded = await self.stored.heeded(Window(now - WINDOW, now + AHEAD))
-            self._lately = (time.monotonic(), broken, heeded)
+            unheard = await self.stored.unheard(now - WINDOW)
+            self._lately = _Lately(time.monotonic(), broken, heeded, unheard)
         return self._lately
 
     def _is_known(self, authorization: str) -> bool:
@@ -206,6 +221,21 @@ def _show_tags(found: CollectorRegistry, broken: Counter[Broken]) -> None:
     shown = Gauge("whetstone_rejections", what, ["tag"], registry=found)
     for tag, number in tags.most_common(200):
         shown.labels(tag).set(number)
+
+
+def _show_unheard(found: CollectorRegistry, unheard: Counter[Unheard]) -> None:
+    what = "Verdicts of the last seven days that do not count: who gave them is no validator"
+    shown = Gauge("whetstone_uncounted_verdicts", what, ["stance"], registry=found)
+    for (_, _, stance), number in unheard.items():
+        shown.labels(stance).inc(number)
+
+
+def _show_unheard_names(found: CollectorRegistry, unheard: Counter[Unheard]) -> None:
+    what = "As whetstone_uncounted_verdicts, by repository and account"
+    labels = ["repository", "account", "stance"]
+    shown = Gauge("whetstone_account_uncounted_verdicts", what, labels, registry=found)
+    for key, number in _bounded(unheard.items()):
+        shown.labels(*key).set(number)
 
 
 def _show_followed(found: CollectorRegistry, heeded: Counter[Heeded]) -> None:

@@ -47,7 +47,7 @@ async def judged(journey, knowledge, pull):
     return pull, theirs
 
 
-# rows 180-189
+# rows 152, 180-189
 async def test_everybodys_patterns_for_who_may_triage(ask, judged):  # noqa: ARG001  it makes the past
     status, content = await ask(f"{KNOWLEDGE}/patterns", "alice")
     assert (status, sorted(content)) == (200, ["dave", "rio-agent[bot]"])

@@ -50,8 +50,8 @@ async def test_the_queue_the_turns_and_the_calls_are_counted(metrics):
     assert seen["whetstone_latency_seconds_count", ()] >= 1
 
 
-# row 190
-async def test_broken_gates_are_counted_and_named_only_with_the_token(metrics):
+# rows 152, 190
+async def test_broken_gates_are_counted_and_named_only_with_the_token(metrics, town, pull):
     anybody, wrong, operator = await metrics(), await metrics("another-token"), await metrics(TOKEN)
     named = (
         "whetstone_author_rejections",
@@ -60,6 +60,7 @@ async def test_broken_gates_are_counted_and_named_only_with_the_token(metrics):
     assert [seen["whetstone_rejections", (("tag", "date_errors"),)] for seen in (anybody, wrong)] == [1, 1]
     assert [named in seen for seen in (anybody, wrong, operator)] == [False, False, True]
     assert "acme" not in repr(anybody) + repr(wrong)
+    assert town.markers(pull)[0]["issues"] == ["date_errors"]
 
 
 # row 53
@@ -77,3 +78,17 @@ async def test_followed_feedback_is_counted_and_people_are_named_only_with_the_t
     assert operator["whetstone_reviewer_feedback_items", said] == 1
     assert operator["whetstone_author_feedback_items", done] == 1
     assert not any(name.endswith(("author_feedback_items", "reviewer_feedback_items")) for name, _ in anybody)
+
+
+async def test_verdicts_that_do_not_count_and_unknown_tags_are_counted(metrics, town, pull):
+    town.later()
+    town.github.submit_review(pull, "carol", "CHANGES_REQUESTED", "<!-- ISSUES: near_duplicate -->")
+    town.github.submit_review(pull, "bob", "CHANGES_REQUESTED", "<!-- ISSUES: date_error -->")
+    await town.settled()
+    anybody, operator = await metrics(), await metrics(TOKEN)
+    named = (("account", "carol"), ("repository", "acme/knowledge"), ("stance", "rejects"))
+    rejections = {labels[0][1]: n for (name, labels), n in anybody.items() if name == "whetstone_rejections"}
+    assert anybody["whetstone_uncounted_verdicts", (("stance", "rejects"),)] == 1
+    assert operator["whetstone_account_uncounted_verdicts", named] == 1
+    assert rejections == {"date_errors": 1, "date_error": 1}
+    assert "carol" not in repr(anybody) + town.comments(pull)[-1]

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.adapters.store import memory, memory_counts, memory_people, memory_replies, memory_weeks
 from bot.adapters.store.database import Database
-from bot.adapters.store.memory_counts import Broken, Counts, Heeded
+from bot.adapters.store.memory_counts import Broken, Counts, Heeded, Unheard
 from bot.domain.commands.replies import Stored
 from bot.domain.fixes import Fix
 from bot.domain.memory import Record, Window
@@ -83,6 +83,10 @@ class SqlMemory:
     async def broken(self, since: datetime) -> Counter[Broken]:
         """In how many pull requests each tag was named since then, by repository and author."""
         return await self._database.read(lambda t: memory_counts.broken(t, since))
+
+    async def unheard(self, since: datetime) -> Counter[Unheard]:
+        """How many verdicts since then do not count, by repository, account and stance."""
+        return await self._database.read(lambda t: memory_counts.unheard(t, since))
 
     async def heeded(self, window: Window) -> Counter[Heeded]:
         """How many items named in the window were followed, by whom, to whom and about what."""

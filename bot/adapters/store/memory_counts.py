@@ -19,6 +19,10 @@ Broken = tuple[str, str, str]
 """Repository, author, tag."""
 
 
+Unheard = tuple[str, str, str]
+"""Repository, account, stance."""
+
+
 @dataclass(frozen=True, slots=True)
 class Heeded:
     """One item of feedback and whether it was followed, by whom it was said, and to whom."""
@@ -75,6 +79,21 @@ def broken(transaction: Transaction, since: datetime) -> Counter[Broken]:
         said = (verdict for verdict in known.verdicts if verdict.counted and verdict.at >= since)
         found.update({(row.folded, row.login, item.tag) for one in said for item in one.items if item.tag})
     return found
+
+
+def unheard(transaction: Transaction, since: datetime) -> Counter[Unheard]:
+    """The verdicts since then whose givers are no validators: shown nowhere, counted here."""
+    rows = transaction.execute(
+        select(record.c.record, repository.c.folded)
+        .join(repository, repository.c.id == record.c.repository_id)
+        .where(record.c.last_active >= since.timestamp(), record.c.record.like('%"counted":false%'))
+    )
+    return Counter(
+        (row.folded, verdict.validator.name, verdict.stance.value)
+        for row in rows
+        for verdict in memory.decoded(row.record).verdicts
+        if not verdict.counted and verdict.at >= since
+    )
 
 
 def heeded(transaction: Transaction, window: Window) -> Counter[Heeded]:
