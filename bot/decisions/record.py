@@ -116,6 +116,9 @@ def _with_revision(known: tuple[Revision, ...], seen: Revision) -> tuple[Revisio
 
 def _with_comment(known: PullRequest | None, seen: CommentSeen, received_at: datetime) -> PullRequest | None:
     """Somebody deleting our comment is the one thing that a plain comment event tells about us."""
+    if known is not None and seen.repository.installation_id and seen.updated_at >= known.updated_at:
+        # Its name and who can read it may be others by now, and what is answered depends on that.
+        known = replace(known, repository=seen.repository)
     sticky = known.sticky if known else None
     if known is None or sticky is None or seen.action != "deleted" or seen.comment_id != sticky.comment_id:
         return known

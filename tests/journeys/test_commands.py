@@ -245,3 +245,18 @@ async def test_the_third_time_in_five_is_said_at_the_gate(journey, knowledge):
     assert f"pull/{pulls[1].number})" in said
     assert f"`{pulls[1].head_sha[:7]}`" in said
     assert live_references(journey.comments(pulls[2])[0]) == []
+
+
+async def test_a_thread_that_became_public_shows_no_persons_record(town):
+    github = town.github
+    async with town.running():
+        place = github.repository("acme/notes", private=True, collaborators={"alice": "write"})
+        pull = github.open_pull_request(place, "dora")
+        github.submit_review(pull, "alice", REJECT, DATE)
+        await town.settled()
+        town.later()
+        github.set_private(place, private=False)
+        github.comment(pull, "alice", "/feedback-history @dora")
+        await town.settled()
+    (reply,) = answers(town, pull)
+    assert "is not shown in a public thread" in reply
