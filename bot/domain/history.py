@@ -11,6 +11,7 @@ from bot.domain.gates import Gates
 from bot.domain.judged import Judged, State, judged
 from bot.domain.memory import DEAD_AFTER, Record, Window, last_hours, reaches_back
 from bot.domain.patterns import Patterns, Tally, patterns, tally
+from bot.domain.tracked import Observation
 from bot.domain.weeks import week_of
 
 PERIODS = (7, 30, 90)
@@ -67,6 +68,8 @@ class History:
     fixes: Mapping[str, Fix] = field(default_factory=dict)
     fixed_in: Mapping[tuple[str, int], Fix] = field(default_factory=dict)
     weeks: tuple[WeekCount, ...] = ()
+    observed: tuple[Observation, ...] = ()
+    """What came of the feedback that the window's iterations answered, about the tag that is asked for."""
 
 
 def history(
@@ -90,6 +93,12 @@ def history(
         fixes={**(known_fixes or {}), **last_fixes(records, ask.now)},
         fixed_in={(fix.tag, fix.number): fix for one in mine for fix in last_fixes((one,), ask.now).values()},
         weeks=_weeks(rows, ask.zone),
+        observed=tuple(
+            each
+            for record in records
+            for each in record.observed
+            if each.at in window and ask.tag in (None, each.tag)
+        ),
     )
 
 

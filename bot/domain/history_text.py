@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.domain.escape import code_span, marker, table_cell
+from bot.domain.follow_rates import Rate, rates
 from bot.domain.gates import Gates
 from bot.domain.history import History
 from bot.domain.history_gate import about_gate
@@ -22,6 +23,7 @@ from bot.domain.phrasing import (
     share,
     short_days,
 )
+from bot.domain.tracked import By
 
 WORD = "FEEDBACK-HISTORY"
 """The marker's word."""
@@ -33,7 +35,13 @@ def history_text(history: History, setting: Setting) -> str:
     """The whole reply: about all gates, or about the one that was asked for."""
     tag = history.ask.tag
     parts = about_gate(history, setting, tag) if tag else _about_all(history, setting)
-    shown = [_marker(history), _heading(history, setting), *parts, _footer(history, setting)]
+    shown = [
+        _marker(history),
+        _heading(history, setting),
+        *parts,
+        _followed(history),
+        _footer(history, setting),
+    ]
     return "\n\n".join(part for part in shown if part) + "\n"
 
 
@@ -145,6 +153,22 @@ def _weeks(history: History) -> str:
         for monday in (week.monday.astimezone(history.ask.zone),)
     )
     return f"Rejected of judged, by week: {' · '.join(told)}"
+
+
+def _followed(history: History) -> str:
+    """What came of the feedback; nothing where no next iteration could tell."""
+    groups = rates(history.observed, By.PLACE)
+    if not groups:
+        return ""
+    followed, items = sum(one.followed for one in groups), sum(one.items for one in groups)
+    by_place = "; ".join(map(_group, sorted(groups, key=lambda one: one.key)))
+    said = f"Feedback followed: {share(followed, items)}: {by_place}."
+    measured, improved = sum(one.measured for one in groups), sum(one.improved for one in groups)
+    return f"{said} The score rose after {share(improved, measured)} of it." if measured else said
+
+
+def _group(rate: Rate) -> str:
+    return f"{rate.followed} of {rate.items} {rate.key}"
 
 
 def _footer(history: History, setting: Setting) -> str:

@@ -7,9 +7,13 @@ from datetime import datetime, timedelta
 
 from bot.domain.iterations import in_order
 from bot.domain.model import Account, Item, PullRequest, Verdict
+from bot.domain.tracked import Observation
 
 DEAD_AFTER = timedelta(days=14)
 """An open, rejected pull request without a push for so long is dead; that day is its activity."""
+
+MOST_OBSERVED = 100
+"""Items of a pull request of which it is remembered what came of them, the newest."""
 
 _INSTANT = timedelta(microseconds=1)
 
@@ -36,6 +40,8 @@ class Record:
     overturned: tuple[Overturned, ...] = ()
     followed: tuple[str, ...] = ()
     """Addresses of the items whose lines were changed or whose threads were resolved afterwards."""
+    observed: tuple[Observation, ...] = ()
+    """What came of the items that the next iteration could tell about, without anybody's name."""
 
     @property
     def last_active(self) -> datetime:
@@ -93,7 +99,17 @@ def record_of(pull_request: PullRequest, overturned: tuple[Overturned, ...] = ()
         closed_at=None if pull_request.open else pull_request.closed_at,
         merged=pull_request.merged,
         overturned=overturned,
+        observed=_observed(pull_request),
     )
+
+
+def _observed(pull_request: PullRequest) -> tuple[Observation, ...]:
+    found = [
+        replace(each, author="", reviewer="", url="")
+        for tracked in pull_request.tracked
+        for each in tracked.observations
+    ]
+    return tuple(found[-MOST_OBSERVED:])
 
 
 def _wordless(verdict: Verdict, pull_request: PullRequest) -> Verdict:

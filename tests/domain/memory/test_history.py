@@ -17,6 +17,7 @@ from bot.domain.history_text import history_text
 from bot.domain.history_words import Setting
 from bot.domain.links import Web
 from bot.domain.model import Repository
+from bot.domain.tracked import Observation
 from tests.domain.memory.stories import GATES, NOW, approves, days_ago, record, rejects
 from tests.live import live_references
 
@@ -275,3 +276,38 @@ def test_a_hostile_tag_or_gate_breaks_nothing():
     assert text.count("<!--") == 1
     assert "| Odd \\| `@acme/all` `date_errors` | 1 of 1 (100%) |" in text
     assert "| never | Ask `@bob` \\| see `#12`. |" in text
+
+
+def came_of(ago, tag, *, placed, followed, delta=None):
+    """What a next iteration showed of one item."""
+    return Observation(days_ago(ago), "", "", tag, placed, followed, delta)
+
+
+OBSERVED = (
+    came_of(2, "date_errors", placed=True, followed=True, delta=0.1),
+    came_of(2, "scope_error", placed=True, followed=True, delta=0.1),
+    came_of(1, "date_errors", placed=False, followed=False, delta=-0.02),
+    came_of(1, "scope_error", placed=False, followed=True),
+    came_of(20, "date_errors", placed=True, followed=False, delta=0.3),
+)
+
+
+def test_what_came_of_the_feedback_is_one_line():  # rows 53, 54
+    story = record(1, rejects(3, "date_errors", "scope_error"), observed=OBSERVED)
+    assert (
+        "\n\nFeedback followed: 3 of 4 (75%): 2 of 2 with a place; 1 of 2 without a place. "
+        "The score rose after 2 of 3 (67%) of it.\n\n"
+    ) in reply(story, hours=168)
+    assert (
+        "\n\nFeedback followed: 1 of 2 (50%): 1 of 1 with a place; 0 of 1 without a place. "
+        "The score rose after 1 of 2 (50%) of it.\n\n"
+    ) in reply(story, hours=168, tag="date_errors")
+
+
+def test_an_unknown_score_is_not_spoken_of():
+    story = record(1, rejects(3, "scope_error"), observed=(OBSERVED[3],))
+    assert "\n\nFeedback followed: 1 of 1 (100%): 1 of 1 without a place.\n\n" in reply(story, hours=168)
+
+
+def test_where_nothing_was_tracked_nothing_is_said_of_it():
+    assert "followed" not in reply(record(1, rejects(3, "date_errors"), observed=OBSERVED[4:]), hours=168)
