@@ -22,9 +22,9 @@ KEYS = new_key_pair()
 FACTS = AppFacts(public_pem=KEYS.public_pem)
 DATE = "<!-- ISSUES: date_errors -->"
 WORKERS = (1, 2, 4)
-ROUNDS = 20
+ROUNDS = 10
 OWNERS = 2
-BURST = 60  # a repository's share stays below the eighty writes that an installation has in a minute
+BURST = 40  # a repository's share stays below the eighty writes that an installation has in a minute
 
 _numbers = itertools.count(1)
 
