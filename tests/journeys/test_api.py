@@ -101,7 +101,8 @@ async def test_feedback_is_told_newest_first_with_how_it_went(journey, ask, judg
     tags = [[item["tag"] for item in document["feedback_items"]] for document in content["documents"]]
     assert (status, tags) == (200, [["scope_error"], ["date_errors"]])
     assert [entry["iteration"] for entry in content["iteration_history"]] == [1, 2]
-    assert sorted(content) == ["best_tracker", "documents", "grounding", "iteration_history"]
+    assert [entry["iteration"] for entry in content["feedback_log"]] == [1, 2]
+    assert sorted(content) == ["best_tracker", "documents", "feedback_log", "grounding", "iteration_history"]
 
 
 async def test_the_rest_of_the_api(journey, ask, judged):

@@ -15,6 +15,19 @@ _COUNT = {"type": "integer", "minimum": 0}
 _REPO = "/api/v1/repos/{owner}/{repo}"
 _STORED = ("pull_requests", "documents", "verdicts", "commands", "rulings")
 _TOKEN: list[Json] = [{"token": []}]
+_RATES: Json = {
+    **dict.fromkeys(("claims", "verified", "contradicted", "unverifiable"), _COUNT),
+    **{
+        name: {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+        for name in (
+            "grounding_rate",
+            "hallucination_rate",
+            "ungrounded_rate",
+            "verification_success_rate",
+            "false_claim_rate",
+        )
+    },
+}
 
 
 @cache
@@ -36,6 +49,9 @@ def description() -> Json:
             ),
             f"{_REPO}/authors/{{login}}/export": _guarded(
                 "All that is stored about an author", _ref("export"), _path("login"), *_PAGES
+            ),
+            f"{_REPO}/grounding": _guarded(
+                "How much of what the validators claimed was so", _ref("grounding"), _HOURS
             ),
             f"{_REPO}/pulls/{{number}}/feedback": _guarded(
                 "The documents of a pull request, newest first", _ref("feedback"), _NUMBER, *_PAGES
@@ -220,7 +236,29 @@ def _schemas() -> Json:
                 "documents": {"type": "array", "items": {"type": "object"}},
                 "iteration_history": {"type": "array", "items": {"type": "object"}},
                 "best_tracker": {"type": ["object", "null"]},
-                "grounding": {},
+                "feedback_log": {"type": "array", "items": {"type": "object"}},
+                "grounding": _record(
+                    {
+                        "log": {"type": "array", "items": {"type": "object"}},
+                        "rates": _record(_RATES),
+                        "audit": _record(
+                            {
+                                "head": _TEXT,
+                                "claims": _COUNT,
+                                "passed": _COUNT,
+                                "failed": {"type": "array", "items": {"type": "object"}},
+                            }
+                        ),
+                    }
+                ),
+            }
+        ),
+        "reviewing": _record({**_RATES, "items": _COUNT, "vague_items": _COUNT}),
+        "grounding": _record(
+            {
+                "period_hours": _COUNT,
+                "all": _ref("reviewing"),
+                "validators": _object(_ref("reviewing")),
             }
         ),
     }
