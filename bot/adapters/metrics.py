@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import SimpleNamespace
@@ -16,9 +16,11 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
 from prometheus_client import Counter as Total
 
+from bot.adapters.review_metrics import show_claims, show_validators
 from bot.adapters.store.memory_counts import Broken, Counts, Heeded, Unheard
 from bot.adapters.web.answers import problem
 from bot.domain.memory import Window
+from bot.domain.reviewing import Reviewing
 from bot.ports import Claim, StoreUnavailable
 
 TEXT = "text/plain; version=0.0.4"
@@ -134,6 +136,10 @@ class Counting(Protocol):
         """How many verdicts since then do not count."""
         ...
 
+    async def reviewed(self, window: Window) -> dict[str, tuple[Reviewing, ...]]:
+        """What became of the validators' claims in the window, by repository."""
+        ...
+
     async def heeded(self, window: Window) -> Counter[Heeded]:
         """How many items named in the window were followed."""
         ...
@@ -147,6 +153,7 @@ class _Lately:
     broken: Counter[Broken] = field(default_factory=Counter)
     heeded: Counter[Heeded] = field(default_factory=Counter)
     unheard: Counter[Unheard] = field(default_factory=Counter)
+    reviewed: Mapping[str, tuple[Reviewing, ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -175,10 +182,12 @@ class Metrics:
         _show_tags(found, lately.broken)
         _show_unheard(found, lately.unheard)
         _show_followed(found, lately.heeded)
+        show_claims(found, lately.reviewed)
         if self._is_known(request.headers.get("Authorization", "")):
             _show_names(found, lately.broken)
             _show_unheard_names(found, lately.unheard)
             _show_people(found, lately.heeded)
+            show_validators(found, lately.reviewed)
         text = generate_latest(self.meter.registry) + generate_latest(found)
         return web.Response(body=text, headers={"Content-Type": f"{TEXT}; charset=utf-8"})
 
@@ -186,9 +195,11 @@ class Metrics:
         if time.monotonic() - self._lately.counted_at > REMEMBERED:
             now = self.now()
             broken = await self.stored.broken(now - WINDOW)
-            heeded = await self.stored.heeded(Window(now - WINDOW, now + AHEAD))
+            window = Window(now - WINDOW, now + AHEAD)
+            heeded = await self.stored.heeded(window)
+            reviewed = await self.stored.reviewed(window)
             unheard = await self.stored.unheard(now - WINDOW)
-            self._lately = _Lately(time.monotonic(), broken, heeded, unheard)
+            self._lately = _Lately(time.monotonic(), broken, heeded, unheard, reviewed)
         return self._lately
 
     def _is_known(self, authorization: str) -> bool:

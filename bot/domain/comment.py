@@ -204,7 +204,7 @@ def _gate(failed: FailedGate, feedback: Feedback, site: Site) -> str:
     ]
     if len(failed.places) > MOST_PLACES:
         places.append(f"{len(failed.places) - MOST_PLACES} more")
-    return gate_block(failed, where(failed, places, head, feedback.grounding))
+    return gate_block(failed, where(failed, places, head, feedback.grounding), feedback.grounding)
 
 
 def _moved(finding: Finding) -> str:
@@ -226,7 +226,7 @@ def _could_not_verify(feedback: Feedback, shown: int) -> str:
     ]
     if not doubted:
         return ""
-    lines = [_doubt(gate, finding) for gate, finding in doubted[:MOST_DOUBTS]]
+    lines = [_doubt(gate, finding, feedback) for gate, finding in doubted[:MOST_DOUBTS]]
     return _fold(f"Could not verify {_count(len(doubted), 'more item')}", "\n".join(lines))
 
 
@@ -235,9 +235,10 @@ def _said_at_gate(gate: FailedGate) -> int:
     return 0 if gate.appealed else 1
 
 
-def _doubt(gate: FailedGate, finding: Finding) -> str:
+def _doubt(gate: FailedGate, finding: Finding, feedback: Feedback) -> str:
     place = code_span(str(finding.item.place), 200) if finding.item.place else "no place given"
-    said = not_confirmed(finding.grounding.decisive) if finding.grounding else ""
+    known = feedback.grounding.catalogue
+    said = not_confirmed(finding.grounding.decisive, known) if finding.grounding else ""
     return f"- {code_span(gate.tag or gate.name)}, {place}: {said}"
 
 

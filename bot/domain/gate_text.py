@@ -9,7 +9,7 @@ from bot.domain.grounding.words import not_confirmed, sourced
 from bot.domain.rules import Grounding
 
 
-def gate_block(failed: FailedGate, where: str = "") -> str:
+def gate_block(failed: FailedGate, where: str = "", rules: Grounding | None = None) -> str:
     """Name, what is wrong, the fix with its tag, then where it is and what to write if that is known."""
     icon = "BLOCK" if failed.blocking else "WARN"
     what = quiet(failed.gate.description) if failed.gate else _unknown(failed)
@@ -23,7 +23,8 @@ def gate_block(failed: FailedGate, where: str = "") -> str:
     if failed.appealed:
         lines.append(f"  - {failed.appealed}")
     elif doubted := next((each.grounding for each in failed.findings if is_doubted(each)), None):
-        lines.append(f"  - Not confirmed: {not_confirmed(doubted.decisive)}")
+        catalogue = (rules or Grounding()).catalogue
+        lines.append(f"  - Not confirmed: {not_confirmed(doubted.decisive, catalogue)}")
     elif failed.again:
         lines.append(f"  - Again: {failed.again}")
     return "\n".join(lines)

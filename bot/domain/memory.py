@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.iterations import in_order
 from bot.domain.model import Account, Item, PullRequest, Verdict
+from bot.domain.stated import Stated
 from bot.domain.tracked import Observation
 
 DEAD_AFTER = timedelta(days=14)
@@ -42,6 +43,8 @@ class Record:
     """Addresses of the items whose lines were changed or whose threads were resolved afterwards."""
     observed: tuple[Observation, ...] = ()
     """What came of the items that the next iteration could tell about, without anybody's name."""
+    stated: tuple[Stated, ...] = ()
+    """How each verdict was put, in numbers."""
 
     @property
     def last_active(self) -> datetime:

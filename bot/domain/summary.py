@@ -16,6 +16,7 @@ from bot.domain.judged import Judged, judged
 from bot.domain.memory import DEAD_AFTER, Record, Window, just_after, reaches_back
 from bot.domain.model import Repository, Stance
 from bot.domain.patterns import Tally, Trend, issue_breakdown, tally, trend
+from bot.domain.reviewing import Reviewing, reviewing
 from bot.domain.rules import Authors
 from bot.domain.weeks import Week
 
@@ -87,6 +88,8 @@ class Summary:
     authors: tuple[AuthorWeek, ...] = ()
     uncounted: Mapping[str, int] = field(default_factory=dict)
     """Reviewer → rejecting reviews that did not count, because they are no validator."""
+    reviews: tuple[Reviewing, ...] = ()
+    """What became of each validator's claims, and how vague their feedback was."""
 
 
 def summary(records: Sequence[Record], gates: Gates, ask: WeekAsk) -> Summary:
@@ -108,6 +111,7 @@ def summary(records: Sequence[Record], gates: Gates, ask: WeekAsk) -> Summary:
         weeks=_totals(records, ask),
         authors=author_weeks(rows, previous, ask.named, ask.agents),
         uncounted=_uncounted(records, window),
+        reviews=reviewing(records, window),
     )
 
 

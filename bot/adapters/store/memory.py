@@ -21,6 +21,7 @@ from bot.domain.memory import Record, record_of
 from bot.domain.memos import Document
 from bot.domain.model import GHOST, Account, PullRequest, Repository
 from bot.domain.rulings import for_memory, overturned
+from bot.domain.stated import stated
 
 DOCUMENTS = 20
 """Kept of a pull request, the newest."""
@@ -59,7 +60,7 @@ def keep(transaction: Transaction, lane: str, pull_request: PullRequest) -> None
 def remembered(pull_request: PullRequest) -> Record:
     """The record that a pull request makes, dismissals heard."""
     known = record_of(for_memory(pull_request), overturned(pull_request))
-    return replace(known, followed=followed_items(pull_request))
+    return replace(known, followed=followed_items(pull_request), stated=stated(pull_request))
 
 
 def keep_repository(transaction: Transaction, seen: Repository) -> None:

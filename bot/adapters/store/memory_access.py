@@ -14,6 +14,7 @@ from bot.domain.fixes import Fix
 from bot.domain.memory import Record, Window
 from bot.domain.model import Account, Repository
 from bot.domain.replied import Replied
+from bot.domain.reviewing import Reviewing
 
 
 class SqlMemory:
@@ -91,3 +92,7 @@ class SqlMemory:
     async def heeded(self, window: Window) -> Counter[Heeded]:
         """How many items named in the window were followed, by whom, to whom and about what."""
         return await self._database.read(lambda t: memory_counts.heeded(t, window))
+
+    async def reviewed(self, window: Window) -> dict[str, tuple[Reviewing, ...]]:
+        """What became of the validators' claims in the window, by repository."""
+        return await self._database.read(lambda t: memory_counts.reviewed(t, window))

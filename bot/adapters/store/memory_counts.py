@@ -13,7 +13,8 @@ from bot.adapters.store.memory_schema import record, repository
 from bot.adapters.store.schema import delivery, lane, outbox
 from bot.adapters.store.transaction import Transaction
 from bot.domain.advice import fates
-from bot.domain.memory import Window
+from bot.domain.memory import Record, Window
+from bot.domain.reviewing import Reviewing, reviewing
 
 Broken = tuple[str, str, str]
 """Repository, author, tag."""
@@ -115,3 +116,16 @@ def heeded(transaction: Transaction, window: Window) -> Counter[Heeded]:
         for row in rows
         for fate in fates(memory.decoded(row.record), window)
     )
+
+
+def reviewed(transaction: Transaction, window: Window) -> dict[str, tuple[Reviewing, ...]]:
+    """What became of the validators' claims in the window, by repository."""
+    rows = transaction.execute(
+        select(record.c.record, repository.c.folded)
+        .join(repository, repository.c.id == record.c.repository_id)
+        .where(record.c.last_active >= window.start.timestamp())
+    )
+    known: dict[str, list[Record]] = {}
+    for row in rows:
+        known.setdefault(row.folded, []).append(memory.decoded(row.record))
+    return {where: reviewing(records, window) for where, records in known.items()}

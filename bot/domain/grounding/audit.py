@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.choices import ClaimType
 from bot.domain.grounding.catalogue import DEFAULTS, ClaimRule
 from bot.domain.grounding.grounded import Grounded
+from bot.domain.grounding.rates import first_seen, rates
 from bot.domain.grounding.result import Outcome, Tool
 
 
@@ -65,9 +66,11 @@ def _shows_where(entry: Grounded) -> bool:
     return bool(entry.check) or entry.tool != Tool.CHECKS
 
 
-def audit_report(log: Iterable[Grounded], head: str) -> dict[str, object]:
+def audit_report(
+    log: Iterable[Grounded], head: str, rules: Mapping[ClaimType, ClaimRule] = DEFAULTS
+) -> dict[str, object]:
     """The audit as the API gives it."""
-    audited = audit(log, head)
+    audited = audit(log, head, rules)
     return {
         "head": head,
         "claims": len(audited),
@@ -101,3 +104,14 @@ def log_entries(log: Iterable[Grounded]) -> list[dict[str, object]]:
         }
         for entry in log
     ]
+
+
+def grounding_of(
+    log: Sequence[Grounded], head: str, rules: Mapping[ClaimType, ClaimRule] = DEFAULTS
+) -> dict[str, object]:
+    """A pull request's log with its rates, and the audit against the head as it is now."""
+    return {
+        "log": log_entries(log),
+        "rates": rates(first_seen(log)).figures,
+        "audit": audit_report(log, head, rules),
+    }

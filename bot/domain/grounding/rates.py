@@ -69,6 +69,28 @@ def rates(log: Iterable[Grounded]) -> GroundingRates:
     )
 
 
+def first_seen(log: Iterable[Grounded]) -> tuple[Grounded, ...]:
+    """Each claim once, as it was when first looked up: what the author fixed later was no false claim."""
+    found: dict[tuple[str, str, str, str], Grounded] = {}
+    for entry in log:
+        claim = entry.verdict, entry.item, entry.claim, entry.type
+        if claim not in found or (entry.looked_up and not found[claim].looked_up):
+            found[claim] = entry
+    return tuple(found.values())
+
+
+def total(parts: Iterable[GroundingRates]) -> GroundingRates:
+    """The rates over all of them."""
+    known = tuple(parts)
+    return GroundingRates(
+        claims=sum(part.claims for part in known),
+        verified=sum(part.verified for part in known),
+        contradicted=sum(part.contradicted for part in known),
+        unverifiable=sum(part.unverifiable for part in known),
+        looked_up=sum(part.looked_up for part in known),
+    )
+
+
 def rates_by_validator(log: Iterable[Grounded]) -> Mapping[str, GroundingRates]:
     """The rates of each validator, by the key of the validator."""
     by_validator: dict[str, list[Grounded]] = {}

@@ -1,0 +1,61 @@
+"""`…/grounding`: how much of what a repository's validators claimed was so, and how vague they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from aiohttp import web
+
+from bot.adapters.web.api.guard import Guard
+from bot.adapters.web.api.records import HOURS, MOST_HOURS
+from bot.adapters.web.api.replies import number, reply
+from bot.domain.memory import Record, last_hours
+from bot.domain.model import Account, Validator
+from bot.domain.reviewing import Reviewing, reviewing, together
+from bot.domain.rules import Rules
+from bot.domain.visits import Visit
+from bot.ports import RuleBook
+
+
+class Archive(Protocol):
+    """Whoever remembers."""
+
+    async def records(
+        self, repository_id: int, since: datetime, author_id: int | None = None
+    ) -> tuple[Record, ...]:
+        """The records of a repository that were last active since then."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingReport:
+    """Answers about validators, to whoever may see their record."""
+
+    archive: Archive
+    rule_book: RuleBook
+    now: Callable[[], datetime]
+
+    def routes(self, guard: Guard) -> list[web.RouteDef]:
+        """The one route."""
+        return [guard.get("/grounding", self.report)]
+
+    async def report(self, request: web.Request, visit: Visit) -> web.Response:
+        """All validators together, and by name those whose record the caller may see."""
+        hours = number(request, "hours", HOURS, MOST_HOURS)
+        rules = await self.rule_book.rules(visit.repository)
+        window = last_hours(hours, self.now())
+        records = await self.archive.records(visit.repository.id, window.start)
+        found = reviewing(records, window)
+        shown = {one.validator.name: one.figures for one in found if _is_seen(visit, one, rules)}
+        everybody = together(found, Validator("", "")).figures
+        return reply(request, {"period_hours": hours, "all": everybody, "validators": shown})
+
+
+def _is_seen(visit: Visit, one: Reviewing, rules: Rules) -> bool:
+    validator = one.validator
+    _, _, identity = validator.key.partition("user:")
+    account = Account(int(identity) if identity.isdigit() else -1, validator.name, bot=validator.bot)
+    return visit.sees(account, agent=rules.authors.is_agent(validator.name, bot=validator.bot))
