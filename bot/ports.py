@@ -127,6 +127,21 @@ class Kept:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job has come that somebody asked for."""
+
+    done: int = 0
+    total: int | None = None
+    waits_until: datetime | None = None
+    """GitHub is not asked before then."""
+    finished: bool = False
+
+
+class JobFailed(Exception):
+    """Why a job was given up on, for whoever asked for it."""
+
+
 class StoreUnavailable(Exception):
     """The store can't take or give anything right now."""
 
@@ -476,6 +491,22 @@ class Threads(Protocol):
         """Another description of an issue of ours."""
         ...
 
+    async def labels(self, repository: Repository, number: int) -> tuple[str, ...]:
+        """The names of the labels of a thread."""
+        ...
+
+    async def make_label(self, repository: Repository, name: str, colour: str, description: str) -> None:
+        """A label of this name is in the repository; one that is there stays as it is."""
+        ...
+
+    async def add_label(self, repository: Repository, number: int, name: str) -> None:
+        """One label more on a thread."""
+        ...
+
+    async def remove_label(self, repository: Repository, number: int, name: str) -> None:
+        """One label less; `Gone` where it was not there."""
+        ...
+
 
 class Contents(Protocol):
     """What the engine asks of GitHub about what stands in a revision."""
@@ -505,6 +536,10 @@ class Contents(Protocol):
 
 class Archive(Protocol):
     """What the engine asks of GitHub about the time before it was told of anything."""
+
+    async def repository(self, owner: str, name: str, installation_id: int) -> Repository:
+        """A repository as this installation sees it."""
+        ...
 
     async def pull_requests_page(self, repository: Repository, page: str) -> PullRequestPage:
         """The pull requests of this page, or of the first one, the last changed first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,18 +16,21 @@ from urllib.parse import urlsplit
 
 from bot import settings as settings_of
 from bot.domain.check_runs import Conclusion
+from bot.domain.choices import ClaimType
 from bot.domain.comment import Site
 from bot.domain.config_check import ConfigReport
+from bot.domain.detection import DetectionRules
 from bot.domain.diagnosis import Finding, State, of_parked, of_uncounted
 from bot.domain.document import SCHEMA_ID
 from bot.domain.gates import Gates
+from bot.domain.grounding.catalogue import ClaimRule
 from bot.domain.links import GITHUB, Web
 from bot.domain.lint import Lint
 from bot.domain.model import PullRequest, Repository
 from bot.domain.rules import Rules
 from bot.domain.spoken import Spoken
 from bot.domain.weekly import WeeklyIssue
-from bot.ports import ConfigMemory, Delivery, GitHub, StoreUnavailable
+from bot.ports import ConfigMemory, Delivery, GitHub, JobFailed, Progress, StoreUnavailable
 from bot.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
     from bot.adapters.web.setup.registering import Registering
     from bot.engine.clock import WeekClock
+    from bot.engine.jobs import Follower
     from bot.engine.pulse import Pace as Pace  # noqa: PLC0414  the server's command names it too
     from bot.engine.pulse import Pulse
     from bot.engine.reconcile import Reconciliation
@@ -98,13 +102,29 @@ def sarif_log(findings: Sequence[Lint], name: str) -> str:
     return sarif.write(findings, name)
 
 
+def detection_rules() -> DetectionRules:
+    """How plain words are understood, as shipped."""
+    from bot.adapters.detection_rules import shipped
+
+    return shipped()
+
+
 def default_rules() -> Rules:
     """The rules of a repository that configures nothing."""
     from bot.adapters.rule_files import load_packs, merge, rules_directory
     from bot.adapters.scoring_rules import load_scoring
 
     rules = merge(load_packs(rules_directory()))
-    return replace(rules, scoring=load_scoring(rules_directory() / "scoring.yml"))
+    grounding = replace(rules.grounding, catalogue=_claims())
+    return replace(rules, scoring=load_scoring(rules_directory() / "scoring.yml"), grounding=grounding)
+
+
+def _claims() -> Mapping[ClaimType, ClaimRule]:
+    """What each type of claim is looked up with, as shipped."""
+    from bot.adapters.grounding_rules import load_grounding
+    from bot.adapters.rule_files import rules_directory
+
+    return load_grounding(rules_directory() / "grounding.yml")
 
 
 def site(configuration: Settings) -> Site:
@@ -136,9 +156,6 @@ async def store_of(url: str) -> AsyncIterator[SqlStore]:
 def database_url() -> str:
     """The store's address, for the commands that ask nothing of GitHub."""
     return settings_of.load_database_url(os.environ, Path(".env"))
-
-
-Retry = Callable[[tuple[str, ...]], Awaitable[int]]
 
 
 def configure_log(configuration: Settings) -> None:
@@ -185,6 +202,7 @@ async def running(  # noqa: PLR0913  each is one choice about the process
     guests: Guests | None = None,
     store_clock: Callable[[], datetime] | None = None,
     pace: Pace | None = None,
+    weekly: bool = True,
 ) -> AsyncIterator[Instance]:
     """Door and worker of one process, as long as the block runs; the store tells its own time."""
     from bot.adapters.metrics import Meter
@@ -200,7 +218,7 @@ async def running(  # noqa: PLR0913  each is one choice about the process
             store = await stack.enter_async_context(opening)
         except (StoreRefused, StoreUnavailable) as reason:
             raise CannotStart(str(reason)) from reason
-        working = _working(configuration, store, meter, clock, pulse)
+        working = _working(configuration, store, meter, clock, pulse, weekly=weekly)
         worker, week_clock = await stack.enter_async_context(working) if work else (None, None)
         serving = _serving(configuration, store, worker, meter, guests)
         address = await stack.enter_async_context(serving) if serve else None
@@ -243,6 +261,7 @@ async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequen
     from bot.adapters.web.api.open_doors import OpenDoors
     from bot.adapters.web.api.pulls import PullFeedback
     from bot.adapters.web.api.records import AuthorRecords
+    from bot.adapters.web.api.reviews import GroundingReport
     from bot.adapters.web.api.validations import Validations
     from bot.decisions.selection import selection_report_of
 
@@ -256,16 +275,17 @@ async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequen
             *AuthorRecords(store.memory, rule_book, now).routes(guard),
             *pulls.routes(guard),
             *OpenDoors(github.me, rule_book).routes(guard),
+            *GroundingReport(store.memory, rule_book, now).routes(guard),
             *Validations(store, new_id, now).routes(guard),
         ]
 
 
 def _course(where: Site, known: PullRequest, rules: Rules) -> dict[str, Any]:
     """How the iterations of a pull request went, for the API."""
-    import msgspec
-
+    from bot.decisions.briefing import feedback_log
     from bot.decisions.selection import report_of
     from bot.domain.bundle import best_tracker, iteration_history
+    from bot.domain.grounding.audit import grounding_of
 
     report = report_of(known, rules)
     scored = report.trajectory.scored if report else ()
@@ -274,13 +294,20 @@ def _course(where: Site, known: PullRequest, rules: Rules) -> dict[str, Any]:
         "best_tracker": best_tracker(report.trajectory, known.repository, where.web.host_url)
         if report
         else None,
-        "grounding": msgspec.to_builtins(known.grounding),
+        "feedback_log": [entry.as_document() for entry in feedback_log(known)],
+        "grounding": grounding_of(known.grounding, known.head, rules.grounding.catalogue),
     }
 
 
 @asynccontextmanager
-async def _working(
-    configuration: Settings, store: SqlStore, meter: Meter, clock: Callable[[], datetime], pulse: Pulse
+async def _working(  # noqa: PLR0913  the parts of a worker
+    configuration: Settings,
+    store: SqlStore,
+    meter: Meter,
+    clock: Callable[[], datetime],
+    pulse: Pulse,
+    *,
+    weekly: bool = True,
 ) -> AsyncIterator[tuple[Worker, WeekClock]]:
     from bot.adapters import payloads
     from bot.adapters.metrics import CountedTurns
@@ -301,11 +328,14 @@ async def _working(
         )
         worker = Worker(store, CountedTurns(turns, meter, clock), clock, pulse=pulse)
         week_clock = WeekClock(store, rule_book, week_delivery, clock)
-        running, ticking = asyncio.create_task(worker.run()), asyncio.create_task(week_clock.run())
+        running = asyncio.create_task(worker.run())
+        # A command does its own job only: the calendar is the server's.
+        ticking = asyncio.create_task(week_clock.run()) if weekly else None
         try:
             yield worker, week_clock
         finally:
-            ticking.cancel()
+            if ticking:
+                ticking.cancel()
             worker.stop()
             await running
 
@@ -429,17 +459,92 @@ async def thread(token: str | None, repository: tuple[str, str], number: int) ->
 
 async def tell_week(configuration: Settings, name: str) -> bool:
     """Have the running week told: by the server that runs, else here; whether a server does it."""
-    from bot.adapters.web.handing_over import hand_over
-
     async with store_of(configuration.database_url) as store:
         delivery = week_by_hand(await _known(store, name), f"weekly-{new_id()}")
-    secret = configuration.webhook_secrets[0].encode()
-    if await hand_over(delivery, secret, configuration.host, configuration.port):
-        return True
-    async with running(configuration, serve=False) as instance:
+    async with job(configuration, delivery) as (follower, handed_over):
+        async for _ in follower.steps(delivery):
+            pass
+    return handed_over
+
+
+async def retry_parked(ids: tuple[str, ...]) -> int:
+    """Have parked deliveries queued again: by the server that runs, else here; how many."""
+    from bot.adapters.payloads import jobs
+
+    delivery = jobs.retry(ids, f"retry-{new_id()}", now())
+    try:
+        configuration = settings()
+    except settings_of.SettingsError:  # without a secret nothing can be handed over
+        configuration = None
+    async with store_of(database_url()) as store:
+        if configuration and await _hand_over(configuration, delivery):
+            async for _ in _follower(store).steps(delivery):
+                pass
+            return len(ids)
+        return await store.retry(ids)
+
+
+@asynccontextmanager
+async def job(configuration: Settings, delivery: Delivery) -> AsyncIterator[tuple[Follower, bool]]:
+    """A job under way, handed to the server that runs, else done here while the block lasts."""
+    handed_over = await _hand_over(configuration, delivery)
+    async with AsyncExitStack() as stack:
+        if handed_over:
+            yield _follower(await stack.enter_async_context(store_of(configuration.database_url))), True
+            return
+        instance = await stack.enter_async_context(running(configuration, serve=False, weekly=False))
         await instance.store.accept(delivery)
+        yield _follower(instance.store), False
         await instance.settled()
-    return False
+
+
+async def _hand_over(configuration: Settings, delivery: Delivery) -> bool:
+    from bot.adapters.web.handing_over import hand_over
+
+    secret = configuration.webhook_secrets[0].encode()
+    return await hand_over(delivery, secret, configuration.host, configuration.port)
+
+
+def _follower(store: SqlStore) -> Follower:
+    from bot.engine.jobs import Follower
+
+    return Follower(store, now)
+
+
+async def backfill(
+    configuration: Settings, repository: tuple[str, str], since: datetime | None
+) -> AsyncIterator[Progress]:
+    """Have a repository's earlier pull requests read: by the server that runs, else here; how far it is."""
+    from bot.adapters import payloads
+    from bot.adapters.payloads import derived, jobs
+    from bot.domain.events import BackfillDue
+    from bot.engine.backfill import Writing
+
+    where = await _installed(configuration, repository)
+    delivery = jobs.backfill_step(BackfillDue(where, new_id(), since=since), now())
+    async with store_of(configuration.database_url) as store:
+        # One that was interrupted, or given up on, goes on from where it was.
+        if unfinished := await store.unfinished(delivery.lane):
+            delivery = unfinished.delivery
+    due = payloads.read(delivery)
+    if not isinstance(due, BackfillDue):
+        raise JobFailed(f"{delivery.id} can't be read")
+    async with job(configuration, delivery) as (follower, _):
+        async for progress in follower.backfill(
+            due, payloads.read, Writing(jobs.backfill_step, derived.past)
+        ):
+            yield progress
+
+
+async def _installed(configuration: Settings, repository: tuple[str, str]) -> Repository:
+    """The repository as GitHub has it; refused where the App is not installed."""
+    owner, name = repository
+    async with app_desk(configuration) as desk:
+        found = await desk.installation_of(owner, name)
+    if found is None:
+        raise CannotStart(f"there is no repository {owner}/{name}, or the App is not installed in it")
+    async with _github(configuration, now) as github:
+        return await github.repository(owner, name, found.id)
 
 
 async def week_so_far(name: str) -> WeeklyIssue | None:
@@ -551,6 +656,8 @@ def _rule_book(
 
     book = LiveRuleBook(load_packs(rules_directory()), github, memory, teller, clock)
     book.scoring = load_scoring(rules_directory() / "scoring.yml")
+    book.claims = _claims()
+    book.understanding = detection_rules()
     return book
 
 
@@ -579,7 +686,9 @@ async def _kept_rules(memory: ConfigMemory, repository: Repository) -> Rules:
     path = ".github/whetstone.yml"
     below = load_config(owner.good, path, packs) if owner and owner.good else None
     config = load_config(own.good, path, packs, below) if own and own.good else None
-    return replace(merge(packs, below, config), scoring=default_rules().scoring)
+    rules = merge(packs, below, config)
+    grounding = replace(rules.grounding, catalogue=_claims())
+    return replace(rules, scoring=default_rules().scoring, grounding=grounding)
 
 
 @dataclass(frozen=True, slots=True)

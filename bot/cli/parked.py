@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from dataclasses import asdict
 
 from bot import wiring
 from bot.cli import Command, UsageError, terminal
-from bot.ports import Parked
+from bot.ports import JobFailed, Parked, StoreUnavailable
 from bot.settings import SettingsError
 
 
@@ -23,14 +24,18 @@ def _run(arguments: argparse.Namespace) -> int:
         url = wiring.database_url()
     except SettingsError as mistakes:
         raise UsageError("; ".join(mistakes.problems)) from mistakes
-    return asyncio.run(_listed(url, arguments))
+    try:
+        return asyncio.run(_listed(url, arguments))
+    except (JobFailed, StoreUnavailable) as error:
+        print(f"whetstone parked: {error}", file=sys.stderr)
+        return 1
 
 
 async def _listed(url: str, arguments: argparse.Namespace) -> int:
     async with wiring.store_of(url) as store:
         parked = await store.parked()
         if arguments.retry:
-            return await _retried(store.retry, parked, arguments.retry)
+            return await _retried(parked, arguments.retry)
     if parked and terminal.is_terminal() and not arguments.json:
         terminal.show(("delivery", "event", "lane", "parked", "error"), map(_row, parked))
         return 0
@@ -41,12 +46,12 @@ async def _listed(url: str, arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _retried(retry: wiring.Retry, parked: tuple[Parked, ...], wanted: list[str]) -> int:
+async def _retried(parked: tuple[Parked, ...], wanted: list[str]) -> int:
     known = {delivery.id for delivery in parked}
     ids = tuple(known) if wanted == ["all"] else tuple(wanted)
     if unknown := [given for given in ids if given not in known]:
         raise UsageError(f"nothing is parked under {', '.join(unknown)}")
-    count = await retry(ids)
+    count = await wiring.retry_parked(ids)
     print(f"{count} queued again.")
     return 0
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -27,6 +28,38 @@ def following(items: Iterable[T], what: str, total: int | None = None) -> Iterat
     from rich.progress import track
 
     yield from track(items, what, total=total, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int | None, str], None]]:
+    """Show how far a job is: a bar on a terminal, elsewhere a line whenever the note changes."""
+    if not sys.stderr.isatty():
+        print(f"{what} …", file=sys.stderr, flush=True)
+        yield _Notes().show
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=None)
+
+        def show(done: int, total: int | None, note: str) -> None:
+            shown.update(task, completed=done, total=total, description=f"{what}: {note}" if note else what)
+
+        yield show
+
+
+class _Notes:
+    """Says each note once, where nobody looks at a bar."""
+
+    def __init__(self) -> None:
+        self._said = ""
+
+    def show(self, _done: int, _total: int | None, note: str) -> None:
+        if note and note != self._said:
+            print(note, file=sys.stderr, flush=True)
+        self._said = note
 
 
 def show(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -8,7 +8,7 @@ import sys
 
 from bot import wiring
 from bot.cli import Command, UsageError
-from bot.ports import GitHubError, StoreUnavailable
+from bot.ports import GitHubError, JobFailed, StoreUnavailable
 from bot.settings import SettingsError
 
 
@@ -26,7 +26,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UsageError("; ".join(mistakes.problems)) from mistakes
     except wiring.CannotStart as reason:
         raise UsageError(str(reason)) from reason
-    except (GitHubError, StoreUnavailable) as error:
+    except (GitHubError, JobFailed, StoreUnavailable) as error:
         print(f"whetstone weekly: {error}", file=sys.stderr)
         return 1
 
@@ -39,7 +39,7 @@ async def _shown(name: str) -> int:
 
 async def _told(name: str) -> int:
     handed_over = await wiring.tell_week(wiring.settings(), name)
-    print("The running server tells the week." if handed_over else "The week is told.")
+    print("The running server has told the week." if handed_over else "The week is told.")
     return 0
 
 

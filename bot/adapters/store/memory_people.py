@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, or_, selec
 
 from bot.adapters.store.codec import decode, encode, encode_record
 from bot.adapters.store.configs import config
-from bot.adapters.store.memory_names import anonymous
+from bot.adapters.store.memory_names import anonymous, forgotten_in
 from bot.adapters.store.memory_schema import (
     OF_A_REPOSITORY,
     audit,
@@ -26,7 +27,7 @@ from bot.adapters.store.transaction import Transaction, moment
 from bot.domain.commands.replies import Stored
 from bot.domain.memory import Record
 from bot.domain.memos import Forget
-from bot.domain.model import GHOST, PullRequest, Verdict
+from bot.domain.model import PullRequest, Verdict
 
 
 def stored(transaction: Transaction, repository_id: int, account_id: int) -> Stored:
@@ -93,6 +94,14 @@ def forget(transaction: Transaction, asked: Forget) -> None:
     _anonymise_closed(transaction, asked)
 
 
+def still_forgotten(transaction: Transaction, known: PullRequest) -> PullRequest:
+    """The pull request as it may be kept: who was forgotten stays so when a closed one is seen again."""
+    if not known.open:
+        for who, until in forgotten_in(transaction, known.repository.id).items():
+            known = _without(known, who, until)
+    return known
+
+
 def forget_repository(transaction: Transaction, repository_id: int) -> None:
     """All about a repository goes."""
     lanes = select(pull_request.c.lane).where(pull_request.c.repository_id == repository_id)
@@ -139,11 +148,17 @@ def _anonymise_closed(transaction: Transaction, asked: Forget) -> None:
     closed = and_(pull_request.c.repository_id == where, pull_request.c.open.is_(False), about)
     rows = transaction.execute(select(pull_request.c.lane, pull_request.c.record).where(closed)).all()
     for row in rows:
-        known = anonymous(decode(row.record, PullRequest), who, asked.at)
-        if known.author == GHOST:
-            known = replace(known, title="", verdicts=tuple(map(_wordless, known.verdicts)))
+        known = _without(decode(row.record, PullRequest), who, asked.at)
         values = {"record": encode_record(known), "author_id": known.author.id}
         transaction.execute(update(pull_request).where(pull_request.c.lane == row.lane).values(values))
+
+
+def _without(known: PullRequest, who: int, until: datetime) -> PullRequest:
+    """A closed pull request without this name, and without words where it was theirs."""
+    nameless = anonymous(known, who, until)
+    if nameless.author == known.author:
+        return nameless
+    return replace(nameless, title="", verdicts=tuple(map(_wordless, nameless.verdicts)))
 
 
 def _wordless(verdict: Verdict) -> Verdict:

@@ -12,6 +12,7 @@ from bot.adapters.store import (
     lanes,
     memory,
     memory_memos,
+    memory_people,
     memory_replies,
     memory_weeks,
     outbox,
@@ -51,7 +52,7 @@ def claim(transaction: Transaction, who: lanes.Claimant, limit: int) -> tuple[Cl
 def apply(transaction: Transaction, lane: str, turn: Turn) -> tuple[OutboxRow, ...]:
     """Records, deliveries and outbox as the turn left them; returns the rows now owed."""
     if turn.pull_request:
-        records.save(transaction, lane, turn.pull_request)
+        records.save(transaction, lane, memory_people.still_forgotten(transaction, turn.pull_request))
         if turn.pull_request.sticky:
             records.remember(transaction, lane, turn.pull_request.sticky)
         memory.keep(transaction, lane, turn.pull_request)

@@ -1,0 +1,280 @@
+"""A repository's past, brought in after the fact: as if the bot had been there, and without a word."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot import wiring
+from bot.cli import run
+from bot.ports import JobFailed
+from bot.standin.acts.reviews import Inline
+from tests.journeys.town import SECRET
+
+REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
+DATE = "<!-- ISSUES: date_errors -->"
+MANY = 60
+HOUR, DAY = 3600, 86_400
+ACME = ("acme", "knowledge")
+
+
+@pytest.fixture
+def alone(town, unused_tcp_port):
+    """The town's settings, with nobody at the port."""
+    return replace(town.settings, port=unused_tcp_port)
+
+
+@asynccontextmanager
+async def present(town, url):
+    """The bot on a store of its own, by the town's clock."""
+    async with wiring.running(replace(town.settings, database_url=url), clock=town.clock) as made:
+        host, port = made.address
+        town.github.webhook_url = f"http://{host}:{port}/webhook"
+        town.bot = made
+        yield made
+    town.github.webhook_url = town.bot = None
+
+
+def lived(town, knowledge) -> None:
+    """Forty days in which things were rejected, fixed, merged, given up, and left alone."""
+    github = town.github
+    town.ahead = timedelta(days=-40)
+    fixed = github.open_pull_request(knowledge, "rio-agent[bot]")
+    town.later(HOUR)
+    github.submit_review(fixed, "alice", REJECT, DATE)
+    town.later(HOUR)
+    github.push(fixed, {"notes/one.md": b"one\n"})
+    town.later(HOUR)
+    github.submit_review(fixed, "alice", APPROVE)
+    town.later(HOUR)
+    github.merge(fixed, by="alice")
+    town.later(DAY)
+    inline = github.open_pull_request(knowledge, "rio-agent[bot]")
+    town.later(HOUR)
+    place = Inline("notes/claim.md", "[near_duplicate] as in the other one", 1)
+    github.push(inline, {"notes/claim.md": b"a claim\n"})
+    town.later(HOUR)
+    github.submit_review(inline, "bob", REJECT, "Please look again.", [place])
+    town.later(HOUR)
+    github.close(inline, by="bob")
+    town.later(DAY)
+    dead = github.open_pull_request(knowledge, "sam")
+    town.later(HOUR)
+    github.submit_review(dead, "alice", REJECT, DATE)
+    github.submit_review(dead, "carol", REJECT, "<!-- ISSUES: scope_error -->")
+    town.later(DAY)
+    quiet = github.open_pull_request(knowledge, "rio-agent[bot]")
+    town.later(HOUR)
+    github.merge(quiet, by="alice")
+    town.later(DAY)
+    worse = github.open_pull_request(knowledge, "sam")
+    for _ in range(5):
+        town.later(HOUR)
+        github.submit_review(worse, "alice", REJECT, "<!-- ISSUES: date_errors, scope_error -->")
+        town.later(HOUR)
+        github.push(worse, {"notes/two.md": town.clock().isoformat().encode()})
+
+
+async def told(url, monkeypatch) -> list:
+    """Everything that the terminal tells of the two authors and of everybody."""
+    monkeypatch.setenv("DATABASE_URL", url)
+    everybody = [await wiring.everybodys_patterns("acme/knowledge", hours) for hours in (24 * 30, 24 * 90)]
+    return [
+        *everybody,
+        await wiring.history_of("acme/knowledge", "rio-agent[bot]", 24 * 90),
+        await wiring.history_of("acme/knowledge", "sam", 24 * 90),
+    ]
+
+
+async def filled(settings, since=None) -> int:
+    """How many pull requests a whole backfill read."""
+    async with aclosing(wiring.backfill(settings, ACME, since)) as steps:
+        return [progress.done async for progress in steps][-1]
+
+
+def written(town) -> list[str]:
+    """Everything that was written to GitHub."""
+    asked = [each for each in town.github.asked() if each.method != "GET"]
+    return [f"{each.method} {each.path}" for each in asked if not each.path.endswith("/access_tokens")]
+
+
+def lists(town) -> list[str]:
+    """The pages of pull requests that were asked for and given."""
+    asked = town.github.asked("GET", "*/acme/knowledge/pulls")
+    return [each.query.get("page", "1") for each in asked if each.status == 200]
+
+
+async def records(url) -> dict:
+    """What is remembered, by number."""
+    async with wiring.store_of(url) as store:
+        where = await store.memory.repository_named("acme/knowledge")
+        found = await store.memory.records(where.id, datetime(2000, 1, 1, tzinfo=UTC))
+    return {each.number: each for each in found}
+
+
+def many(town, knowledge) -> None:
+    """More pull requests than fit on a page, merged without a word."""
+    town.ahead = timedelta(days=-3)
+    for _ in range(MANY):
+        town.github.merge(town.github.open_pull_request(knowledge, "rio-agent[bot]"), by="alice")
+    town.ahead = timedelta(0)
+
+
+async def test_the_history_is_as_if_the_bot_had_been_there(town, knowledge, alone, tmp_path, monkeypatch):
+    witnessed = f"sqlite:///{tmp_path}/witness.db"
+    async with present(town, witnessed):
+        lived(town, knowledge)
+        await town.settled()
+    town.ahead = timedelta(0)
+    assert await filled(alone) == 5
+    assert await told(alone.database_url, monkeypatch) == await told(witnessed, monkeypatch)
+
+
+async def test_nothing_is_posted_and_what_comes_later_is_answered_as_ever(town, knowledge, alone):
+    lived(town, knowledge)
+    town.ahead = timedelta(0)
+    await filled(alone)
+    assert written(town) == []
+    rejected = knowledge.threads[5]
+    async with town.running():
+        town.github.submit_review(rejected, "alice", REJECT, DATE)
+        await town.settled()
+    (marker,) = town.markers(rejected)
+    assert (marker["issues"], marker["iteration"], marker["verdict"]) == (["date_errors"], 6, "escalate")
+
+
+async def test_twice_is_once(town, knowledge, alone):
+    lived(town, knowledge)
+    town.ahead = timedelta(0)
+    await filled(alone)
+    once = await records(alone.database_url)
+    await filled(alone)
+    assert (await records(alone.database_url), sorted(once), written(town)) == (once, [1, 2, 3, 4, 5], [])
+
+
+async def test_only_what_changed_since_the_day_is_read(town, knowledge, alone):
+    lived(town, knowledge)
+    town.ahead = timedelta(0)
+    since = datetime.now(UTC) - timedelta(days=37, hours=12)
+    assert await filled(alone, since) == 2
+    assert sorted(await records(alone.database_url)) == [4, 5]
+
+
+async def test_an_interrupted_one_goes_on_where_it_was(town, knowledge, alone):
+    many(town, knowledge)
+    town.github.fail("GET", "*/acme/knowledge/pulls", status=502, skip=1)
+    async with aclosing(wiring.backfill(alone, ACME, None)) as steps:
+        async for _ in steps:
+            if len(town.github.asked("GET", "*/acme/knowledge/pulls")) == 2:
+                break
+    before = len(await records(alone.database_url))
+    read = await filled(alone)
+    assert (before < MANY, read, len(await records(alone.database_url))) == (True, MANY, MANY)
+    assert lists(town) == ["1", "2"]
+
+
+async def test_the_running_server_does_it_beside_its_daily_work(town, knowledge):
+    many(town, knowledge)
+    async with town.running() as bot:
+        settings = replace(town.settings, port=bot.address[1])
+        pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+        async with aclosing(wiring.backfill(settings, ACME, None)) as steps:
+            seen = [await anext(steps)]
+            town.github.submit_review(pull, "alice", REJECT, DATE)
+            seen += [progress async for progress in steps]
+        await town.settled()
+    assert (seen[-1].done, seen[-1].finished) == (MANY + 1, True)
+    assert len(await records(settings.database_url)) == MANY + 1
+    assert [marker["issues"] for marker in town.markers(pull)] == [["date_errors"]]
+    assert len(written(town)) == 1
+
+
+async def test_a_limit_of_github_is_waited_for_and_said(town, knowledge, alone):
+    lived(town, knowledge)
+    town.ahead = timedelta(0)
+    town.github.limit_secondary(60, pattern="*/reviews", times=8)
+    async with aclosing(wiring.backfill(alone, ACME, None)) as steps:
+        until = await anext(each.waits_until async for each in steps if each.waits_until)
+    assert timedelta(seconds=30) < until - datetime.now(UTC) <= timedelta(seconds=60)
+
+
+async def test_the_last_quarter_of_the_hours_calls_is_left_to_the_daily_work(town, knowledge, alone):
+    lived(town, knowledge)
+    town.ahead = timedelta(0)
+    budget = _budget(left=1249, resets=datetime.now(UTC) + timedelta(minutes=30))
+    town.github.fail("GET", "*/rate_limit", status=200, body=budget)
+    async with aclosing(wiring.backfill(alone, ACME, None)) as steps:
+        until = await anext(each.waits_until async for each in steps if each.waits_until)
+    assert (lists(town), until - datetime.now(UTC) > timedelta(minutes=29)) == ([], True)
+
+
+def _budget(*, left: int, resets: datetime) -> dict:
+    rate = {"limit": 5000, "used": 5000 - left, "remaining": left, "reset": int(resets.timestamp())}
+    return {"resources": {"core": rate, "search": rate, "graphql": rate}, "rate": rate}
+
+
+async def test_somebody_forgotten_stays_forgotten(town, knowledge, alone):
+    pull = town.github.open_pull_request(knowledge, "sam")
+    town.github.submit_review(pull, "alice", REJECT, DATE)
+    await filled(alone)
+    async with town.running():
+        town.later()
+        town.github.comment(pull, "sam", "/feedback-forget confirm")
+        await town.settled()
+    town.later()
+    town.github.close(pull, by="alice")
+    await filled(alone)
+    (found,) = (await records(alone.database_url)).values()
+    async with wiring.store_of(alone.database_url) as store:
+        (known,) = await store.recorded(ACME)
+    assert (found.author.login, known.author.login, known.title) == ("ghost", "ghost", "")
+
+
+async def test_one_that_was_given_up_on_says_why_and_can_be_tried_again(town, knowledge, alone):
+    town.github.open_pull_request(knowledge, "sam")
+    refusal = {"message": "Resource not accessible by integration"}
+    town.github.fail("GET", "*/acme/knowledge/pulls", status=403, body=refusal)
+    with pytest.raises(JobFailed, match="the App needs pull_requests=read"):
+        await filled(alone)
+    assert await filled(alone) == 1
+
+
+@pytest.fixture
+def typed(town, alone, monkeypatch):
+    """The commands find the town by their environment."""
+    for name, value in {
+        "DATABASE_URL": alone.database_url,
+        "GITHUB_APP_ID": str(alone.app_id),
+        "GITHUB_PRIVATE_KEY": alone.private_key,
+        "GITHUB_WEBHOOK_SECRET": SECRET,
+        "GITHUB_API_URL": alone.api_url,
+        "PORT": str(alone.port),
+    }.items():
+        monkeypatch.setenv(name, value)
+    return town
+
+
+async def test_the_command_says_how_many_it_read(typed, knowledge, capsys):
+    pull = typed.github.open_pull_request(knowledge, "sam")
+    typed.github.submit_review(pull, "alice", REJECT, DATE)
+    assert await asyncio.to_thread(run, ["backfill", "acme/knowledge"]) == 0
+    assert capsys.readouterr() == ("1 pull request read; nothing was posted.\n", "Reading acme/knowledge …\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["acme/knowledge", "--since", "soon"], "--since is a date such as 2026-01-31, not 'soon'"),
+        (["knowledge"], "'knowledge' is no repository; give it as OWNER/REPO"),
+        (["acme/nothing"], "there is no repository acme/nothing, or the App is not installed in it"),
+    ],
+)
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
+@pytest.mark.usefixtures("typed")
+async def test_bad_usage_is_one_clear_line(capsys, arguments, said):
+    assert await asyncio.to_thread(run, ["backfill", *arguments]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"whetstone backfill: {said}"
