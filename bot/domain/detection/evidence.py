@@ -63,7 +63,8 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
             continue
         unrelated |= any(rules.cues[one.cue].says is Says.UNRELATED for one in found)
         matches += _in_context(sentence, found, rules)
-    return Evidence(said, tuple(matches), _pasted(text, parts, rules), unrelated)
+    excused = unrelated and not any(match.points and match.says in FAILURES for match in matches)
+    return Evidence(said, tuple(matches), () if excused else _pasted(text, parts, rules), unrelated)
 
 
 def _in_context(sentence: Sentence, found: list[Found], rules: DetectionRules) -> list[Match]:
@@ -101,6 +102,8 @@ def _taken_away(one: Found, says: Says, sentence: Sentence, rules: DetectionRule
 
 def _said_before(one: Found, says: Says, sentence: Sentence, rules: DetectionRules) -> str:
     """Say whether the words before a match deny it, or make it a mere possibility."""
+    if says in FAILURES and one.end <= _end_of_condition(sentence):
+        return "hypothetical"
     for word in reversed(sentence.words[max(0, one.start - _REACH) : one.start]):
         if word in _CLAUSE_ENDS:
             return ""
@@ -125,6 +128,12 @@ def _is_denied_within(words: tuple[str, ...], rules: DetectionRules) -> bool:
     """Say whether the failure itself is what is denied: `tests do not fail`, unlike `tests do not pass`."""
     failures = rules.lists.get("fails", ())
     return len(words) > 1 and words[-1] in failures and words[-2] in rules.negations
+
+
+def _end_of_condition(sentence: Sentence) -> int:
+    """Return where the clause ends that begins a sentence with `if`; 0 where there is none."""
+    is_condition = sentence.words[0] == "if" and "," in sentence.words
+    return sentence.words.index(",") if is_condition else 0
 
 
 _ONLY_CONTEXT = frozenset((Says.HARMLESS, Says.SETTLED, Says.UNRELATED, Says.NEUTRAL))

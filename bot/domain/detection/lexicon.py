@@ -12,7 +12,7 @@ MOST_STATES = 50_000
 """How many states are remembered; a text that makes more only costs what was learnt before."""
 
 
-MOST_TIMES = 8
+MOST_TIMES = 5
 """How often in one sentence phrases may begin with the same word; repeating oneself says no more."""
 
 
