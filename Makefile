@@ -7,7 +7,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check run bench format lint types clean lock
+.PHONY: help setup demo test check run bench chaos format lint types clean lock
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -51,6 +51,9 @@ run: $(VENV)/.runtime ## serve with the settings of .env
 
 bench: $(VENV)/.dev ## measure, print a table
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+chaos: $(VENV)/.dev ## troubles for minutes on several instances (ARGS="--seed 7 --minutes 5")
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 format: $(VENV)/.dev ## rewrite the code in the project's format
 	@$(BIN)/ruff check --fix --quiet . || true
