@@ -16,6 +16,7 @@ from bot.domain.effects import Effect
 from bot.domain.escape import cut, marker, quiet
 from bot.domain.facts import Facts, Moment
 from bot.domain.feedback import Feedback
+from bot.domain.label_effects import ShowLabel, label_for
 from bot.domain.model import PullRequest
 from bot.domain.rules import Rules
 from bot.domain.suggestions import Suggestion
@@ -30,7 +31,9 @@ def beside(decision: Decision, facts: Facts, rules: Rules, moment: Moment, site:
     if facts.config:
         said = config_check(facts.config, known.head, in_force=False)
         effects.append(ShowCheck(known.repository, said))
-    if not known.open or not (rules.check.enabled or rules.comment.suggestions):
+    labels = rules.comment.enabled and rules.comment.labels
+    wanted = rules.check.enabled or rules.comment.suggestions or labels or known.labelled
+    if not known.open or not wanted:
         return replace(decision, effects=tuple(effects))
     feedback = feedback_on(known, rules, moment)
     if rules.check.enabled:
@@ -39,6 +42,8 @@ def beside(decision: Decision, facts: Facts, rules: Rules, moment: Moment, site:
     if rules.comment.suggestions and feedback:
         known, more = _with_suggestions(known, feedback)
         effects += more
+    known, more = _with_label(known, label_for(feedback) if labels else "")
+    effects += more
     return replace(decision, pull_request=known, effects=tuple(effects))
 
 
@@ -126,6 +131,12 @@ def _with_suggestions(known: PullRequest, feedback: Feedback) -> tuple[PullReque
     body = f"{marker(MARKER, {'head': head, 'v': 1})}\n\nFixes that follow from the file itself, one a line."
     effect = Suggest(known.repository, known.number, head, body, suggestions)
     return replace(known, suggested=head), (effect,)
+
+
+def _with_label(known: PullRequest, label: str) -> tuple[PullRequest, tuple[Effect, ...]]:
+    if known.labelled == label:
+        return known, ()
+    return replace(known, labelled=label), (ShowLabel(known.repository, known.number, label),)
 
 
 def _suggestion_body(gate: str, tag: str, line: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bot.domain.announcement import Announce
 from bot.domain.check_effects import ShowCheck, Suggest
+from bot.domain.label_effects import ShowLabel
 from bot.domain.model import Repository
 from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, WeekComment
 
@@ -64,4 +65,5 @@ Effect = (
     | Announce
     | ShowCheck
     | Suggest
+    | ShowLabel
 )

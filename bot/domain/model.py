@@ -235,6 +235,8 @@ class PullRequest:
     """What the check run on the head was last told to say, as a fingerprint."""
     suggested: str = ""
     """The head on which a review of ours offers suggestions."""
+    labelled: str = ""
+    """The label of ours that it was last told to have."""
 
     @property
     def name(self) -> str:

@@ -12,10 +12,12 @@ from bot.domain.announcement import Announce
 from bot.domain.check_effects import ShowCheck, Suggest
 from bot.domain.comment import superseded
 from bot.domain.effects import Effect, RetireComment, ShowComment, Withdraw
+from bot.domain.label_effects import ShowLabel
 from bot.domain.model import Sticky
 from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, WeekComment
 from bot.engine.announcing import Announcer
 from bot.engine.checks import Checks
+from bot.engine.labels import Labels
 from bot.engine.replies import Replies
 from bot.engine.settling import LOOK_BACK, NotYet, too_early
 from bot.engine.summaries import Summaries
@@ -94,6 +96,8 @@ class Sender:
                 await Checks(self.store, self.github, self.clock).show(claim, row, effect, sticky)
             case Suggest():
                 await Checks(self.store, self.github, self.clock).suggest(claim, row, effect)
+            case ShowLabel():
+                await Labels(self.store, self.github).show(claim, row, effect)
             case Announce():
                 await Announcer(self.store, self.github, self.clock).announce(claim, row, effect)
             case _:
@@ -198,7 +202,7 @@ def _priority(effect: Effect) -> int | None:
     match effect:
         case ShowComment() | RetireComment() | ShowCheck():
             return 0
-        case Reply() | Announce() | Suggest():
+        case Reply() | Announce() | Suggest() | ShowLabel():
             return 1
         case ShowIssue() | WeekComment():
             return 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from bot.adapters.github.errors import Asked
 from bot.adapters.payloads.fields import Odd, find, identifier, text, word
 from bot.domain.model import Account, Repository
 from bot.domain.thread_effects import Face, Where
-from bot.ports import FoundIssue, PostedComment, Unavailable
+from bot.ports import FoundIssue, Gone, PostedComment, Refused, Unavailable
 
 _REPO = "/repos/{owner}/{repo}"
 _REACTIONS = {
@@ -96,6 +97,38 @@ class ThreadCalls:
         """Another description of an issue of ours."""
         path = f"{_REPO}/issues/{{number}}"
         await self._written(repository, "PATCH", path, {"body": body}, "issues=write", number=number)
+
+    async def labels(self, repository: Repository, number: int) -> tuple[str, ...]:
+        """The names of the labels of a thread."""
+        path = f"{_REPO}/issues/{{number}}/labels?per_page=100"
+        found = await self._all(repository, path, number=number)
+        return tuple(text(each, "name") for each in found)
+
+    async def make_label(self, repository: Repository, name: str, colour: str, description: str) -> None:
+        """A label of this name is in the repository; one that is there stays as it is."""
+        path = f"{_REPO}/labels/{{name}}"
+        asked = _asked("GET", path, "issues=read", repository)
+        gaps = {**_names(repository), "name": name}
+        try:
+            await self._callers.as_installation(asked, lambda api: api.get(path, **gaps))
+        except Gone:
+            data = {"name": name, "color": colour, "description": description}
+            with suppress(Refused):  # somebody was quicker
+                await self._written(repository, "POST", f"{_REPO}/labels", data, "issues=write")
+
+    async def add_label(self, repository: Repository, number: int, name: str) -> None:
+        """One label more on a thread."""
+        path = f"{_REPO}/issues/{{number}}/labels"
+        await self._written(
+            repository, "POST", path, {"labels": [name]}, "pull_requests=write", number=number
+        )
+
+    async def remove_label(self, repository: Repository, number: int, name: str) -> None:
+        """One label less; `Gone` where it was not there."""
+        path = f"{_REPO}/issues/{{number}}/labels/{{name}}"
+        asked = _asked("DELETE", path, "pull_requests=write", repository)
+        gaps = {**_names(repository), "number": number, "name": name}
+        await self._callers.as_installation(asked, lambda api: api.remove(path, **gaps))
 
     async def _written(
         self, repository: Repository, method: str, path: str, data: Any, permission: str = "", **gaps: int

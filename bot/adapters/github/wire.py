@@ -91,9 +91,7 @@ class Api(GitHubAPI):
         last = _LAST_PAGE.search(self._last.headers.get("link", ""))
         return found, following, int(last[1]) if last else None
 
-    async def items_until(
-        self, path: str, is_enough: Callable[[Any], bool], **gaps: str | int
-    ) -> list[Any]:
+    async def items_until(self, path: str, is_enough: Callable[[Any], bool], **gaps: str | int) -> list[Any]:
         """The items of a list, up to the page that has the first one that is enough."""
         found: list[Any] = []
         url: str | None = path
@@ -109,6 +107,13 @@ class Api(GitHubAPI):
         ask = self.patch if method == "PATCH" else self.post
         try:
             return await ask(path, _filled(gaps), data=data, accept=ACCEPT, jwt=self._jwt)
+        except _UNREADABLE as error:
+            raise self._unreadable() from error
+
+    async def remove(self, path: str, **gaps: str | int) -> None:
+        """Delete what is there."""
+        try:
+            await self.delete(path, _filled(gaps), accept=ACCEPT, jwt=self._jwt)
         except _UNREADABLE as error:
             raise self._unreadable() from error
 

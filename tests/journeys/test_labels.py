@@ -1,0 +1,58 @@
+"""The one label of ours on a pull request, where a repository asks for it."""
+
+import pytest
+
+from bot.adapters.rule_book import PATH
+
+REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
+DATE, LINK = "<!-- ISSUES: date_errors -->", "<!-- ISSUES: broken_wiki_links -->"
+CONFIG = "version: 1\ncomment:\n  labels: true\n"
+
+
+@pytest.fixture
+async def labelling(town, knowledge):
+    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG})
+    async with town.running():
+        yield town
+
+
+def names(pull):
+    return [label.name for label in pull.labels]
+
+
+async def said(town, pull, who, state, words=""):
+    town.later()
+    town.github.submit_review(pull, who, state, words)
+    await town.settled()
+    return names(pull)
+
+
+async def test_without_being_asked_for_there_is_no_label(journey, pull):
+    assert await said(journey, pull, "alice", REJECT, DATE) == []
+    assert journey.github.asked("*", "*/labels*") == []
+
+
+# row 179: the label that a repository may have; there are no tiers of cost here
+async def test_the_label_is_in_step_with_the_comment_and_others_stay(labelling, pull):
+    labelling.github.add_label(pull, "size: small", by="alice")
+    assert await said(labelling, pull, "alice", REJECT, DATE) == ["size: small", "whetstone: rejected"]
+    assert await said(labelling, pull, "alice", REJECT, LINK) == ["size: small", "whetstone: warnings"]
+    assert await said(labelling, pull, "alice", APPROVE) == ["size: small"]
+    assert labelling.markers(pull)[0]["verdict"] == "accept"
+
+
+async def test_a_label_that_stands_there_is_not_written_again(labelling, pull):
+    await said(labelling, pull, "alice", REJECT, DATE)
+    before = len(labelling.github.asked("*", "*/labels*"))
+    assert await said(labelling, pull, "bob", REJECT, DATE) == ["whetstone: rejected"]
+    assert len(labelling.github.asked("*", "*/labels*")) == before
+    assert pull.repository.labels["whetstone: rejected"].color == "b60205"
+
+
+async def test_the_label_goes_when_the_repository_no_longer_wants_it(town, knowledge, pull):
+    seen = []
+    for config in (CONFIG, "version: 1\n"):
+        town.github.commit_to_default_branch(knowledge, {PATH: config})
+        async with town.running():
+            seen.append(await said(town, pull, "alice", REJECT, DATE))
+    assert seen == [["whetstone: rejected"], []]
