@@ -8,7 +8,7 @@ from bot.domain.choices import Named
 from bot.domain.escape import table_cell
 from bot.domain.links import person
 from bot.domain.model import Validator
-from bot.domain.phrasing import counted, percent, share
+from bot.domain.phrasing import counted, percent
 from bot.domain.reviewing import Reviewing, together
 from bot.domain.summary import Summary
 
@@ -41,10 +41,14 @@ def _figures(everybody: Reviewing) -> list[str]:
     found = []
     if claims.claims:
         false = f", {claims.contradicted} contradicted" if claims.contradicted else ""
-        found.append(f"{share(claims.verified, claims.claims)} claims confirmed{false}")
+        found.append(f"{_told(claims.verified, claims.claims, 'claims confirmed')}{false}")
     if vague.whole:
-        found.append(f"{share(vague.part, vague.whole)} items worded too vaguely to act on")
+        found.append(_told(vague.part, vague.whole, "items too vague to act on"))
     return found
+
+
+def _told(part: int, whole: int, what: str) -> str:
+    return f"{part} of {whole} {what} ({percent(part, whole)}%)"
 
 
 def _rows(week: Summary) -> list[str]:

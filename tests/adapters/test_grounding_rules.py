@@ -1,11 +1,16 @@
 """The file of claim types."""
 
+from dataclasses import replace
+
 import pytest
 
+from bot import wiring
 from bot.adapters.grounding_rules import load_grounding, parse_grounding
+from bot.adapters.rule_book import LiveRuleBook
 from bot.domain.grounding.catalogue import DEFAULTS
 from bot.domain.problems import RuleFileError
-from tests.builders import RULES_DIRECTORY
+from tests.adapters.test_rule_book import PACKS, Clock, Files, Memory
+from tests.builders import REPOSITORY, RULES_DIRECTORY
 
 SHIPPED = RULES_DIRECTORY / "grounding.yml"
 
@@ -54,3 +59,15 @@ def test_a_type_that_is_missing_is_named():
     with pytest.raises(RuleFileError) as caught:
         parse_grounding(b"grounding: 1\nclaims: {}\n", "grounding.yml")
     assert "claims has no file_contents, " in str(caught.value.problems[0])
+
+
+async def test_every_repository_has_what_the_file_says():
+    given = {kind: replace(rule, would_verify="another way") for kind, rule in DEFAULTS.items()}
+    memory = Memory()
+    book = LiveRuleBook(PACKS, Files(), memory, memory, Clock())
+    book.claims = given
+    assert (await book.rules(REPOSITORY)).grounding.catalogue == given
+
+
+def test_a_repository_without_a_config_has_the_shipped_ones():
+    assert wiring.default_rules().grounding.catalogue == load_grounding(SHIPPED)

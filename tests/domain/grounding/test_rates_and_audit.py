@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bot.domain.grounding.audit import audit, audit_report, log_entries
 from bot.domain.grounding.grounded import Grounded
-from bot.domain.grounding.rates import rates, rates_by_validator
+from bot.domain.grounding.rates import first_seen, rates, rates_by_validator, total
 from tests.builders import at
 
 HEAD = "a" * 40
@@ -96,3 +96,17 @@ def test_the_report_names_what_fails_and_the_log_has_every_claim():
     report = audit_report(log, HEAD)
     assert (report["claims"], report["passed"], len(report["failed"])) == (2, 1, 1)
     assert [line["source"] for line in log_entries(log)] == ["contents @ aaaaaaa", "contents @ bbbbbbb"]
+
+
+def test_what_the_author_fixed_after_it_was_confirmed_is_no_false_claim():
+    fixed = entry("contradicted", head="b" * 40)
+    assert rates(first_seen([entry("verified"), fixed])).figures == rates([entry("verified")]).figures
+
+
+def test_a_claim_that_was_looked_up_only_later_counts_then():
+    assert rates(first_seen([entry("unverifiable", tool=""), entry("verified")])).verified == 1
+
+
+def test_rates_of_several_are_those_of_all_their_claims():
+    other = [entry("contradicted", validator="app:9")]
+    assert total(rates_by_validator([*WEEK, *other]).values()) == rates([*WEEK, *other])

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 from bot.decisions.pull_request import decide
-from bot.domain.choices import Tell
+from bot.domain.choices import ClaimType, Tell
 from bot.domain.diff import FileDiff
 from bot.domain.effects import ShowComment
 from bot.domain.grounding.log import renamed as renamed_paths
@@ -62,6 +62,15 @@ def test_a_file_that_is_not_there_is_not_repeated_as_a_fact():
     )
     grounding = items(body)[0]["grounding"]
     assert (grounding["outcome"], grounding["nearest"]) == ("contradicted", OTHER)
+
+
+def test_what_would_verify_it_is_said_as_the_rules_have_it():
+    known = RULES.grounding.catalogue
+    kind = ClaimType.CODE_BEHAVIOR
+    own = {**known, kind: replace(known[kind], would_verify="a recording")}
+    rules = replace(RULES, grounding=replace(RULES.grounding, catalogue=own))
+    body = shown(inline(1, 3, "[scope_error] `parse()` crashes on empty input"), rules=rules)
+    assert "Would verify it: a recording." in body
 
 
 def test_what_nobody_can_look_up_says_what_would_verify_it():

@@ -1,0 +1,103 @@
+"""How the validators put what they said, and how the weekly issue tells it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.advice import Share
+from bot.domain.choices import Named
+from bot.domain.grounding.grounded import Grounded
+from bot.domain.grounding.rates import GroundingRates
+from bot.domain.memory import last_hours
+from bot.domain.model import GHOST, Item, Stance, Validator, Verdict
+from bot.domain.reviewing import Reviewing, reviewing
+from bot.domain.stated import Stated, stated
+from bot.domain.weekly_reviews import review_section
+from tests.builders import START, pull_request
+from tests.domain.memory.stories import NOW, record, rejects
+from tests.domain.memory.test_weekly import MODEL
+
+NONE = GroundingRates(0, 0, 0, 0, 0)
+WEEK = last_hours(168, NOW)
+
+
+def told(named=Named.AGENTS, *reviews):
+    return review_section(replace(MODEL, ask=replace(MODEL.ask, named=named), reviews=reviews))
+
+
+def reviewer(name, vague, *counts):
+    return Reviewing(Validator(f"user:{name}", name), GroundingRates(*counts or (0,) * 5), vague)
+
+
+def test_vague_items_are_counted_without_their_words():  # row 46
+    alice, lint = Validator("user:1", "alice"), Validator("check:lint", "lint", check=True)
+    words = ("This could be better.", "The date in line 3 is in the future.", "")
+    items = tuple(Item("date_errors", text) for text in words)
+    verdicts = tuple(
+        Verdict(f"review:{number}", who, Stance.REJECTS, START, "a" * 40, items, counted=counted)
+        for number, (who, counted) in enumerate(((alice, True), (lint, True), (alice, False)))
+    )
+    assert stated(pull_request(verdicts=verdicts)) == (Stated("review:0", NONE, 2, 1),)
+
+
+def test_claims_belong_to_the_verdict_that_made_them():
+    verdict = Verdict("review:7", Validator("user:1", "alice"), Stance.REJECTS, START, "a" * 40)
+    entry = Grounded(
+        "user:1",
+        "alice",
+        "review:7",
+        "",
+        "git_state",
+        "mandatory",
+        "it conflicts",
+        "verified",
+        "a" * 40,
+        START,
+    )
+    log = (entry, replace(entry, verdict="review:6"), replace(entry, requirement="recommended", claim="x"))
+    found = stated(pull_request(verdicts=(verdict,), grounding=log))
+    assert found == (Stated("review:7", GroundingRates(1, 1, 0, 0, 0)),)
+
+
+def test_a_week_has_what_was_said_in_it_and_the_busiest_first():
+    claims = GroundingRates(2, 1, 1, 0, 2)
+    records = [
+        record(1, rejects(2, "date_errors", by="bob"), stated=(Stated("review:bob2", NONE, 3, 1),)),
+        record(2, rejects(3, "date_errors"), stated=(Stated("review:alice3", claims, 1),)),
+        record(3, rejects(1, "date_errors"), stated=(Stated("review:alice1", claims, 1, 1),)),
+        record(4, rejects(9, "date_errors"), stated=(Stated("review:alice9", claims, 5, 5),)),
+    ]
+    assert [(one.validator.name, one.claims.claims, one.vague) for one in reviewing(records, WEEK)] == [
+        ("alice", 4, Share(1, 2)),
+        ("bob", 0, Share(1, 3)),
+    ]
+
+
+def test_whoever_was_forgotten_is_nobody_in_particular():
+    said = [
+        replace(rejects(ago, "x_y"), validator=Validator(f"forgotten:{ago}", GHOST.login)) for ago in (1, 2)
+    ]
+    records = [record(n, one, stated=(Stated(one.id, NONE, 1),)) for n, one in enumerate(said)]
+    (found,) = reviewing(records, WEEK)
+    assert (found.validator.name, found.vague) == ("ghost", Share(0, 2))
+
+
+def test_nothing_is_told_where_nothing_was_claimed_and_nothing_vague():
+    assert (told(), told(Named.AGENTS, reviewer("alice", Share(0, 9)))) == ((), ())
+
+
+def test_a_repository_that_shows_no_authors_gets_the_figure_alone():
+    found = told(Named.NONE, reviewer("alice", Share(1, 4)))
+    assert found == ("Reviews: 1 of 4 items too vague to act on (25%).",)
+
+
+@pytest.mark.parametrize(("named", "rows"), [(Named.AGENTS, ["2 people"]), (Named.ALL, ["`alice`", "`bob`"])])
+def test_people_are_named_only_where_the_repository_wants_it(named, rows):
+    (section,) = told(named, reviewer("alice", Share(1, 2), 4, 4, 0, 0, 4), reviewer("bob", Share(0, 1)))
+    assert [line.split(" | ")[0].lstrip("| ") for line in section.split("\n")[4:-2]] == rows
+
+
+def test_a_window_ends_with_this_instant():
+    late = replace(rejects(0, "x_y"), at=NOW + timedelta(seconds=1))
+    assert reviewing([record(1, late, stated=(Stated(late.id, NONE, 1),))], WEEK) == ()
