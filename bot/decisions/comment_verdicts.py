@@ -25,9 +25,10 @@ def speaks(seen: CommentSeen, pull_request: PullRequest | None, rules: Rules) ->
     known = pull_request is not None and any(
         verdict.id == f"comment:{seen.comment_id}" for verdict in pull_request.verdicts
     )
-    if seen.action == "deleted":
-        return known
     named = rules.validators.is_named(seen.author.login, bot=seen.author.bot)
+    if seen.action == "deleted":
+        # GitHub may tell of this before it tells that the comment was written.
+        return known or (named and _stance(seen, rules)[0] is not None)
     # Whoever edits another's comment does not speak for them.
     is_own = seen.author.id == seen.sender.id and seen.author.id != 0
     return named and is_own and (known or _stance(seen, rules)[0] is not None)
@@ -40,28 +41,17 @@ def with_comment(
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
     key = f"comment:{seen.comment_id}"
     known = verdicts.get(key)
-    if known and known.edited_at and seen.updated_at < known.edited_at:
-        return pull_request.verdicts  # GitHub told of the newer version first
-    stance, items, more = _stance(seen, rules)
-    if seen.action == "deleted" or stance is None:
-        if known:
-            lifted = known.lifted_at or seen.updated_at
-            verdicts[key] = replace(known, lifted_at=lifted, edited_at=seen.updated_at)
+    if seen.action == "deleted":
+        unheard = replace(_verdict(pull_request, seen, rules, me), stance=Stance.SILENT, items=(), more=0)
+        verdicts[key] = _deleted(known or unheard, seen)
         return tuple(verdicts.values())
-    verdicts[key] = Verdict(
-        id=key,
-        validator=Validator(f"user:{seen.author.id}", seen.author.login, bot=seen.author.bot),
-        stance=stance,
-        at=seen.created_at,
-        head=head_at(pull_request, seen.created_at),
-        items=items,
-        more=more,
-        url=seen.url,
-        counted=seen.author.id not in {me.id, pull_request.author.id},
-        permission="config",
-        edited_at=seen.updated_at,
-        body_hash=hashlib.sha256(seen.body.encode("utf-8", "surrogatepass")).hexdigest(),
-    )
+    if known and (_is_deleted(known) or (known.edited_at and seen.updated_at < known.edited_at)):
+        return pull_request.verdicts  # GitHub told of the newer version first
+    if _stance(seen, rules)[0] is not None:
+        verdicts[key] = _verdict(pull_request, seen, rules, me)
+    elif known:
+        lifted = known.lifted_at or seen.updated_at
+        verdicts[key] = replace(known, lifted_at=lifted, edited_at=seen.updated_at)
     return tuple(verdicts.values())
 
 
@@ -107,6 +97,33 @@ def head_at(pull_request: PullRequest, at: datetime) -> str:
     """The head that whoever wrote then has seen, as far as known."""
     seen = [revision for revision in pull_request.revisions if revision.seen_at <= at]
     return max(seen, key=lambda revision: revision.seen_at).head if seen else pull_request.head
+
+
+def _verdict(pull_request: PullRequest, seen: CommentSeen, rules: Rules, me: Account) -> Verdict:
+    stance, items, more = _stance(seen, rules)
+    return Verdict(
+        id=f"comment:{seen.comment_id}",
+        validator=Validator(f"user:{seen.author.id}", seen.author.login, bot=seen.author.bot),
+        stance=stance or Stance.SILENT,
+        at=seen.created_at,
+        head=head_at(pull_request, seen.created_at),
+        items=items,
+        more=more,
+        url=seen.url,
+        counted=seen.author.id not in {me.id, pull_request.author.id},
+        permission="config",
+        edited_at=seen.updated_at,
+        body_hash=hashlib.sha256(seen.body.encode("utf-8", "surrogatepass")).hexdigest(),
+    )
+
+
+def _deleted(known: Verdict, seen: CommentSeen) -> Verdict:
+    """Lifted, and without a body for good: GitHub gives a deletion the time of the last version."""
+    return replace(known, lifted_at=known.lifted_at or seen.updated_at, body_hash="")
+
+
+def _is_deleted(known: Verdict) -> bool:
+    return known.lifted_at is not None and not known.body_hash
 
 
 def _stance(seen: CommentSeen, rules: Rules) -> tuple[Stance | None, tuple[Item, ...], int]:
