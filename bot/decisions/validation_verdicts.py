@@ -38,7 +38,8 @@ def with_validation(
 
 def _validator(seen: ValidationSeen) -> Validator:
     """A voice of its own: a script that uses a person's token must not replace that person's review."""
-    who = str(seen.author.id) if seen.author else "app"
+    # GitHub did not say which App's token it was: what one such token says must lift nothing of another's.
+    who = str(seen.author.id) if seen.author else f"app:{seen.id}"
     if seen.tool:
         return Validator(f"validation:{who}:{seen.tool}", seen.tool, bot=True, check=True)
     name = seen.author.login if seen.author else "validation"

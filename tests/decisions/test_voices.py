@@ -17,8 +17,9 @@ from bot.domain.check_runs import Annotation
 from bot.domain.comment import MARKER
 from bot.domain.effects import ShowComment
 from bot.domain.escape import read_marker
-from bot.domain.events import CheckSeen, CommentSeen, LabelSeen, ReviewState
+from bot.domain.events import CheckSeen, CommentSeen, LabelSeen, ReviewState, ValidationSeen
 from bot.domain.facts import Facts
+from bot.domain.iterations import standing
 from bot.domain.memos import Document
 from bot.domain.model import Account, Item, Place, Stance
 from bot.domain.rules import AnnotationRule, Check, CheckRule, Validators
@@ -208,6 +209,27 @@ def test_an_older_version_of_a_comment_that_is_told_late_changes_nothing():
     assert verdict.lifted_at == at(12)
 
 
+@pytest.mark.parametrize("sender", [LEO, BOB])
+def test_a_comment_whose_deletion_is_told_first_does_not_stand(sender):
+    rejects = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: a_b -->"
+    deleted = comment(rejects, action="deleted", sender=sender)
+    assert voice_of(deleted, pull_request(), MAPPED, ME) is deleted
+    late = heard(deleted, comment(rejects))
+    assert [(each.stance, each.items, each.lifted_at) for each in late] == [(Stance.SILENT, (), at(5))]
+
+
+def test_an_app_that_can_not_be_told_from_others_lifts_no_rejection():
+    rejects = ValidationSeen(
+        "1", REPOSITORY, 212, None, "write", at(5), HEADS[0], items=(Item("date_errors"),)
+    )
+    accepts = replace(rejects, id="2", at=at(6), items=(), accepts=True)
+    stances = [verdict.stance for verdict in standing(heard(rejects, accepts))]
+    assert stances == [Stance.REJECTS, Stance.APPROVES]
+    log = replace(rejects, tool="ruff", items=())
+    clean = replace(log, id="2", at=at(6))
+    assert len({verdict.validator.key for verdict in heard(log, clean)}) == 2
+
+
 def test_a_critical_item_without_a_tag_rejects_in_a_comment_too():
     item = Item(None, "The lock is never released", aspect="correctness", severity="critical")
     (verdict,) = heard(comment("See below.", documents=(item,)))
@@ -221,7 +243,8 @@ def test_a_critical_item_without_a_tag_rejects_in_a_comment_too():
         comment("<!-- ISSUES: date_errors -->", author=ALICE),
         comment("<!-- ISSUES: date_errors -->", sender=BOB),
         comment("Thank you."),
-        comment("<!-- ISSUES: date_errors -->", action="deleted"),
+        comment("Thank you.", action="deleted"),
+        comment("<!-- ISSUES: date_errors -->", author=ALICE, action="deleted"),
     ],
 )
 def test_other_comments_say_nothing(seen):
