@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bot.domain import quality
 from bot.domain.grounding.rates import GroundingRates, first_seen, rates
@@ -34,4 +35,9 @@ def stated(pull_request: PullRequest) -> tuple[Stated, ...]:
 
 def _of_verdict(verdict: Verdict, claims: GroundingRates) -> Stated:
     words = [item.words for item in verdict.items if item.words.strip()]
-    return Stated(verdict.id, claims, len(words), sum(bool(quality.wording(text)) for text in words))
+    return Stated(verdict.id, claims, len(words), sum(map(_is_vague, words)))
+
+
+@lru_cache(1024)  # the same words are asked about at every turn
+def _is_vague(words: str) -> bool:
+    return bool(quality.wording(words))
