@@ -507,22 +507,6 @@ class Threads(Protocol):
         """One label less; `Gone` where it was not there."""
         ...
 
-    async def labels(self, repository: Repository, number: int) -> tuple[str, ...]:
-        """The names of the labels of a thread."""
-        ...
-
-    async def make_label(self, repository: Repository, name: str, colour: str, description: str) -> None:
-        """A label of this name is in the repository; one that is there stays as it is."""
-        ...
-
-    async def add_label(self, repository: Repository, number: int, name: str) -> None:
-        """One label more on a thread."""
-        ...
-
-    async def remove_label(self, repository: Repository, number: int, name: str) -> None:
-        """One label less; `Gone` where it was not there."""
-        ...
-
 
 class Contents(Protocol):
     """What the engine asks of GitHub about what stands in a revision."""
