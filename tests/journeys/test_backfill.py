@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -124,8 +125,13 @@ def many(town, knowledge) -> None:
     town.ahead = timedelta(0)
 
 
-async def test_the_history_is_as_if_the_bot_had_been_there(town, knowledge, alone, tmp_path, monkeypatch):
-    witnessed = f"sqlite:///{tmp_path}/witness.db"
+@pytest.fixture
+def witnessed(empty_sqlite_file, tmp_path) -> str:
+    """A store of its own for the bot that was there."""
+    return f"sqlite:///{shutil.copy(empty_sqlite_file, tmp_path / 'witness.db')}"
+
+
+async def test_the_history_is_as_if_the_bot_had_been_there(town, knowledge, alone, witnessed, monkeypatch):
     async with present(town, witnessed):
         lived(town, knowledge)
         await town.settled()

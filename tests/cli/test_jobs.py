@@ -1,0 +1,66 @@
+"""A command that writes hands its job to the running server, and does it itself where none runs."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.cli import run
+from bot.standin import AppFacts
+from tests.journeys.town import KEYS, SECRET, Town
+
+DATE = "<!-- ISSUES: date_errors -->"
+
+
+@pytest.fixture
+def town(sqlite_url, monkeypatch):
+    """A town that the commands find by their environment."""
+    monkeypatch.setenv("DATABASE_URL", sqlite_url)
+    monkeypatch.setenv("GITHUB_PRIVATE_KEY", KEYS.private_pem)
+    monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", SECRET)
+    place = Town(AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
+    monkeypatch.setenv("GITHUB_APP_ID", str(place.github.app.id))
+    return place
+
+
+async def given_up(town) -> object:
+    """A pull request whose rejection was parked, because GitHub forbade what it needs."""
+    where = town.github.repository("acme/knowledge", collaborators={"alice": "write"})
+    pull = town.github.open_pull_request(where, "rio-agent[bot]")
+    await town.settled()
+    town.github.fail("GET", "*/reviews", status=403, body={"message": "Repository was archived."})
+    town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+    await town.settled()
+    return pull
+
+
+async def asks(bot) -> int:
+    """How many jobs came in by the door."""
+    counted = (await bot.store.memory.counts()).deliveries
+    return sum(number for (event, _), number in counted.items() if event == "whetstone")
+
+
+async def test_the_running_server_queues_again_what_was_parked(town, monkeypatch, capsys):
+    async with town.github, town.running() as bot:
+        pull = await given_up(town)
+        monkeypatch.setenv("PORT", str(bot.address[1]))
+        monkeypatch.setenv("GITHUB_API_URL", town.github.api_url)
+        code = await asyncio.to_thread(run, ["parked", "--retry", "all"])
+        await town.settled()
+        assert (code, capsys.readouterr().out) == (0, "1 queued again.\n")
+        assert [marker["issues"] for marker in town.markers(pull)] == [["date_errors"]]
+        assert (await bot.store.parked(), await asks(bot)) == ((), 1)
+
+
+async def test_without_a_server_the_command_queues_it_itself(town, monkeypatch, capsys, unused_tcp_port):
+    async with town.github:
+        async with town.running():
+            pull = await given_up(town)
+        monkeypatch.setenv("PORT", str(unused_tcp_port))
+        monkeypatch.setenv("GITHUB_API_URL", town.github.api_url)
+        code = await asyncio.to_thread(run, ["parked", "--retry", "all"])
+        assert (code, capsys.readouterr().out, town.markers(pull)) == (0, "1 queued again.\n", [])
+        async with town.running():
+            await town.settled()
+        assert [marker["issues"] for marker in town.markers(pull)] == [["date_errors"]]
