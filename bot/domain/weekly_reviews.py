@@ -15,6 +15,7 @@ from bot.domain.summary import Summary
 ROWS = 20
 """Of the table; the rest is counted."""
 
+_ENOUGH = 5  # cases from which a percentage says more than the two numbers
 _HEAD = (
     "| Validator | Claims | Grounded | Ungrounded | Confirmed when looked up | False | Vague items |\n"
     "|---|--:|--:|--:|--:|--:|--:|"
@@ -42,13 +43,14 @@ def _figures(everybody: Reviewing) -> list[str]:
     if claims.claims:
         false = f", {claims.contradicted} contradicted" if claims.contradicted else ""
         found.append(f"{_told(claims.verified, claims.claims, 'claims confirmed')}{false}")
-    if vague.whole:
+    if vague.part:
         found.append(_told(vague.part, vague.whole, "items too vague to act on"))
     return found
 
 
 def _told(part: int, whole: int, what: str) -> str:
-    return f"{part} of {whole} {what} ({percent(part, whole)}%)"
+    share = f" ({percent(part, whole)}%)" if whole >= _ENOUGH else ""
+    return f"{part} of {whole} {what}{share}"
 
 
 def _rows(week: Summary) -> list[str]:
@@ -82,5 +84,10 @@ def _row(name: str, one: Reviewing) -> str:
         (claims.contradicted, claims.verified + claims.contradicted),
         (one.vague.part, one.vague.whole),
     )
-    cells = (f"{percent(part, whole)}%" if whole else "–" for part, whole in shares)
-    return f"| {name} | {claims.claims} | {' | '.join(cells)} |"
+    return f"| {name} | {claims.claims} | {' | '.join(_cell(*each) for each in shares)} |"
+
+
+def _cell(part: int, whole: int) -> str:
+    if not whole:
+        return "–"
+    return f"{part} of {whole}" if whole < _ENOUGH else f"{percent(part, whole)}%"

@@ -181,3 +181,28 @@ async def test_every_phase_of_the_protocol_is_logged(journey, pull, caplog):
         await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
     phases = [record.phase for record in caplog.records if record.name == "pipeline.grounding"]
     assert phases == ["thought", "action", "action", "observation"]
+
+
+DOCUMENT = """```yaml
+id: 5f0c6f0e-8a5b-4d0c-9d62-1b7a3f1c2e91
+timestamp: "2026-01-25T15:00:00Z"
+iteration: {number: 1, max: 5, phase: initial}
+target: {type: code, path: config/app.yml}
+feedback_items:
+  - aspect: correctness
+    severity: major
+    tag: scope_error
+    issue: "`timeout` is 60 in config/app.yml."
+    location: {type: line, reference: "1"}
+    suggestion:
+      action: Set the timeout of the service to 10 seconds
+      rationale: A call that takes longer holds up all others
+overall_assessment: {score: 0.4, verdict: refine, summary: The timeout is too long., confidence: 0.9}
+```"""
+
+
+async def test_what_a_document_claims_is_looked_up_too(journey, pull):
+    body = await rejected(journey, pull, DOCUMENT)
+    (item,) = items(body)
+    assert item["grounding"]["outcome"] == "contradicted"
+    assert "  - Not confirmed: the value is `30` (Source: contents @ " in body

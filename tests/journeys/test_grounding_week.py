@@ -172,7 +172,7 @@ async def test_the_weekly_summary_counts_people_and_names_agents(town, knowledge
         "2 of 8 items too vague to act on (25%)</summary>\n\n"
         "| Validator | Claims | Grounded | Ungrounded | Confirmed when looked up | False | Vague items |\n"
         "|---|--:|--:|--:|--:|--:|--:|\n"
-        "| `critic` | 6 | 50% | 33% | 60% | 25% | 17% |\n"
-        "| 1 person | 1 | 0% | 0% | 0% | 100% | 50% |\n\n</details>"
+        "| `critic` | 6 | 50% | 33% | 60% | 1 of 4 | 17% |\n"
+        "| 1 person | 1 | 0 of 1 | 0 of 1 | 0 of 1 | 1 of 1 | 1 of 2 |\n\n</details>"
     ) in issue.body
     assert "alice" not in issue.body

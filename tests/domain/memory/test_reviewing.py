@@ -89,7 +89,7 @@ def test_nothing_is_told_where_nothing_was_claimed_and_nothing_vague():
 
 def test_a_repository_that_shows_no_authors_gets_the_figure_alone():
     found = told(Named.NONE, reviewer("alice", Share(1, 4)))
-    assert found == ("Reviews: 1 of 4 items too vague to act on (25%).",)
+    assert found == ("Reviews: 1 of 4 items too vague to act on.",)
 
 
 @pytest.mark.parametrize(("named", "rows"), [(Named.AGENTS, ["2 people"]), (Named.ALL, ["`alice`", "`bob`"])])
