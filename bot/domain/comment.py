@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain import document as documents
 from bot.domain import quality_fold, selection_report
 from bot.domain.commands.ruling_text import dismissed_line
-from bot.domain.escape import code_span, cut, marker
+from bot.domain.escape import code_span, cut, marker, one_line
 from bot.domain.feedback import FailedGate, Feedback, Finding
 from bot.domain.gate_text import gate_block, is_doubted, where
 from bot.domain.grounding.words import not_confirmed
@@ -306,5 +307,10 @@ def _count(number: int, noun: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text inside a summary element, where Markdown is not read but HTML is."""
-    return cut(text, 200).replace("&", "&amp;").replace("<", "&lt;").replace("@", "@\u2060")
+    """Text inside a summary element, where Markdown is not read but HTML, mentions and references are."""
+    text = _LIVE.sub("\\g<0>\u2060", cut(one_line(text), 200))
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+_LIVE = re.compile(r"[@#]|\bgh-|/|[0-9a-f]{6}(?=[0-9a-f])", re.IGNORECASE)
+"""After what a word joiner keeps a mention, a number, an address or a commit from being one."""

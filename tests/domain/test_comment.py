@@ -13,6 +13,7 @@ from bot.domain import document as documents
 from bot.domain import prose
 from bot.domain.comment import MARKER, MOST_CHARACTERS, MOST_MARKER, render, superseded
 from bot.domain.escape import read_marker
+from bot.domain.gates import Gates
 from bot.domain.links import Web
 from tests.builders import ALICE, KNOWLEDGE_BASE, RULES, SITE, at, facts, inline, moment, pull_request, review
 from tests.live import live_references
@@ -60,6 +61,16 @@ def test_the_comment_reads_as_the_model_does():
         " creating a new file. `near_duplicate`\n\n"
         "</details>"
     )
+
+
+def test_a_gates_name_mentions_nobody_and_refers_to_nothing():
+    loud = "@team/core #12, gh-3 & o/r#4 at https://github.com/o/r/pull/5 of 0123abcd <b>"
+    gates = tuple(replace(gate, gate=f"{gate.tag} {loud}") for gate in RULES.gates)
+    rules = replace(RULES, gates=Gates(gates))
+    said = facts(review(3, "<!-- ISSUES: date_errors, near_duplicate -->"))
+    shown = render(feedback_on(with_reviews(pull_request(), said, rules, at(4)), rules, moment()), SITE)
+    assert "1 warning, not blocking: near_duplicate @" in shown
+    assert ("<b>" in shown.split("```")[0], live_references(shown)) == (False, [])
 
 
 def test_an_unknown_tag_is_a_warning_that_names_the_nearest_known_one():  # row 174
