@@ -14,7 +14,7 @@ from bot.standin.faults import SECONDARY
 from bot.standin.github import GitHub
 from bot.standin.model import Repository
 from bot.standin.refusal import Refused, not_found
-from bot.standin.tokens import Caller, Unauthorized
+from bot.standin.tokens import Caller, Unauthorized, UserCaller
 
 _DOCUMENTATION = "https://docs.github.com/rest"
 _USED_UP = "API rate limit exceeded for installation."
@@ -42,7 +42,8 @@ class Gate(GitHub):
             answer = _tagged(answer, request.headers.get("If-None-Match"))
         # What the caller had already is free, and so is asking for the budget itself.
         budget.used += answer.status != 304 and route.path != "/rate_limit"
-        return Answer(answer.body, answer.status, {**budget.headers(), **answer.headers}, answer.raw)
+        headers = {**budget.headers(), **_scopes(caller), **answer.headers}
+        return Answer(answer.body, answer.status, headers, answer.raw)
 
     def _carry_out(self, route: Route, request: web.Request, body: Any, caller: Caller) -> Answer:
         if "User-Agent" not in request.headers:
@@ -82,6 +83,13 @@ class Gate(GitHub):
         if found is None:
             raise not_found()
         return found
+
+
+def _scopes(caller: Caller) -> dict[str, str]:
+    """What a classic token was given, empty where that is nothing; other tokens get no such header."""
+    if isinstance(caller, UserCaller) and caller.scopes is not None:
+        return {"X-OAuth-Scopes": ", ".join(caller.scopes)}
+    return {}
 
 
 def _refusal(refusal: Refused) -> Answer:

@@ -64,6 +64,8 @@ class UserCaller:
     account: Account
     token: str
     revoked: bool = False
+    scopes: tuple[str, ...] | None = ("repo",)
+    """Of a classic token; None for a fine-grained one, which has none."""
 
     @property
     def budget(self) -> str:
@@ -101,9 +103,10 @@ class Tokens:
         self.issued[token] = made
         return made
 
-    def for_user(self, account: Account) -> UserCaller:
-        """A fresh personal token."""
-        made = UserCaller(account, f"ghp_{secrets.token_urlsafe(27)}")
+    def for_user(self, account: Account, scopes: tuple[str, ...] | None = ("repo",)) -> UserCaller:
+        """A fresh personal token, fine-grained where there are no scopes."""
+        kind = "github_pat" if scopes is None else "ghp"
+        made = UserCaller(account, f"{kind}_{secrets.token_urlsafe(27)}", scopes=scopes)
         self.issued[made.token] = made
         return made
 

@@ -50,21 +50,25 @@ class Visitors:
     async def visit(self, token: str, owner: str, name: str) -> Visit | None:
         """What the token may do there; None where it may not even read, or nothing is there."""
         path = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}"
-        repository, user = await asyncio.gather(self._get(token, path), self._get(token, "/user"))
+        (repository, scopes), (user, _) = await asyncio.gather(
+            self._get(token, path), self._get(token, "/user")
+        )
         if repository is None:
             return None
         try:
-            return Visit(things.repository({"repository": repository}), _account(user), _role(repository))
+            where = things.repository({"repository": repository})
+            return Visit(where, _account(user), _role(repository, scopes, private=where.private))
         except Odd as error:
             raise Unavailable(f"GitHub's repository can't be read: {error}") from error
 
-    async def _get(self, token: str, path: str) -> Any:
-        """The answer, None where GitHub shows nothing to this token."""
+    async def _get(self, token: str, path: str) -> tuple[Any, str | None]:
+        """The answer, None where GitHub shows nothing to this token; and the scopes of a classic one."""
         headers = {"Authorization": f"Bearer {token}", "Accept": ACCEPT, "User-Agent": REQUESTER}
         try:
             # A renamed repository answers with another address; the token is shown to this host only.
             async with self._session.get(self._api_url + path, headers=headers) as response:
-                return _read(response.status, response.headers, await response.read())
+                content = _read(response.status, response.headers, await response.read())
+                return content, response.headers.get("X-OAuth-Scopes")
         except (aiohttp.ClientError, TimeoutError, OSError, msgspec.DecodeError) as error:
             raise Unavailable(f"GET {path}: {type(error).__name__}") from error
 
@@ -86,7 +90,15 @@ def _account(user: Any) -> Account | None:
     return None if found == GHOST else found
 
 
-def _role(repository: Any) -> Permission:
+def _role(repository: Any, scopes: str | None, *, private: bool) -> Permission:
     # Whoever is shown the repository may read it.
+    if scopes is not None and not _may_act(scopes, private=private):
+        return Permission.READ
     granted = (role for flag, role in _FLAGS.items() if find(repository, f"permissions.{flag}") is True)
     return next(granted, Permission.READ)
+
+
+def _may_act(scopes: str, *, private: bool) -> bool:
+    """Whether a classic token has its owner's role there; GitHub's flags are the owner's, not the token's."""
+    enough = {"repo"} if private else {"repo", "public_repo"}
+    return not enough.isdisjoint(scope.strip() for scope in scopes.split(","))

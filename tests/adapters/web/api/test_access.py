@@ -49,6 +49,24 @@ async def test_an_installations_token_reads_but_is_nobody(api, github, knowledge
     assert (content["login"], content["role"]) == (None, "read")
 
 
+@pytest.mark.parametrize(
+    ("private", "scopes", "expected"),
+    [
+        (True, ("repo", "gist"), "write"),
+        (True, ("public_repo",), "read"),
+        (False, ("public_repo",), "write"),
+        (False, ("read:user",), "read"),
+        (False, (), "read"),
+        (False, None, "write"),
+    ],
+)
+async def test_a_token_may_no_more_than_its_scopes(api, github, private, scopes, expected):
+    github.find_repository("acme/knowledge").private = private
+    made = github.tokens.for_user(github.account("alice"), scopes)
+    _, _, content, _ = await api.ask(ROOM, made.token)
+    assert (content["login"], content["role"]) == ("alice", expected)
+
+
 async def test_writing_needs_the_role(api, token):
     carol = await api.ask(ROOM, token("carol"), "POST")
     alice = await api.ask(ROOM, token("alice"), "POST")
