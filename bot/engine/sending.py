@@ -39,6 +39,9 @@ from bot.ports import (
 BELIEVE_GONE_AFTER = 4
 """Attempts after which a 404 is no longer GitHub being slow to show a thing."""
 
+BELIEVE_DELETED_AFTER = 2
+"""Attempts after which a comment of ours that is not found was deleted, though nobody told us so."""
+
 logger = logging.getLogger("whetstone.sending")
 
 
@@ -166,7 +169,9 @@ class Sender:
     async def _edit(self, claim: Claim, row: OutboxRow, effect: ShowComment, live: Sticky) -> Sticky:
         try:
             posted = await self.github.edit_comment(effect.repository, live.comment_id, effect.body)
-        except Gone:
+        except Gone as missing:
+            if claim.attempt < BELIEVE_DELETED_AFTER:
+                raise Unavailable(str(missing)) from missing
             gone = replace(live, deleted_at=self.clock())
             await self.store.sent(claim, row, gone, ())
             return gone
