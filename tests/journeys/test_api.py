@@ -3,6 +3,8 @@
 import aiohttp
 import pytest
 
+from bot.adapters.web.api.openapi import description
+
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 DATE = "<!-- ISSUES: date_errors -->"
 KNOWLEDGE = "/api/v1/repos/acme/knowledge"
@@ -103,6 +105,25 @@ async def test_feedback_is_told_newest_first_with_how_it_went(journey, ask, judg
     assert [entry["iteration"] for entry in content["iteration_history"]] == [1, 2]
     assert [entry["iteration"] for entry in content["feedback_log"]] == [1, 2]
     assert sorted(content) == ["best_tracker", "documents", "feedback_log", "grounding", "iteration_history"]
+
+
+@pytest.mark.usefixtures("judged")
+async def test_a_period_is_a_year_at_most(ask):
+    for path in ("patterns", "authors/dave/patterns", "grounding"):
+        longest, _ = await ask(f"{KNOWLEDGE}/{path}?hours=8784", "alice")
+        status, problem = await ask(f"{KNOWLEDGE}/{path}?hours=8785", "alice")
+        refused = (400, "hours is a whole number from 1 to 8784.")
+        assert (longest, (status, problem["detail"])) == (200, refused)
+
+
+def test_the_description_tells_the_longest_period():
+    told = {
+        parameter["schema"]["maximum"]
+        for path in description()["paths"].values()
+        for parameter in path.get("get", {}).get("parameters", [])
+        if parameter["name"] == "hours"
+    }
+    assert told == {8784}
 
 
 async def test_the_rest_of_the_api(journey, ask, judged):

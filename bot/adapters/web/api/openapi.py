@@ -177,7 +177,7 @@ def _query(name: str, most: int, default: int) -> Json:
     return {"name": name, "in": "query", "required": False, "schema": schema}
 
 
-_HOURS = _query("hours", 24 * 3650, 168)
+_HOURS = _query("hours", 24 * 366, 168)
 _PAGES = (_query("page", 1_000_000, 1), _query("per_page", 100, 30))
 _NUMBER = _path("number", {"type": "integer", "minimum": 1, "maximum": 2**31 - 1})
 _SCHEMA = _path("name", {"type": "string", "enum": list(schemas.names())})

@@ -21,7 +21,8 @@ from bot.domain.visits import Visit
 from bot.ports import RuleBook
 
 HOURS = 168
-MOST_HOURS = 24 * 3650
+MOST_HOURS = 24 * 366
+"""A year; the window before it, for the trend, is as long again."""
 
 
 class Archive(Protocol):
