@@ -186,7 +186,7 @@ def _rejected(asked: asks.RejectAsked, ground: _Ground, seen: React) -> Outcome:
 
 def _selected(asked: asks.SelectAsked, ground: _Ground, seen: React) -> Outcome:
     order = ground.order
-    asker = Asker(order.account.login, order.at, _head_seen(ground))
+    asker = Asker(order.account.login, order.at, _head_seen(ground), order.account.id)
     done = select_by_command(ground.pull_request, asked, asker, ground.rules)
     return replace(_answered(ground, done.reply, seen), pull_request=done.pull_request)
 

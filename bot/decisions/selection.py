@@ -28,6 +28,7 @@ class Asker:
     login: str
     at: datetime
     head: str
+    id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def select_by_command(pull_request: PullRequest, wanted: SelectAsked, asker: Ask
     if isinstance(found, Refused):
         return Selected(pull_request, f"{found.because}\n")
     choice, number = found
-    override = Override(choice, asker.login, wanted.reason, asker.at, asker.head, number)
+    override = Override(choice, asker.login, wanted.reason, asker.at, asker.head, number, asker.id)
     made = select(report.trajectory, override, pull_request.head)
     if made.audit is None:
         return Selected(pull_request, _moved(asker, pull_request))

@@ -117,7 +117,8 @@ def _observed(pull_request: PullRequest) -> tuple[Observation, ...]:
 
 def _wordless(verdict: Verdict, pull_request: PullRequest) -> Verdict:
     items = tuple(Item(item.tag, place=item.place, url=item.url) for item in verdict.items if item.tag)
-    return replace(verdict, items=items, head=verdict.head or _head_at(pull_request, verdict.at))
+    head = verdict.head or _head_at(pull_request, verdict.at)
+    return replace(verdict, items=items, head=head, said="")
 
 
 def _head_at(pull_request: PullRequest, at: datetime) -> str:

@@ -26,6 +26,7 @@ class Override:
     head: str
     iteration: int | None = None
     """Only with `use_specific`."""
+    by_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +40,4 @@ class Audit:
     choice: Choice
     before: int
     after: int
+    by_id: int = 0

@@ -45,7 +45,7 @@ class Selection:
         if made is None:
             return None
         before, after = self.automatic.number, self.selected.number
-        return Audit(made.by, made.at, made.reason, made.head, made.choice, before, after)
+        return Audit(made.by, made.at, made.reason, made.head, made.choice, before, after, made.by_id)
 
 
 def asked(word: str, trajectory: Trajectory, reason: str) -> tuple[Choice, int | None] | Refused:

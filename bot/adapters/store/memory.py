@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -35,7 +36,8 @@ def keep(transaction: Transaction, lane: str, pull_request: PullRequest) -> None
     if not pull_request.verdicts and not pull_request.merged:
         return  # it counts nowhere yet
     known = remembered(pull_request)
-    for who, until in forgotten_in(transaction, pull_request.repository.id).items():
+    gone = forgotten_in(transaction, pull_request.repository.id)
+    for who, until in gone.items():
         known = anonymous(known, who, until)
     where = pull_request.repository
     _put(
@@ -54,7 +56,7 @@ def keep(transaction: Transaction, lane: str, pull_request: PullRequest) -> None
         },
     )
     _keep_fixes(transaction, where.id, known)
-    _keep_rulings(transaction, lane, pull_request)
+    _keep_rulings(transaction, lane, pull_request, gone)
 
 
 def remembered(pull_request: PullRequest) -> Record:
@@ -190,7 +192,9 @@ def _keep_fixes(transaction: Transaction, repository_id: int, known: Record) -> 
         transaction.execute(statement, values)
 
 
-def _keep_rulings(transaction: Transaction, lane: str, pull_request: PullRequest) -> None:
+def _keep_rulings(
+    transaction: Transaction, lane: str, pull_request: PullRequest, gone: Mapping[int, datetime]
+) -> None:
     rows = [
         {
             "key": ruling.key,
@@ -205,6 +209,7 @@ def _keep_rulings(transaction: Transaction, lane: str, pull_request: PullRequest
             "reason": plain(ruling.reason),
         }
         for ruling in pull_request.rulings
+        if not (ruling.by_id in gone and ruling.at <= gone[ruling.by_id])
     ]
     if rows:
         transaction.execute(transaction.insert(audit).on_conflict_do_nothing(), rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -13,6 +13,9 @@ from bot.adapters.store.memory_schema import forgotten
 from bot.adapters.store.transaction import Transaction, moment
 from bot.domain.memory import Record
 from bot.domain.model import GHOST, PullRequest, Validator, Verdict
+from bot.domain.override import Audit, Override
+from bot.domain.ruling import Ruling
+from bot.domain.tracked import Observation
 
 Known = TypeVar("Known", Record, PullRequest)
 
@@ -37,5 +40,46 @@ def anonymous(known: Known, who: int, until: datetime) -> Known:
     return replace(known, author=GHOST if is_theirs else known.author, verdicts=verdicts)
 
 
+def without_acts(known: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
+    """What is known, with nobody's name on what this account decided, and on what came of its words."""
+    acts = _Acts(who, until, login)
+    return replace(
+        known,
+        override=acts.unnamed(known.override) if known.override else None,
+        audits=tuple(map(acts.unnamed, known.audits)),
+        rulings=tuple(map(acts.unnamed, known.rulings)),
+        grounding=tuple(
+            entry for entry in known.grounding if entry.validator != f"user:{who}" or entry.at > until
+        ),
+        tracked=tuple(
+            replace(each, observations=tuple(map(acts.unobserved, each.observations)))
+            for each in known.tracked
+        ),
+    )
+
+
+Act = TypeVar("Act", Override, Audit, Ruling)
+
+
+@dataclass(frozen=True, slots=True)
+class _Acts:
+    """Whose acts lose their name; older ones are known by the login alone."""
+
+    who: int
+    until: datetime
+    login: str
+
+    def unnamed(self, act: Act) -> Act:
+        theirs = act.by_id == self.who or (not act.by_id and act.by == self.login)
+        return replace(act, by=GHOST.login, by_id=0, reason="") if theirs and act.at <= self.until else act
+
+    def unobserved(self, seen: Observation) -> Observation:
+        key = f"user:{self.who}"
+        if seen.at > self.until or key not in (seen.author, seen.reviewer):
+            return seen
+        author, reviewer = ("" if each == key else each for each in (seen.author, seen.reviewer))
+        return replace(seen, author=author, reviewer=reviewer)
+
+
 def _unsigned(verdict: Verdict, key: str) -> Verdict:
-    return replace(verdict, validator=Validator(key, GHOST.login), url="", body_hash="")
+    return replace(verdict, validator=Validator(key, GHOST.login), url="", body_hash="", said="")

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, or_, selec
 
 from bot.adapters.store.codec import decode, encode, encode_record
 from bot.adapters.store.configs import config
-from bot.adapters.store.memory_names import anonymous, forgotten_in
+from bot.adapters.store.memory_names import anonymous, forgotten_in, without_acts
 from bot.adapters.store.memory_schema import (
     OF_A_REPOSITORY,
     audit,
@@ -144,21 +144,25 @@ def _anonymise_records(transaction: Transaction, asked: Forget) -> None:
 def _anonymise_closed(transaction: Transaction, asked: Forget) -> None:
     """An open pull request is still worked on, and needs to know whose it is; a closed one does not."""
     where, who = asked.repository_id, asked.account_id
-    about = or_(pull_request.c.author_id == who, cast(pull_request.c.record, Text).like(f'%"user:{who}"%'))
+    kept = cast(pull_request.c.record, Text)
+    signs = (f'%"user:{who}"%', f'%"by_id":{who},%', f'%"by_id":{who}}}%', f'%"by":"{asked.login}"%')
+    about = or_(pull_request.c.author_id == who, *(kept.like(sign) for sign in signs))
     closed = and_(pull_request.c.repository_id == where, pull_request.c.open.is_(False), about)
     rows = transaction.execute(select(pull_request.c.lane, pull_request.c.record).where(closed)).all()
     for row in rows:
-        known = _without(decode(row.record, PullRequest), who, asked.at)
+        known = _without(decode(row.record, PullRequest), who, asked.at, asked.login)
         values = {"record": encode_record(known), "author_id": known.author.id}
         transaction.execute(update(pull_request).where(pull_request.c.lane == row.lane).values(values))
 
 
-def _without(known: PullRequest, who: int, until: datetime) -> PullRequest:
+def _without(known: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
     """A closed pull request without this name, and without words where it was theirs."""
-    nameless = anonymous(known, who, until)
+    nameless = without_acts(anonymous(known, who, until), who, until, login)
     if nameless.author == known.author:
         return nameless
-    return replace(nameless, title="", verdicts=tuple(map(_wordless, nameless.verdicts)))
+    return replace(
+        nameless, title="", briefs=(), grounding=(), verdicts=tuple(map(_wordless, nameless.verdicts))
+    )
 
 
 def _wordless(verdict: Verdict) -> Verdict:
@@ -166,7 +170,7 @@ def _wordless(verdict: Verdict) -> Verdict:
         replace(item, words="", context_before="", context_after="", suggestion=None)
         for item in verdict.items
     )
-    return replace(verdict, items=items)
+    return replace(verdict, items=items, said="")
 
 
 def _count(transaction: Transaction, *where: ColumnElement[bool]) -> int:

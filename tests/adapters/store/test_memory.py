@@ -13,10 +13,12 @@ from bot.domain.history import Ask, history, needed_since
 from bot.domain.memory import record_of
 from bot.domain.memos import Document, Forget, InstallationGone
 from bot.domain.model import Account, Item, Repository, Revision, Stance, Validator, Verdict
+from bot.domain.override import Audit, Choice, Override
 from bot.domain.ruling import Act, Ruling
 from bot.domain.rulings import for_memory, overturned
 from bot.domain.summary import WeekAsk, summary
 from bot.domain.summary import needed_since as week_needs
+from bot.domain.tracked import Observation, Tracked, Tracking
 from bot.domain.weeks import week_of
 from bot.ports import KeptConfig, Turn
 from tests.adapters.store.story import claim_one, delivery, owing, show
@@ -112,10 +114,12 @@ async def test_a_record_has_nobodys_words(store):
         START,
         known.head,
         (Item("date_errors", words="these are private words", context_before="secret"),),
+        said="these are private words",
     )
     await kept(store, replace(known, verdicts=(said,)))
     (found,) = await store.memory.records(HERE.id, START - timedelta(days=900))
     assert [item.words + item.context_before for verdict in found.verdicts for item in verdict.items] == [""]
+    assert "private" not in repr(found)
 
 
 async def test_an_author_is_found_by_any_spelling_of_the_login(store):
@@ -202,3 +206,35 @@ async def test_a_dismissal_is_logged_and_overturns(store):
     exported = await store.memory.export(HERE.id, 2)
     assert [(one.tag, one.at) for one in found.overturned] == [("date_errors", ruling.at)]
     assert [one["reason"] for one in exported["rulings"]] == ["it is right"]
+
+
+async def test_what_a_forgotten_maintainer_decided_has_nobodys_name(store):
+    at = START - timedelta(days=1)
+    known = pull_request(repository=HERE, number=1, author=AUTHORS[0], open=False, closed_at=at)
+    ruling = Ruling(Act.DISMISS, "date_errors", 9, "bob", at, known.head, "bob's words", "c/0")
+    override = Override(Choice.USE_BEST, "bob", "bob's words", at, known.head, by_id=9)
+    older = Audit("bob", at, "bob's words", known.head, Choice.USE_BEST, 1, 2)
+    another = Audit("carol", at, "carol's words", known.head, Choice.USE_BEST, 2, 1, by_id=8)
+    seen = Observation(at, "user:500", "user:9", "date_errors", placed=True, followed=True)
+    tracked = Tracked(1, known.head, Tracking(followed=True, delta=0.1, clarity=1.0), (seen,))
+    known = replace(
+        known, rulings=(ruling,), override=override, audits=(older, another), tracked=(tracked,), merged=True
+    )
+    await kept(store, known)
+    await kept(store, generated(2, random.Random(1), THERE), memos=(Forget(HERE.id, 9, "bob", START, "k/0"),))
+    found = await store.load(f"pr:{HERE.id}:1")
+    assert (found.override.choice, found.override.by, found.override.reason) == (
+        Choice.USE_BEST,
+        "ghost",
+        "",
+    )
+    assert found.audits == (replace(older, by="ghost", reason=""), another)
+    assert (found.rulings[0].tag, found.rulings[0].by, found.rulings[0].reason) == (
+        "date_errors",
+        "ghost",
+        "",
+    )
+    assert found.tracked[0].observations == (replace(seen, reviewer=""),)
+    await kept(store, known)
+    assert (await store.memory.export(HERE.id, 9))["rulings"] == []
+    assert "bob" not in repr(replace(await store.load(f"pr:{HERE.id}:1"), audits=()))
