@@ -75,9 +75,11 @@ def lived(town, knowledge) -> None:
     worse = github.open_pull_request(knowledge, "sam")
     for _ in range(5):
         town.later(HOUR)
-        github.submit_review(worse, "alice", REJECT, "<!-- ISSUES: date_errors, scope_error -->")
-        town.later(HOUR)
         github.push(worse, {"notes/two.md": town.clock().isoformat().encode()})
+        town.later(2)
+        github.submit_review(worse, "alice", REJECT, "<!-- ISSUES: date_errors, scope_error -->")
+    town.ahead = timedelta(days=-1)
+    github.comment(dead, "sam", "Is anybody there?")
 
 
 async def told(url, monkeypatch) -> list:
@@ -150,7 +152,7 @@ async def test_nothing_is_posted_and_what_comes_later_is_answered_as_ever(town, 
         town.github.submit_review(rejected, "alice", REJECT, DATE)
         await town.settled()
     (marker,) = town.markers(rejected)
-    assert (marker["issues"], marker["iteration"], marker["verdict"]) == (["date_errors"], 6, "escalate")
+    assert (marker["issues"], marker["iteration"], marker["verdict"]) == (["date_errors"], 5, "escalate")
 
 
 async def test_twice_is_once(town, knowledge, alone):
@@ -166,8 +168,8 @@ async def test_only_what_changed_since_the_day_is_read(town, knowledge, alone):
     lived(town, knowledge)
     town.ahead = timedelta(0)
     since = datetime.now(UTC) - timedelta(days=37, hours=12)
-    assert await filled(alone, since) == 2
-    assert sorted(await records(alone.database_url)) == [4, 5]
+    assert await filled(alone, since) == 3
+    assert sorted(await records(alone.database_url)) == [3, 4, 5]
 
 
 async def test_an_interrupted_one_goes_on_where_it_was(town, knowledge, alone):
