@@ -12,13 +12,14 @@ from bot.decisions.check_verdicts import is_mapped
 from bot.decisions.checks import beside
 from bot.decisions.pull_request import decide
 from bot.decisions.voices import voice_of, with_voices
-from bot.domain.check_effects import ShowCheck
+from bot.domain.check_effects import ShowCheck, Suggest
 from bot.domain.check_runs import Annotation
 from bot.domain.comment import MARKER
 from bot.domain.effects import ShowComment
 from bot.domain.escape import read_marker
 from bot.domain.events import CheckSeen, CommentSeen, LabelSeen, ReviewState, ValidationSeen
 from bot.domain.facts import Facts
+from bot.domain.gates import Gates
 from bot.domain.iterations import standing
 from bot.domain.memos import Document
 from bot.domain.model import Account, Item, Place, Stance
@@ -313,6 +314,18 @@ def test_a_used_up_budget_asks_for_a_person_in_the_check_run():  # row 18
     rules = replace(CHECKING, iterations=replace(CHECKING.iterations, max=1))
     (shown,) = run(pull_request(), facts(review(3, "<!-- ISSUES: date_errors -->")), rules)[1]
     assert shown.said.conclusion == "action_required"
+
+
+def test_a_suggestion_names_its_gate_without_mentioning_anybody():
+    gates = Gates(tuple(replace(gate, gate="@team #12", auto_fixable=True) for gate in RULES.gates))
+    rules = replace(RULES, gates=gates, comment=replace(RULES.comment, suggestions=True))
+    item = Item("date_errors", "wrong", place=Place("a.md", 3), suggestion="created: 2026-11-14")
+    read = facts(replace(review(3), documents=(item,)))
+    decision = beside(decide(pull_request(), read, rules, moment(), SITE), read, rules, moment(), SITE)
+    (offered,) = [effect for effect in decision.effects if isinstance(effect, Suggest)]
+    (suggestion,) = offered.suggestions
+    assert suggestion.body.startswith("`@team` `#12` (`date_errors`)")
+    assert live_references(suggestion.body) == []
 
 
 def test_a_check_run_that_says_so_already_is_left_alone():
