@@ -337,6 +337,13 @@ async def test_feedback_that_was_followed_is_kept_with_the_pull_request(journey,
     known = await journey.bot.store.load(f"pr:{pull.repository.id}:{pull.number}")
     kept = {each.tag: each.followed for each in known.tracked[0].observations}
     assert kept == {"date_errors": True, "scope_error": False}  # row 21
+    journey.later()
+    journey.github.comment(pull, "alice", "/feedback-history")
+    await journey.settled()
+    assert (
+        "\n\nFeedback followed: 1 of 2 (50%): 1 of 2 with a place. The score rose after "
+        in (journey.comments(pull)[-1])
+    )
 
 
 async def test_what_was_merged_before_it_could_be_read_is_read_all_the_same(journey, pull):
