@@ -225,3 +225,8 @@ def test_every_table_of_the_store_is_documented():
 
     page = text("architecture.md").partition("## The store")[2]
     assert sorted(name for name in schema.metadata.tables if f"`{name}`" not in page) == []
+
+
+def test_the_page_for_validators_says_why_feedback_is_linted():  # row 2
+    page = text("validators.md").partition("## Words that help")[2]
+    assert ("94 %" in page, "`whetstone lint-feedback`" in page) == (True, True)

@@ -55,7 +55,7 @@ async def test_a_failed_check_rejects_with_the_places_of_its_annotations(mapped,
     await mapped.settled()
     (body,) = mapped.comments(pull)
     assert mapped.markers(pull)[0]["issues"] == ["date_errors", "broken_wiki_links"]
-    assert mapped.markers(pull)[0]["source"] == "validate"
+    assert mapped.markers(pull)[0]["source"] == "validate"  # row 194
     assert f"/blob/{pull.head_sha}/{PAGE}#L1) — `month 13 is out of range`" in body
     assert f"(Source: check `validate` @ {run.head_sha[:7]})" in body
     assert '"evidence": {"test_result": "month 13 is out of range"' in body  # row 42
