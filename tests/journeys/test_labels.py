@@ -56,3 +56,17 @@ async def test_the_label_goes_when_the_repository_no_longer_wants_it(town, knowl
         async with town.running():
             seen.append(await said(town, pull, "alice", REJECT, DATE))
     assert seen == [["whetstone: rejected"], []]
+
+
+async def test_a_label_whose_answer_was_lost_is_looked_up_and_not_written_twice(labelling, pull):
+    labelling.github.lose_answer("POST", "*/issues/*/labels")
+    labelling.later()
+    labelling.github.submit_review(pull, "alice", REJECT, DATE)
+    await labelling.github.until(
+        lambda: len(labelling.github.asked("GET", "*/issues/*/labels")) == 2, timeout=20
+    )
+    await labelling.settled()
+    assert (names(pull), len(labelling.github.asked("POST", "*/issues/*/labels"))) == (
+        ["whetstone: rejected"],
+        1,
+    )
