@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from sqlite3 import Connection as DriverConnection
+from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 
 from bot.adapters.store.database import COMMAND_SECONDS, one_kind_of_error
 from bot.adapters.store.transaction import Clock, Result, Transaction, Work
 
 READERS = 4
+TOGETHER = 64
+"""Transactions that share one commit at the most."""
 
 # FULL survives a power cut; with group commit it costs nothing measurable.
 PRAGMAS = ("busy_timeout=5000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiting:
+    work: Work[Any]
+    answer: asyncio.Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    result: Any = None
+    error: Exception | None = None
 
 
 class SqliteDatabase:
@@ -32,13 +49,18 @@ class SqliteDatabase:
         # SQLite has room for one writer; that ours queue up here is cheaper than waiting for its lock.
         self._writer = _engine(path, 1)
         self._writing = ThreadPoolExecutor(1, "store writer")
+        self._waiting: deque[_Waiting] = deque()
         event.listen(self._writer, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
         self._reader = _engine(path, READERS)
         self._reading = ThreadPoolExecutor(READERS, "store reader")
 
     async def write(self, work: Work[Result]) -> Result:
-        """Its result, once it is committed."""
-        return await _in(self._writing, partial(self._run, self._writer, work))
+        """Its result, once it is committed, together with whatever else waits by then."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Result] = loop.create_future()
+        self._waiting.append(_Waiting(work, answer))
+        self._writing.submit(self._commit_all, loop)
+        return await answer
 
     async def read(self, work: Work[Result]) -> Result:
         """Its result; each statement sees what is committed, and waits for no writer."""
@@ -55,9 +77,44 @@ class SqliteDatabase:
         for engine in (self._writer, self._reader):
             engine.dispose()
 
+    def _commit_all(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Do what waits in one transaction, and answer only once it is on disk: one sync for all."""
+        batch: list[_Waiting] = []
+        while self._waiting and len(batch) < TOGETHER:
+            batch.append(self._waiting.popleft())
+        if not batch:
+            return  # done with the one before
+        try:
+            if len(batch) == 1:  # the usual case needs no savepoint
+                outcomes = [_Outcome(self._run(self._writer, batch[0].work))]
+            else:
+                with one_kind_of_error(), self._writer.begin() as connection:
+                    outcomes = [self._one_of(each.work, connection) for each in batch]
+        except Exception as error:  # noqa: BLE001  nothing was committed, and each has to know
+            outcomes = [_Outcome(error=error)] * len(batch)
+        loop.call_soon_threadsafe(_answer_all, batch, outcomes)
+
+    def _one_of(self, work: Work[Any], connection: Connection) -> _Outcome:
+        """Its result, or its error with all that it did taken back; the others are not touched."""
+        try:
+            with one_kind_of_error(), connection.begin_nested():
+                return _Outcome(work(Transaction(connection, self._clock)))
+        except Exception as error:  # noqa: BLE001  it goes to whoever asked
+            return _Outcome(error=error)
+
     def _run(self, engine: Engine, work: Work[Result]) -> Result:
         with one_kind_of_error(), engine.begin() as connection:
             return work(Transaction(connection, self._clock))
+
+
+def _answer_all(batch: list[_Waiting], outcomes: list[_Outcome]) -> None:
+    for waiting, outcome in zip(batch, outcomes, strict=True):
+        if waiting.answer.done():
+            continue  # whoever asked has gone
+        if outcome.error is not None:
+            waiting.answer.set_exception(outcome.error)
+        else:
+            waiting.answer.set_result(outcome.result)
 
 
 async def _in(threads: ThreadPoolExecutor, job: partial[Result]) -> Result:

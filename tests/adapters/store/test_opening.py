@@ -97,3 +97,27 @@ def test_an_address_is_named_without_its_password(url, named):
 def test_an_unknown_address_is_refused_with_the_ones_that_work(url):
     with pytest.raises(StoreRefused, match=r"DATABASE_URL .* use sqlite:///relative\.db"):
         address(url)
+
+
+async def test_transactions_that_wait_together_are_committed_together_and_fail_alone(sqlite_url):
+    async with open_store(sqlite_url, worker=True) as store:
+        database = store._database
+
+        def made(number):
+            def work(transaction):
+                transaction.execute(text(f"INSERT INTO numbers VALUES ({number})"))
+                if number == 3:
+                    raise KeyError(number)
+                return number
+
+            return work
+
+        await database.write(
+            lambda transaction: transaction.execute(text("CREATE TABLE numbers (n)")) and None
+        )
+        outcomes = await asyncio.gather(*(database.write(made(n)) for n in range(6)), return_exceptions=True)
+        kept = await database.read(
+            lambda transaction: transaction.execute(text("SELECT n FROM numbers")).scalars().all()
+        )
+    assert [outcome for outcome in outcomes if not isinstance(outcome, KeyError)] == [0, 1, 2, 4, 5]
+    assert sorted(kept) == [0, 1, 2, 4, 5]
