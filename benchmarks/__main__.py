@@ -10,7 +10,9 @@ import benchmarks
 
 
 def main() -> None:
-    found = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.name.startswith("_")]
+    found = [
+        module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.name.startswith("_")
+    ]
     chosen = sys.argv[1:] or found
     for name in chosen:
         if name not in found:
