@@ -105,7 +105,7 @@ async def test_transactions_that_wait_together_are_committed_together_and_fail_a
 
         def made(number):
             def work(transaction):
-                transaction.execute(text(f"INSERT INTO numbers VALUES ({number})"))
+                transaction.execute(text("INSERT INTO numbers VALUES (:n)"), {"n": number})
                 if number == 3:
                     raise KeyError(number)
                 return number
