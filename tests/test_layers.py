@@ -13,7 +13,7 @@ MAY_IMPORT = {
     "decisions": {"domain", "decisions"},
     "engine": {"engine", "decisions", "domain", "ports"},
     "adapters": {"adapters", "domain", "ports"},
-    "ports": {"domain"},
+    "ports": {"domain", "ports"},
     "standin": {"standin"},
     "settings": {"settings"},
     "wiring": set(LAYERS) - {"cli"},
