@@ -52,6 +52,8 @@ class RepositoryGone:
     """The App is no longer in a repository, or it was deleted: all about it goes."""
 
     repository_id: int
+    installation_id: int | None = None
+    """Who lost it: where another installation has it by now, it was only transferred, and nothing goes."""
 
 
 @dataclass(frozen=True, slots=True)

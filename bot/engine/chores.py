@@ -72,4 +72,4 @@ class Chores:
     def _installation(self, event: InstallationSeen) -> tuple[Memo, ...]:
         if event.action == "deleted":
             return (InstallationGone(event.installation_id),)
-        return tuple(RepositoryGone(gone) for gone in event.removed)
+        return tuple(RepositoryGone(gone, event.installation_id) for gone in event.removed)

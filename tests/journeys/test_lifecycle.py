@@ -3,8 +3,10 @@
 import pytest
 from sqlalchemy import select
 
+from bot.adapters.store.codec import decode
 from bot.adapters.store.memory_schema import record, repository
-from bot.adapters.store.schema import metadata
+from bot.adapters.store.schema import metadata, pull_request
+from bot.domain.model import PullRequest
 
 REJECT = "CHANGES_REQUESTED"
 DATE = "<!-- ISSUES: date_errors -->"
@@ -59,6 +61,79 @@ async def test_a_renamed_repository_keeps_its_memory(journey, judged):
         knowledge.id,
         None,
     )
+
+
+async def test_a_transferred_repository_keeps_its_memory_under_its_new_owner(journey, judged, pull):
+    knowledge, other = judged
+    journey.github.transfer_repository(knowledge, "other")
+    await journey.settled()
+    found = await journey.bot.store.memory.repository_named("other/knowledge")
+    installed = journey.github.installation_of(knowledge)
+    assert (found.id, found.owner, found.installation_id) == (knowledge.id, "other", installed.id)
+    assert await journey.bot.store.memory.repository_named("acme/knowledge") is None
+    assert await rows(journey, record, "repository_id", "installation_id") == sorted(
+        [(knowledge.id, installed.id), (other.id, installed.id)]
+    )
+    journey.later()
+    journey.github.push(pull, {"claims/first.md": "# Again\n"})
+    journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
+    await journey.settled()
+    assert journey.markers(pull)[-1]["iteration"] == 2
+
+
+async def test_a_repository_that_moved_away_is_not_forgotten_with_its_former_installation(journey, judged):
+    knowledge, other = judged
+    journey.github.transfer_repository(knowledge, "other")
+    await journey.settled()
+    journey.github.uninstall("acme")
+    await journey.settled()
+    assert await rows(journey, record, "repository_id") == sorted([(knowledge.id,), (other.id,)])
+
+
+@pytest.mark.parametrize(
+    ("change", "known"),
+    [
+        (lambda github, where: github.rename_repository(where, "wisdom"), ("acme", "wisdom", False)),
+        (lambda github, where: github.transfer_repository(where, "other"), ("other", "knowledge", False)),
+        (lambda github, where: github.set_private(where), ("acme", "knowledge", True)),
+    ],
+    ids=["renamed", "transferred", "made private"],
+)
+async def test_what_is_known_of_a_pull_request_names_its_repository_as_it_is_now(
+    journey, judged, change, known
+):
+    knowledge, _ = judged
+    change(journey.github, knowledge)
+    await journey.settled()
+    stored = await rows(journey, pull_request, "repository_id", "record")
+    seen = next(decode(text, PullRequest) for where, text in stored if where == knowledge.id).repository
+    assert (seen.owner, seen.name, seen.private) == known
+    assert seen.installation_id == journey.github.installation_of(knowledge).id
+
+
+async def test_a_deleted_repository_is_forgotten(journey, judged):
+    knowledge, other = judged
+    journey.github.delete_repository(knowledge)
+    await journey.settled()
+    left = {
+        value
+        for table in metadata.tables.values()
+        if "repository_id" in table.c
+        for row in await rows(journey, table, "repository_id")
+        for value in row
+    }
+    assert (left, await rows(journey, repository, "id")) == ({other.id}, [(other.id,)])
+
+
+async def test_an_author_who_deleted_their_account_still_gets_feedback(journey, knowledge):
+    pull = journey.github.open_pull_request(knowledge, "dave")
+    journey.github.submit_review(pull, "alice", REJECT, DATE)
+    await journey.settled()
+    journey.github.delete_account("dave")
+    journey.later()
+    journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
+    await journey.settled()
+    assert journey.markers(pull)[-1]["issues"] == ["scope_error"]
 
 
 async def test_a_repository_made_private_has_private_rows(journey, judged):

@@ -119,9 +119,11 @@ WEBHOOKS = (
     "pull-request-review-thread-unresolved",
     "push",
     "repository-archived",
+    "repository-deleted",
     "repository-privatized",
     "repository-publicized",
     "repository-renamed",
+    "repository-transferred",
     "repository-unarchived",
     "status",
 )

@@ -127,6 +127,9 @@ def test_once_prints_the_three_things_under_their_headings_and_ends(tmp_path):
     ]
     markers = ("REJECTION", "FEEDBACK-HISTORY", "WEEKLY-SUMMARY")
     assert [marker for marker in markers if f"<!-- {marker}: " not in said] == []
+    assert "<details><summary>Quality 0.68 → 0.90 → 0.69: iteration 2 was the best. How to go back" in said
+    report = said.partition("## Output Selection Report")[2]
+    assert "- Highest quality score (100%), and the final iteration\n" in report.partition("\n## ")[0]
     assert [each.name for each in tmp_path.iterdir()] == []
 
 

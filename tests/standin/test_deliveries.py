@@ -127,5 +127,8 @@ def _to_the_repository(standin, repository):
     standin.suspend("acme", suspended=False)
     standin.remove_from_installation(repository)
     standin.add_to_installation(repository)
+    standin.transfer_repository(repository, "other")
+    standin.transfer_repository(repository, "acme")
+    standin.delete_repository(repository)
     standin.uninstall("acme")
     standin.install("acme")

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Insert, Select, Table, and_, delete, or_, select, update
 
-from bot.adapters.store.codec import decode, encode, plain
+from bot.adapters.store.codec import decode, encode, encode_record, plain
 from bot.adapters.store.memory_names import anonymous, forgotten_in
 from bot.adapters.store.memory_schema import audit, document, fix, record, repository
 from bot.adapters.store.schema import pull_request as pull_requests
@@ -80,13 +80,17 @@ def keep_repository(transaction: Transaction, seen: Repository) -> None:
 
 
 def move(transaction: Transaction, seen: Repository) -> None:
-    """Every row of a repository has the visibility and the installation that it has now."""
+    """Every row of a repository has the name, the visibility and the installation that it has now."""
     here = record.c.repository_id == seen.id
     now = {"installation_id": seen.installation_id, "private": seen.private}
     transaction.execute(update(record).where(here).values(now))
     same = pull_requests.c.repository_id == seen.id
     names = {"installation_id": seen.installation_id, "owner": seen.owner, "name": seen.name}
-    transaction.execute(update(pull_requests).where(same).values(names))
+    rows = transaction.execute(select(pull_requests.c.lane, pull_requests.c.record).where(same)).all()
+    for row in rows:
+        moved = encode_record(replace(decode(row.record, PullRequest), repository=seen))
+        here = pull_requests.c.lane == row.lane
+        transaction.execute(update(pull_requests).where(here).values(names | {"record": moved}))
 
 
 def keep_document(transaction: Transaction, lane: str, written: Document) -> None:

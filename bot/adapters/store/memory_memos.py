@@ -32,11 +32,22 @@ def write(transaction: Transaction, lane: str, memo: Memo) -> None:
             memory.keep_repository(transaction, memo.repository)
             memory.move(transaction, memo.repository)
         case RepositoryGone():
-            memory_people.forget_repository(transaction, memo.repository_id)
+            if not _is_elsewhere(transaction, memo):
+                memory_people.forget_repository(transaction, memo.repository_id)
         case InstallationGone():
             memory_people.forget_installation(transaction, memo.installation_id)
         case _:
             assert_never(memo)
+
+
+def _is_elsewhere(transaction: Transaction, gone: RepositoryGone) -> bool:
+    """Whether another installation has the repository by now."""
+    known = memory.find_repository(transaction, gone.repository_id)
+    return (
+        gone.installation_id is not None
+        and known is not None
+        and (known.installation_id != gone.installation_id)
+    )
 
 
 def _log(transaction: Transaction, lane: str, asked: Forget) -> None:

@@ -37,11 +37,12 @@ class Acts(World):
             "installation": {"id": installed.id, "node_id": node_id("MDIz", installed.id)},
         }
         if where.owner.type == "Organization":
-            common["organization"] = _organization(self, where.owner)
+            common["organization"] = organization(self, where.owner)
         return common
 
 
-def _organization(world: World, owner: Account) -> dict[str, Any]:
+def organization(world: World, owner: Account) -> dict[str, Any]:
+    """An organization in short."""
     api = f"{world.api_url}/orgs/{owner.login}"
     return {
         "login": owner.login,

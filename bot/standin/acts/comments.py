@@ -7,7 +7,7 @@ from typing import Any
 from bot.standin.acts.base import Acts, Who
 from bot.standin.model import Account, Issue, IssueComment, Label, Reaction, Repository
 from bot.standin.refusal import Refused, invalid
-from bot.standin.shapes.accounts import Json
+from bot.standin.shapes.accounts import Json, user
 from bot.standin.shapes.issues import comment as written_comment
 from bot.standin.shapes.issues import issue as written_issue
 
@@ -94,7 +94,8 @@ class CommentActs(Acts):
     def _tell_comment(self, comment: IssueComment, action: str, who: Account, **more: Any) -> None:
         payload = {
             "action": action,
-            "issue": written_issue(self, comment.issue),
+            # Here a deleted author is shown as the ghost, not as null.
+            "issue": written_issue(self, comment.issue) | {"user": user(self, comment.issue.user)},
             "comment": written_comment(self, comment),
         } | more
         self.emit("issue_comment", comment.issue.repository, who, payload)

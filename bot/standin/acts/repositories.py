@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.standin.acts.base import Who
+from bot.standin.acts.base import Who, organization
 from bot.standin.acts.pushes import PushActs
 from bot.standin.git import Changes, Commit
 from bot.standin.model import Account, Installation, Repository, Role, node_id
-from bot.standin.shapes.accounts import Json
+from bot.standin.shapes.accounts import Json, user
 
 
 class RepositoryActs(PushActs):
@@ -65,6 +65,34 @@ class RepositoryActs(PushActs):
         who = self.account(by) if by is not None else where.owner
         changes = {"repository": {"name": {"from": former}}}
         self.emit("repository", where, who, {"action": "renamed", "changes": changes})
+
+    def transfer_repository(self, where: Repository, to: Who, *, by: Who | None = None) -> None:
+        """Give a repository to another owner, who has the App already; the old name leads to it."""
+        former, covered = where.owner, self.installation_of(where)
+        self.former_names[where.full_name.casefold()] = where
+        where.owner = self.account(to)
+        if covered is not None:
+            covered.repositories.remove(where)
+        self._cover(where)
+        is_organization = former.type == "Organization"
+        gave = (
+            {"organization": organization(self, former)} if is_organization else {"user": user(self, former)}
+        )
+        changes = {"owner": {"from": gave}}
+        who = self.account(by) if by is not None else former
+        self.emit("repository", where, who, {"action": "transferred", "changes": changes})
+        if covered is not None and covered.account is not where.owner:
+            self._tell_repositories(covered, "removed", where)
+
+    def delete_repository(self, where: Repository, *, by: Who | None = None) -> None:
+        """Remove a repository with all that is in it, and tell the App, which can't read it any more."""
+        who = self.account(by) if by is not None else where.owner
+        self.emit("repository", where, who, {"action": "deleted"})
+        covered = self.installation_of(where)
+        if covered is not None:
+            covered.repositories.remove(where)
+        self.repositories.pop(where.id, None)
+        self.changed()
 
     def archive(self, where: Repository, *, archived: bool = True) -> None:
         """Make a repository read-only, or writable again."""
