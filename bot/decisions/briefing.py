@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.domain.brief import Known, LogEntry, OpenItem, refined
@@ -55,17 +54,6 @@ def feedback_log(pull_request: PullRequest) -> tuple[LogEntry, ...]:
         )
         for told in pull_request.briefs
     )
-
-
-def effectiveness(told: Iterable[Briefed]) -> dict[str, tuple[int, int]]:
-    """Action → how often the next verdict accepted what it was part of, and how often it was judged."""
-    counts: dict[str, tuple[int, int]] = {}
-    for brief in told:
-        if brief.success is not None:
-            for action in brief.actions:
-                good, all_of = counts.get(action, (0, 0))
-                counts[action] = (good + brief.success, all_of + 1)
-    return dict(sorted(counts.items()))
 
 
 def _judged(feedback: Feedback) -> tuple[Briefed, ...]:

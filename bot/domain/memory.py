@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.domain.advised import Advised, advised
 from bot.domain.iterations import in_order
 from bot.domain.model import Account, Item, PullRequest, Verdict
 from bot.domain.stated import Stated
@@ -45,6 +46,8 @@ class Record:
     """What came of the items that the next iteration could tell about, without anybody's name."""
     stated: tuple[Stated, ...] = ()
     """How each verdict was put, in numbers."""
+    advice: tuple[Advised, ...] = ()
+    """What its author was told to do next, in codes, and whether that was accepted."""
 
     @property
     def last_active(self) -> datetime:
@@ -103,6 +106,7 @@ def record_of(pull_request: PullRequest, overturned: tuple[Overturned, ...] = ()
         merged=pull_request.merged,
         overturned=overturned,
         observed=_observed(pull_request),
+        advice=advised(pull_request),
     )
 
 

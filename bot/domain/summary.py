@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 
 from bot.domain.advice import Followed, followed
+from bot.domain.advice_rates import AdviceRates, advice_rates
 from bot.domain.authors import AuthorWeek, author_weeks
 from bot.domain.choices import Named
 from bot.domain.fixes import was_fixed_next
@@ -90,6 +91,8 @@ class Summary:
     """Reviewer → rejecting reviews that did not count, because they are no validator."""
     reviews: tuple[Reviewing, ...] = ()
     """What became of each validator's claims, and how vague their feedback was."""
+    advice: AdviceRates = field(default_factory=AdviceRates)
+    """Which of the actions that authors were advised to take were accepted."""
 
 
 def summary(records: Sequence[Record], gates: Gates, ask: WeekAsk) -> Summary:
@@ -112,6 +115,7 @@ def summary(records: Sequence[Record], gates: Gates, ask: WeekAsk) -> Summary:
         authors=author_weeks(rows, previous, ask.named, ask.agents),
         uncounted=_uncounted(records, window),
         reviews=reviewing(records, window),
+        advice=advice_rates(records, window),
     )
 
 

@@ -10,6 +10,7 @@ from bot.domain.choices import Named
 from bot.domain.escape import marker
 from bot.domain.phrasing import counted, long_days, percent, points_against
 from bot.domain.summary import Summary
+from bot.domain.weekly_advice import advice_line
 from bot.domain.weekly_reviews import review_section
 from bot.domain.weekly_tables import ROWS, author_section, gate_section
 from bot.domain.worth_doing import Advice, Page
@@ -31,6 +32,7 @@ def description(week: Summary, page: Page, todo: Sequence[Advice]) -> str:
         f"<details><summary>The same as a table</summary>\n\n{chart_table(week.weeks)}\n\n</details>",
         *author_section(week.authors),
         *review_section(week),
+        *advice_line(week.advice),
         _footer(week),
     )
     return "\n\n".join(part for part in parts if part) + "\n"

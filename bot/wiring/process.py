@@ -113,6 +113,7 @@ async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequen
     from bot.adapters.github.visitors import visitors
     from bot.adapters.rule_book import ByCheckRun
     from bot.adapters.web.api.access import Access
+    from bot.adapters.web.api.advice import AdviceReport
     from bot.adapters.web.api.guard import Guard
     from bot.adapters.web.api.open_doors import OpenDoors
     from bot.adapters.web.api.pulls import PullFeedback
@@ -132,6 +133,7 @@ async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequen
             *pulls.routes(guard),
             *OpenDoors(github.me, rule_book).routes(guard),
             *GroundingReport(store.memory, rule_book, now).routes(guard),
+            *AdviceReport(store.memory, rule_book, now).routes(guard),
             *Validations(store, new_id, now).routes(guard),
         ]
 

@@ -6,12 +6,12 @@ import pytest
 
 from bot.adapters import schemas
 from bot.adapters.detection_rules import shipped
-from bot.decisions.briefing import effectiveness, feedback_log, with_brief
+from bot.decisions.briefing import feedback_log, with_brief
 from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
 from bot.domain.document import document
 from bot.domain.events import ReviewState
-from bot.domain.model import Briefed, Revision
+from bot.domain.model import Revision
 from tests.builders import HEADS, RULES, at, facts, inline, moment, pull_request, review
 
 UNDERSTANDING = replace(RULES, understanding=shipped())
@@ -83,14 +83,3 @@ def test_the_same_verdict_twice_is_one_entry():
     first = review(3, FAILING)
     known = briefed(first).pull_request
     assert len(briefed(first, known=known).pull_request.briefs) == 1
-
-
-def test_effectiveness_counts_each_action_by_what_came_of_it():  # row 245
-    entries = [
-        Briefed(at(1), 1, "user_rejection", "no", ("narrow_scope",), "", "", success=False),
-        Briefed(
-            at(2), 2, "user_rejection", "no", ("narrow_scope", "offer_alternatives"), "", "", success=True
-        ),
-        Briefed(at(3), 3, "user_rejection", "no", ("offer_alternatives",), "", ""),
-    ]
-    assert effectiveness(entries) == {"narrow_scope": (1, 2), "offer_alternatives": (1, 1)}

@@ -107,9 +107,26 @@ async def test_feedback_is_told_newest_first_with_how_it_went(journey, ask, judg
     assert sorted(content) == ["best_tracker", "documents", "feedback_log", "grounding", "iteration_history"]
 
 
+# rows 244-245
+async def test_advice_is_counted_by_what_came_of_it_and_shown_by_author_to_who_may_see(journey, ask, judged):
+    pull, _ = judged
+    journey.later()
+    journey.github.push(pull, {"claims/first.md": "# Better\n"})
+    journey.github.submit_review(pull, "alice", APPROVE, "")
+    await journey.settled()
+    status, report = await ask(f"{KNOWLEDGE}/advice", "alice")
+    _, readers = await ask(f"{KNOWLEDGE}/advice", "carol")
+    agents, daves = report["authors"]["rio-agent[bot]"], report["authors"]["dave"]
+    counts = [[each[name] for name in ("briefs", "judged", "accepted")] for each in (agents, daves)]
+    assert (status, counts, report["all"]["pull_requests"]) == (200, [[1, 1, 1], [1, 0, 0]], 2)
+    assert agents["actions"] == report["all"]["actions"] != {}
+    assert {tuple(each.values()) for each in agents["actions"].values()} == {(1, 1, 1.0)}
+    assert readers == report | {"authors": {"rio-agent[bot]": agents}}
+
+
 @pytest.mark.usefixtures("judged")
 async def test_a_period_is_a_year_at_most(ask):
-    for path in ("patterns", "authors/dave/patterns", "grounding"):
+    for path in ("patterns", "authors/dave/patterns", "grounding", "advice"):
         longest, _ = await ask(f"{KNOWLEDGE}/{path}?hours=8784", "alice")
         status, problem = await ask(f"{KNOWLEDGE}/{path}?hours=8785", "alice")
         refused = (400, "hours is a whole number from 1 to 8784.")

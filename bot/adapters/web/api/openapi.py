@@ -29,6 +29,12 @@ _RATES: Json = {
     },
 }
 
+_ACCEPTED: Json = {
+    "judged": _COUNT,
+    "accepted": _COUNT,
+    "rate": {"type": "number", "minimum": 0, "maximum": 1},
+}
+
 
 @cache
 def description() -> Json:
@@ -52,6 +58,9 @@ def description() -> Json:
             ),
             f"{_REPO}/grounding": _guarded(
                 "How much of what the validators claimed was so", _ref("grounding"), _HOURS
+            ),
+            f"{_REPO}/advice": _guarded(
+                "Which advice was accepted at the next verdict", _ref("advice"), _HOURS
             ),
             f"{_REPO}/pulls/{{number}}/feedback": _guarded(
                 "The documents of a pull request, newest first", _ref("feedback"), _NUMBER, *_PAGES
@@ -259,6 +268,21 @@ def _schemas() -> Json:
                 "period_hours": _COUNT,
                 "all": _ref("reviewing"),
                 "validators": _object(_ref("reviewing")),
+            }
+        ),
+        "advised": _record(
+            {
+                **dict.fromkeys(("pull_requests", "briefs", "judged", "accepted"), _COUNT),
+                "types": _object(_record({"briefs": _COUNT, "pull_requests": _COUNT})),
+                "actions": _object(_record(_ACCEPTED)),
+            }
+        ),
+        "advice": _record(
+            {
+                "period_hours": _COUNT,
+                "all": _ref("advised"),
+                "authors": _object(_ref("advised")),
+                "low_success": {"type": "array", "items": _record({"action": _TEXT, **_ACCEPTED})},
             }
         ),
     }
