@@ -16,11 +16,13 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
 from prometheus_client import Counter as Total
 
+from bot.adapters.follow_metrics import show_followed, show_tracked, word
 from bot.adapters.review_metrics import show_claims, show_validators
 from bot.adapters.store.memory_counts import Broken, Counts, Heeded, Unheard
 from bot.adapters.web.answers import problem
 from bot.domain.memory import Window
 from bot.domain.reviewing import Reviewing
+from bot.domain.tracked import Observation
 from bot.ports import Claim, StoreUnavailable
 
 TEXT = "text/plain; version=0.0.4"
@@ -144,6 +146,10 @@ class Counting(Protocol):
         """How many items named in the window were followed."""
         ...
 
+    async def observed(self, window: Window) -> tuple[Observation, ...]:
+        """What came of the items that an iteration in the window could tell about."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Lately:
@@ -154,6 +160,7 @@ class _Lately:
     heeded: Counter[Heeded] = field(default_factory=Counter)
     unheard: Counter[Unheard] = field(default_factory=Counter)
     reviewed: Mapping[str, tuple[Reviewing, ...]] = field(default_factory=dict)
+    observed: tuple[Observation, ...] = ()
 
 
 @dataclass(slots=True)
@@ -181,7 +188,8 @@ class Metrics:
         _show_queue(found, counts)
         _show_tags(found, lately.broken)
         _show_unheard(found, lately.unheard)
-        _show_followed(found, lately.heeded)
+        show_followed(found, lately.heeded)
+        show_tracked(found, lately.observed)
         show_claims(found, lately.reviewed)
         if self._is_known(request.headers.get("Authorization", "")):
             _show_names(found, lately.broken)
@@ -199,7 +207,8 @@ class Metrics:
             heeded = await self.stored.heeded(window)
             reviewed = await self.stored.reviewed(window)
             unheard = await self.stored.unheard(now - WINDOW)
-            self._lately = _Lately(time.monotonic(), broken, heeded, unheard, reviewed)
+            observed = await self.stored.observed(window)
+            self._lately = _Lately(time.monotonic(), broken, heeded, unheard, reviewed, observed)
         return self._lately
 
     def _is_known(self, authorization: str) -> bool:
@@ -249,18 +258,6 @@ def _show_unheard_names(found: CollectorRegistry, unheard: Counter[Unheard]) -> 
         shown.labels(*key).set(number)
 
 
-def _show_followed(found: CollectorRegistry, heeded: Counter[Heeded]) -> None:
-    what = "Items of feedback of the last seven days whose fate is known"
-    shown = Gauge("whetstone_feedback_items", what, ["tag", "place", "followed"], registry=found)
-    tags: Counter[str] = Counter()
-    for item, number in heeded.items():
-        tags[item.tag] += number
-    named = {tag for tag, _ in tags.most_common(200)}
-    for item, number in heeded.items():
-        if item.tag in named:
-            shown.labels(item.tag, _word(item.placed), _word(item.followed)).inc(number)
-
-
 def _show_people(found: CollectorRegistry, heeded: Counter[Heeded]) -> None:
     for role in ("author", "reviewer"):
         what = f"As whetstone_feedback_items, by repository and {role}"
@@ -269,13 +266,9 @@ def _show_people(found: CollectorRegistry, heeded: Counter[Heeded]) -> None:
         counted: Counter[Broken] = Counter()
         for item, number in heeded.items():
             who = item.author if role == "author" else item.reviewer
-            counted[item.repository, who, _word(item.followed)] += number
+            counted[item.repository, who, word(item.followed)] += number
         for labelled, number in _bounded(counted.items()):
             shown.labels(*labelled).set(number)
-
-
-def _word(holds: bool) -> str:  # noqa: FBT001  a label's value
-    return "yes" if holds else "no"
 
 
 def _show_names(found: CollectorRegistry, broken: Counter[Broken]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.following import Answer
+from bot.domain.memory import Record, Window
 from bot.domain.model import PullRequest
 from bot.domain.tracked import By, Observation, Tracking
 
@@ -22,6 +23,8 @@ class Rate:
     """Of how many the next score is known."""
     improved: int
     mean_delta: float | None
+    mean_clarity: float | None = None
+    """Of the feedback that the items belong to."""
 
     @property
     def follow_rate(self) -> float:
@@ -48,6 +51,7 @@ def observations(
             followed=answer.followed,
             delta=tracking.delta,
             url=answer.item.url if answer.item.place else "",
+            clarity=tracking.clarity,
         )
         for answer in found
     )
@@ -62,6 +66,11 @@ def kept(pull_requests: Iterable[PullRequest], since: datetime | None = None) ->
         for each in tracked.observations
         if since is None or each.at >= since
     )
+
+
+def tracked_in(records: Iterable[Record], window: Window) -> tuple[Observation, ...]:
+    """Return what the records remember of iterations that were judged in the window."""
+    return tuple(each for record in records for each in record.observed if each.at in window)
 
 
 def followed_items(pull_request: PullRequest) -> tuple[str, ...]:
@@ -80,8 +89,14 @@ def rates(seen: Iterable[Observation], by: By) -> tuple[Rate, ...]:
     )
 
 
+def together(seen: Sequence[Observation]) -> Rate | None:
+    """Return one rate for everything; None where nothing was tracked."""
+    return _rate("", seen) if seen else None
+
+
 def _rate(key: str, seen: Sequence[Observation]) -> Rate:
     deltas = [each.delta for each in seen if each.delta is not None]
+    clear = [each.clarity for each in seen if each.clarity is not None]
     return Rate(
         key=key,
         items=len(seen),
@@ -89,4 +104,5 @@ def _rate(key: str, seen: Sequence[Observation]) -> Rate:
         measured=len(deltas),
         improved=sum(change > 0 for change in deltas),
         mean_delta=round(sum(deltas) / len(deltas), 4) if deltas else None,
+        mean_clarity=round(sum(clear) / len(clear), 3) if clear else None,
     )

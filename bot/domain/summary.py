@@ -11,6 +11,7 @@ from bot.domain.advice_rates import AdviceRates, advice_rates
 from bot.domain.authors import AuthorWeek, author_weeks
 from bot.domain.choices import Named
 from bot.domain.fixes import was_fixed_next
+from bot.domain.follow_rates import Rate, together, tracked_in
 from bot.domain.gates import Gates
 from bot.domain.history import only_blockers
 from bot.domain.judged import Judged, judged
@@ -91,6 +92,8 @@ class Summary:
     """Reviewer → rejecting reviews that did not count, because they are no validator."""
     reviews: tuple[Reviewing, ...] = ()
     """What became of each validator's claims, and how vague their feedback was."""
+    tracked: Rate | None = None
+    """How the feedback turned out that iterations of the week could tell about; None where none could."""
     advice: AdviceRates = field(default_factory=AdviceRates)
     """Which of the actions that authors were advised to take were accepted."""
 
@@ -115,6 +118,7 @@ def summary(records: Sequence[Record], gates: Gates, ask: WeekAsk) -> Summary:
         authors=author_weeks(rows, previous, ask.named, ask.agents),
         uncounted=_uncounted(records, window),
         reviews=reviewing(records, window),
+        tracked=together(tracked_in(records, window)),
         advice=advice_rates(records, window),
     )
 

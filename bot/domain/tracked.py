@@ -55,6 +55,8 @@ class Observation:
     delta: float | None = None
     url: str = ""
     """Where the item was said, if it has a place of its own."""
+    clarity: float | None = None
+    """Of the feedback that it belongs to; None where it was kept before that was known."""
 
     def key(self, by: By) -> str:
         """The group that it belongs to."""

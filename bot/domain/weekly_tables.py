@@ -31,7 +31,7 @@ def gate_section(week: Summary, gates: Gates) -> tuple[str, ...]:
     rows = "\n".join((head, *(_gate_row(gate, gates) for gate in week.gates[:ROWS])))
     left = week.gates[ROWS:]
     more = f"And {counted(len(left), 'more gate')}." if left else ""
-    return ("### Gates", rows, " ".join(filter(None, (more, _followed(week), quiet))))
+    return ("### Gates", rows, " ".join(filter(None, (more, _followed(week), _helped(week), quiet))))
 
 
 def author_section(authors: Sequence[AuthorWeek]) -> tuple[str, ...]:
@@ -58,6 +58,21 @@ def _followed(week: Summary) -> str:
     if placed.whole:
         return f"Feedback that named a place was followed in {_cases(placed)}."
     return f"Feedback was followed in {_cases(unplaced)}; none named a place." if unplaced.whole else ""
+
+
+def _helped(week: Summary) -> str:
+    """Whether it helped and was clear; nothing where no iteration has told."""
+    seen = week.tracked
+    if seen is None:
+        return ""
+    rose = (
+        f"quality rose after feedback in {_cases(Share(seen.improved, seen.measured))}"
+        if seen.measured
+        else ""
+    )
+    clear = "" if seen.mean_clarity is None else f"the clarity of feedback was {seen.mean_clarity:.2f} of 1"
+    told = "; ".join(filter(None, (rose, clear)))
+    return f"{told[0].upper()}{told[1:]}." if told else ""
 
 
 def _cases(share: Share) -> str:

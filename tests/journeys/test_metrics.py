@@ -76,6 +76,8 @@ async def test_followed_feedback_is_counted_and_people_are_named_only_with_the_t
     done = (("author", "rio-agent[bot]"), ("followed", "yes"), ("repository", "acme/knowledge"))
     assert (anybody["whetstone_feedback_items", item], operator["whetstone_feedback_items", item]) == (1, 1)
     assert operator["whetstone_reviewer_feedback_items", said] == 1
+    assert 0 <= anybody["whetstone_feedback_improvement_rate", ()] <= 1
+    assert 0 < anybody["whetstone_feedback_clarity_score", ()] <= 1
     assert operator["whetstone_author_feedback_items", done] == 1
     assert not any(name.endswith(("author_feedback_items", "reviewer_feedback_items")) for name, _ in anybody)
 

@@ -15,6 +15,7 @@ from bot.domain.memory import Record, Window
 from bot.domain.model import Account, Repository
 from bot.domain.replied import Replied
 from bot.domain.reviewing import Reviewing
+from bot.domain.tracked import Observation
 
 
 class SqlMemory:
@@ -92,6 +93,10 @@ class SqlMemory:
     async def heeded(self, window: Window) -> Counter[Heeded]:
         """How many items named in the window were followed, by whom, to whom and about what."""
         return await self._database.read(lambda t: memory_counts.heeded(t, window))
+
+    async def observed(self, window: Window) -> tuple[Observation, ...]:
+        """What came of the items that an iteration in the window could tell about, without names."""
+        return await self._database.read(lambda t: memory_counts.observed(t, window))
 
     async def reviewed(self, window: Window) -> dict[str, tuple[Reviewing, ...]]:
         """What became of the validators' claims in the window, by repository."""

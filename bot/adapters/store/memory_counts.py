@@ -13,8 +13,10 @@ from bot.adapters.store.memory_schema import record, repository
 from bot.adapters.store.schema import delivery, lane, outbox
 from bot.adapters.store.transaction import Transaction
 from bot.domain.advice import fates
+from bot.domain.follow_rates import tracked_in
 from bot.domain.memory import Record, Window
 from bot.domain.reviewing import Reviewing, reviewing
+from bot.domain.tracked import Observation
 
 Broken = tuple[str, str, str]
 """Repository, author, tag."""
@@ -116,6 +118,14 @@ def heeded(transaction: Transaction, window: Window) -> Counter[Heeded]:
         for row in rows
         for fate in fates(memory.decoded(row.record), window)
     )
+
+
+def observed(transaction: Transaction, window: Window) -> tuple[Observation, ...]:
+    """What came of the items that an iteration in the window could tell about."""
+    rows = transaction.execute(
+        select(record.c.record).where(record.c.last_active >= window.start.timestamp())
+    ).scalars()
+    return tracked_in(map(memory.decoded, rows), window)
 
 
 def reviewed(transaction: Transaction, window: Window) -> dict[str, tuple[Reviewing, ...]]:

@@ -12,6 +12,7 @@ from bot.domain.advice import Followed, Share
 from bot.domain.authors import AuthorWeek
 from bot.domain.choices import Named
 from bot.domain.escape import read_marker
+from bot.domain.follow_rates import Rate
 from bot.domain.links import Web
 from bot.domain.model import Repository
 from bot.domain.patterns import Tally, Trend
@@ -205,6 +206,25 @@ def test_a_first_week_has_nothing_to_compare_with():
 )
 def test_what_feedback_came_to(followed, said):
     assert f"\n\n{said}" in told(followed=followed).body
+
+
+@pytest.mark.parametrize(
+    ("measured", "improved", "clarity", "said"),
+    [
+        (
+            9,
+            7,
+            0.854,
+            "1 of 3. Quality rose after feedback in 78% of cases (7 of 9); the clarity of feedback was 0.85 of 1. Not",
+        ),
+        (0, 0, 1.0, "1 of 3. The clarity of feedback was 1.00 of 1. Not"),
+        (2, 1, None, "1 of 3. Quality rose after feedback in 1 of 2. Not"),
+        (0, 0, None, "1 of 3. Not"),
+    ],
+)
+def test_whether_feedback_helped_and_was_clear(measured, improved, clarity, said):
+    tracked = Rate("", 9, 5, measured, improved, None, clarity)
+    assert said in told(tracked=tracked).body
 
 
 def test_merged_without_a_verdict_is_said():
