@@ -83,7 +83,10 @@ async def test_a_transferred_repository_keeps_its_memory_under_its_new_owner(jou
 
 async def test_a_repository_that_moved_away_is_not_forgotten_with_its_former_installation(journey, judged):
     knowledge, other = judged
+    former = journey.github.installation_of(knowledge)
     journey.github.transfer_repository(knowledge, "other")
+    await journey.settled()
+    journey.github.remove_from_installation(knowledge, former)
     await journey.settled()
     journey.github.uninstall("acme")
     await journey.settled()

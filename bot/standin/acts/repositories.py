@@ -81,8 +81,6 @@ class RepositoryActs(PushActs):
         changes = {"owner": {"from": gave}}
         who = self.account(by) if by is not None else former
         self.emit("repository", where, who, {"action": "transferred", "changes": changes})
-        if covered is not None and covered.account is not where.owner:
-            self._tell_repositories(covered, "removed", where)
 
     def delete_repository(self, where: Repository, *, by: Who | None = None) -> None:
         """Remove a repository with all that is in it, and tell the App, which can't read it any more."""
@@ -119,11 +117,12 @@ class RepositoryActs(PushActs):
         self._tell_repositories(made, "added", where)
         return made
 
-    def remove_from_installation(self, where: Repository) -> None:
-        """Shut the App out of a repository, and tell it."""
-        made = self.installation_of(where)
+    def remove_from_installation(self, where: Repository, former: Installation | None = None) -> None:
+        """Shut the App out of a repository, and tell it; a former installation is only told."""
+        made = former or self.installation_of(where)
         if made is not None:
-            made.repositories.remove(where)
+            if where in made.repositories:
+                made.repositories.remove(where)
             self._tell_repositories(made, "removed", where)
 
     def uninstall(self, owner: Who) -> None:
