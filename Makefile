@@ -42,7 +42,7 @@ demo: $(VENV)/.runtime ## the whole story on a local GitHub stand-in (ARGS=--onc
 	@$(BIN)/whetstone demo $(ARGS)
 
 test: setup ## all tests (ARGS=... for pytest)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 check: lint types test ## what CI runs
 
