@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,8 @@ async def test_ctrl_c_in_the_middle_of_the_story_leaves_nothing_behind(tmp_path)
         sys.executable, "-m", "bot", "demo", "--port", "0",
         stderr=asyncio.subprocess.PIPE,
         cwd=tmp_path,
+        # Whoever runs the tests in the background has SIGINT ignored, and children inherit that.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
     )  # fmt: skip
     assert b"go by" in await asyncio.wait_for(process.stderr.readline(), 60)
