@@ -273,7 +273,11 @@ def test_a_delivery_without_an_installation_is_still_read():
     [
         ("gollum", PULL, "gollum is not read"),
         ("push", PULL, "push: after is not a text"),
-        ("whetstone", {"lane": "x"}, "whetstone is read for backfill, config_broken, past, retry, validation, weekly only"),
+        (
+            "whetstone",
+            {"lane": "x"},
+            "whetstone is read for backfill, config_broken, past, retry, validation, weekly only",
+        ),
         (
             "pull_request_review",
             changed(REVIEWED, "action", "yawned"),
