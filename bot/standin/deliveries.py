@@ -18,7 +18,8 @@ import aiohttp
 
 from bot.standin.model import App
 
-_PATIENCE = aiohttp.ClientTimeout(total=10)  # GitHub waits no longer for an answer
+GITHUB_WAITS = 10.0
+"""Seconds until it gives an answer up."""
 _NO_ANSWER = "failed to connect to host"
 
 
@@ -58,6 +59,7 @@ class Deliveries:
     changed: Callable[[], None]
     all: list[Delivery] = field(default_factory=list)
     in_flight: int = 1
+    patience: float = GITHUB_WAITS
     observers: list[Callable[[Delivery], None]] = field(default_factory=list)
     _held: list[Delivery] | None = None
     _open: int = 0
@@ -108,7 +110,7 @@ class Deliveries:
 
     async def start(self) -> None:
         """Begin to send."""
-        self._session = aiohttp.ClientSession(timeout=_PATIENCE)
+        self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=self.patience))
         self._queue = asyncio.Queue()
         self._senders = [asyncio.create_task(self._send_all()) for _ in range(self.in_flight)]
         early, self._early = self._early, []

@@ -18,7 +18,7 @@ from bot.standin.exchange import Exchange, Observer
 from bot.standin.faults import Fault, FaultActs, Kind
 from bot.standin.gate import Gate
 from bot.standin.page import registration
-from bot.standin.world import GITHUB_WEB, AppFacts, Clock, Found
+from bot.standin.world import GITHUB_WEB, PATIENCE, AppFacts, Clock, Found
 
 ROUTES = (
     *apps.ROUTES,
@@ -100,7 +100,7 @@ class Standin(Gate, FaultActs):
     ) -> None:
         await self.stop()
 
-    async def until(self, condition: Callable[[], Found], timeout: float = 10) -> Found:  # noqa: ASYNC109  # asked for by each test
+    async def until(self, condition: Callable[[], Found], timeout: float = PATIENCE) -> Found:  # noqa: ASYNC109  # asked for by each test
         """The condition's first true value; a time-out tells what happened last."""
         try:
             return await super().until(condition, timeout)
@@ -119,7 +119,7 @@ class Standin(Gate, FaultActs):
         """Send a webhook again, with the same GUID."""
         return self.deliveries.redeliver(delivery)
 
-    async def delivered(self, timeout: float = 10) -> None:  # noqa: ASYNC109  # asked for by each test
+    async def delivered(self, timeout: float = PATIENCE) -> None:  # noqa: ASYNC109  # asked for by each test
         """Wait until every webhook that is not held back was answered."""
         await self.until(lambda: self.deliveries.is_idle, timeout)
 

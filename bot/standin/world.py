@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +17,10 @@ from bot.standin.tokens import Tokens
 
 Clock = Callable[[], datetime]
 Found = TypeVar("Found")
+
+PATIENCE = 60.0
+STEP = 0.5
+"""Seconds that somebody waits for a condition, and that count at a time."""
 
 GITHUB_API = "https://api.github.com"
 GITHUB_WEB = "https://github.com"
@@ -126,13 +131,23 @@ class World:
             waiting.look()
         self._waiting = [each for each in self._waiting if not each.answer.done()]
 
-    async def until(self, condition: Callable[[], Found], timeout: float = 10) -> Found:  # noqa: ASYNC109  # asked for by each test
-        """The condition's first true value; it is looked at after every change of state."""
+    async def until(self, condition: Callable[[], Found], timeout: float = PATIENCE) -> Found:  # noqa: ASYNC109  # asked for by each test
+        """The condition's first true value; it is looked at after every change of state.
+
+        Only the time in which this process ran is counted: one that was held up for a minute
+        has waited for nobody.
+        """
         waiting = _Waiting(condition, asyncio.get_running_loop().create_future())
         waiting.look()
         self._waiting.append(waiting)
-        async with asyncio.timeout(timeout):
-            return cast("Found", await waiting.answer)
+        try:
+            for _ in range(math.ceil(timeout / STEP)):
+                await asyncio.wait((waiting.answer,), timeout=min(timeout, STEP))
+                if waiting.answer.done():
+                    return cast("Found", waiting.answer.result())
+            raise TimeoutError
+        finally:
+            waiting.answer.cancel()  # nobody looks for one who has gone
 
     def _register(self, facts: AppFacts) -> App:
         bot = self.account(f"{facts.slug}[bot]", "Bot")

@@ -22,7 +22,7 @@ def whetstone(*arguments, given=b"", where=None, **environment):
         check=False,
         cwd=where,
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2]), **environment},
-        timeout=60,
+        timeout=120,
     )
     return run.returncode, run.stdout.decode(), run.stderr.decode()
 

@@ -60,7 +60,7 @@ def whetstone(github, tmp_path):
             cwd=tmp_path,
             env={name: value for name, value in {**environment, **changed}.items() if value is not None},
         )
-        said, warned = await asyncio.wait_for(process.communicate(), 60)
+        said, warned = await asyncio.wait_for(process.communicate(), 120)
         return process.returncode, said.decode(), warned.decode()
 
     return run

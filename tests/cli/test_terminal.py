@@ -21,7 +21,7 @@ def run(**how):
 
 def test_in_a_pipe_a_row_is_one_line_parted_by_tabs():
     process = run(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    said, told = process.communicate(timeout=30)
+    said, told = process.communicate(timeout=120)
     assert (said.decode(), told.decode()) == ("wrong\ta b\nfine\tc\n", "Counting …\n")
 
 
@@ -29,7 +29,7 @@ def test_on_a_terminal_it_is_a_table_in_colours():
     ours, theirs = pty.openpty()
     process = run(stdout=theirs, stderr=subprocess.DEVNULL)
     os.close(theirs)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=120) == 0
     said = os.read(ours, 65536).decode()
     os.close(ours)
     assert ("\x1b[1;31mwrong" in said, "\x1b[32mfine" in said, "state" in said) == (True, True, True)
@@ -41,7 +41,7 @@ def test_an_option_that_does_not_exist_is_answered_with_the_one_that_was_meant()
         capture_output=True,
         check=False,
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
-        timeout=30,
+        timeout=120,
     )
     assert (asked.returncode, asked.stderr.decode()) == (
         2,

@@ -209,7 +209,7 @@ def whetstone(*arguments, where):
         check=False,
         cwd=where,
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
-        timeout=60,
+        timeout=120,
     )
     return run.returncode, run.stdout.decode(), run.stderr.decode()
 

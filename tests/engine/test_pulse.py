@@ -127,7 +127,7 @@ async def test_lanes_whose_claim_was_answered_too_late_are_not_worked_on_but_cla
         slow = SlowAnswers(store, seconds, claim=31)
         worker = Worker(slow, turns, Clock(), pulse=Pulse(fast, seconds))
         running = asyncio.create_task(worker.run())
-        await asyncio.wait_for(turns.begun.wait(), 20)
+        await asyncio.wait_for(turns.begun.wait(), 60)
         await worker.stopped()
         await running
     assert turns.fences[0] == (first.lane, first.fence + 2)

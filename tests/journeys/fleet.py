@@ -40,7 +40,7 @@ class Ship:
             env=self._environment,
             stdout=asyncio.subprocess.PIPE,
         )
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while b"Listening" not in (line := await self.process.stdout.readline()):
                 assert line, "an instance ended before it listened"
         self.url = line.decode().split()[2].rstrip(":")
@@ -159,7 +159,7 @@ async def fleet(postgres: Postgres, count: int):
 async def delivered(town: Town) -> None:
     """Every webhook was taken; one that nobody took is sent again, as `reconcile` asks for it."""
     while True:
-        await town.github.until(lambda: town.github.deliveries.is_idle, timeout=60)
+        await town.github.until(lambda: town.github.deliveries.is_idle)
         newest = {each.guid: each for each in town.github.deliveries}
         failed = [each for each in newest.values() if not 200 <= (each.status_code or 0) < 300]
         if not failed:

@@ -183,9 +183,7 @@ async def test_a_lost_answer_is_found_again_and_not_posted_twice(journey, pull):
     await journey.settled()
     journey.github.lose_answer("POST", "*/comments")
     journey.github.comment(pull, "alice", "/feedback-help")
-    await journey.github.until(
-        lambda: len(journey.github.asked("GET", "*/issues/*/comments")) >= 1, timeout=20
-    )
+    await journey.github.until(lambda: len(journey.github.asked("GET", "*/issues/*/comments")) >= 1)
     await journey.settled()
     assert len(answers(journey, pull)) == 1
 

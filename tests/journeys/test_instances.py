@@ -77,7 +77,7 @@ async def rejected(town, pulls, why) -> None:
 
 async def written(town, count) -> None:
     """So many writes have come to GitHub."""
-    await town.github.until(lambda: len(writes(town)) >= count, timeout=60)
+    await town.github.until(lambda: len(writes(town)) >= count)
 
 
 def writes(town):
@@ -90,7 +90,7 @@ async def shown(town, pulls, issues) -> None:
     """Every delivery was taken, and every pull request shows this."""
     await delivered(town)
     await town.github.until(
-        lambda: all([each["issues"] for each in town.markers(pull)] == [issues] for pull in pulls), timeout=60
+        lambda: all([each["issues"] for each in town.markers(pull)] == [issues] for pull in pulls)
     )
 
 

@@ -387,6 +387,6 @@ async def test_an_escalation_whose_answer_was_lost_is_not_posted_twice(journey, 
         push(journey, pull, text)
     journey.github.lose_answer("POST", "*/comments")
     await judge(journey, pull, "date_errors")
-    await journey.github.until(lambda: journey.github.asked("GET", "*/issues/*/comments"), timeout=20)
+    await journey.github.until(lambda: journey.github.asked("GET", "*/issues/*/comments"))
     await journey.settled()
     assert len([body for body in journey.comments(pull) if body.startswith("<!-- ESCALATION: ")]) == 1

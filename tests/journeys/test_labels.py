@@ -62,9 +62,7 @@ async def test_a_label_whose_answer_was_lost_is_looked_up_and_not_written_twice(
     labelling.github.lose_answer("POST", "*/issues/*/labels")
     labelling.later()
     labelling.github.submit_review(pull, "alice", REJECT, DATE)
-    await labelling.github.until(
-        lambda: len(labelling.github.asked("GET", "*/issues/*/labels")) == 2, timeout=20
-    )
+    await labelling.github.until(lambda: len(labelling.github.asked("GET", "*/issues/*/labels")) == 2)
     await labelling.settled()
     assert (names(pull), len(labelling.github.asked("POST", "*/issues/*/labels"))) == (
         ["whetstone: rejected"],

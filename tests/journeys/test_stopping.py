@@ -25,7 +25,7 @@ async def test_a_turn_that_hangs_is_handed_back_within_ten_seconds_and_finished_
         asked = loop.time()
     assert loop.time() - asked < 11
     async with town.running():
-        await town.github.until(lambda: town.comments(pull), timeout=20)
+        await town.github.until(lambda: town.comments(pull))
         await town.settled()
     assert [marker["issues"] for marker in town.markers(pull)] == [["date_errors"]]
     assert len(town.comments(pull)) == 1

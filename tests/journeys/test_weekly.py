@@ -141,9 +141,7 @@ async def test_an_issue_whose_answer_was_lost_is_not_made_twice(town, knowledge)
         await a_week(town, knowledge)
         town.github.lose_answer("POST", "*/issues")
         await bot.week_clock.tick()
-        await town.github.until(
-            lambda: issues(knowledge) and town.github.comments_of(issues(knowledge)[0]), timeout=20
-        )
+        await town.github.until(lambda: issues(knowledge) and town.github.comments_of(issues(knowledge)[0]))
         await town.settled()
     assert [len(town.github.comments_of(issue)) for issue in issues(knowledge)] == [1]
 
@@ -158,6 +156,6 @@ async def test_two_instances_of_which_one_dies_tell_one_week(town, knowledge):
         async with instance(town) as second:
             first.worker.stop()
             await second.week_clock.tick()
-            await town.github.until(lambda: town.github.comments_of(issues(knowledge)[0]), timeout=30)
+            await town.github.until(lambda: town.github.comments_of(issues(knowledge)[0]))
             await town.settled()
     assert [len(town.github.comments_of(issue)) for issue in issues(knowledge)] == [1]

@@ -22,6 +22,7 @@ class Town:
     def __init__(self, facts: AppFacts, database_url: str) -> None:
         self.ahead = timedelta(0)
         self.github = Standin(facts, clock=self.clock)
+        self.github.deliveries.patience = 60  # the machine may be slow, and nobody sends it again
         self.database_url = database_url
         self.bot: wiring.Instance | None = None
 

@@ -14,7 +14,7 @@ from playwright.async_api import expect
 
 from bot.standin.page.markdown import rendered
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 ROOT = Path(__file__).parents[2]
 MINE = "#thread article.bot"
@@ -31,7 +31,7 @@ async def demo(where, *arguments):
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(where)},
     )  # fmt: skip
     try:
-        line = (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
+        line = (await asyncio.wait_for(process.stdout.readline(), 120)).decode()
         yield process, next(word for word in line.split() if word.startswith("http"))
     finally:
         if process.returncode is None:
@@ -91,7 +91,7 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         assert await page.locator("#traffic li").count() > 5
 
         process.send_signal(signal.SIGINT)
-        assert await asyncio.wait_for(process.wait(), 20) == 0
+        assert await asyncio.wait_for(process.wait(), 120) == 0
         await expect(page.locator("#said")).to_have_text("The demo has ended.")
     assert [each.name for each in tmp_path.iterdir()] == []
 
@@ -106,9 +106,9 @@ async def test_ctrl_c_in_the_middle_of_the_story_leaves_nothing_behind(tmp_path)
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
     )  # fmt: skip
-    assert b"go by" in await asyncio.wait_for(process.stderr.readline(), 60)
+    assert b"go by" in await asyncio.wait_for(process.stderr.readline(), 120)
     process.send_signal(signal.SIGINT)
-    _, said = await asyncio.wait_for(process.communicate(), 30)
+    _, said = await asyncio.wait_for(process.communicate(), 120)
     assert (process.returncode, said) == (130, b"")
     assert [each.name for each in tmp_path.iterdir()] == []
 
@@ -120,7 +120,7 @@ def test_once_prints_the_three_things_under_their_headings_and_ends(tmp_path):
         check=True,
         cwd=tmp_path,
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
-        timeout=60,
+        timeout=120,
     )
     said = run.stdout.decode()
     assert [line for line in said.splitlines() if line.startswith("# ")] == [

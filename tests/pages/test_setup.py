@@ -46,7 +46,7 @@ async def serving(github, where, *arguments, **environment):
         },
     )  # fmt: skip
     try:
-        lines = [(await asyncio.wait_for(process.stdout.readline(), 30)).decode() for _ in range(2)]
+        lines = [(await asyncio.wait_for(process.stdout.readline(), 120)).decode() for _ in range(2)]
         yield process, lines
     finally:
         if process.returncode is None:
@@ -59,7 +59,7 @@ def address(lines) -> str:
 
 
 async def line_with(process, what) -> str:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while what not in (line := (await process.stdout.readline()).decode()):
             assert line, "the server ended"
     return line
