@@ -6,6 +6,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml
 
+# A lock names all: nothing is left to resolve, and what is imported gets compiled then.
+INSTALL := $(PIP) install --no-deps --no-compile --require-hashes
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check run bench chaos format lint types clean lock
 
@@ -16,13 +19,13 @@ $(VENV)/.runtime: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Whetstone needs Python 3.11 or newer; this is " + sys.version.split()[0])'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the locked runtime dependencies into $(VENV)"
-	@$(PIP) install --require-hashes -r requirements.lock
+	@$(INSTALL) -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@echo "Installing the locked development dependencies into $(VENV)"
-	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(INSTALL) -r requirements-dev.lock
 	@touch $@
 
 # The tests of the pages click in a real Chromium; where it can't be installed, they say so and fail.
