@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from bot.domain.grounding.catalogue import ClaimRule
 from bot.domain.lint import Lint
 from bot.domain.model import Repository
 from bot.domain.rules import Rules
+from bot.domain.weights import Scoring
 from bot.ports import ConfigMemory, GitHub
 from bot.wiring.basics import CannotStart
 
@@ -61,6 +63,10 @@ def sarif_log(findings: Sequence[Lint], name: str) -> str:
     return sarif.write(findings, name)
 
 
+# What is shipped is read once a process, and shared: door and worker hold the same rules.
+
+
+@cache
 def detection_rules() -> DetectionRules:
     """How plain words are understood, as shipped."""
     from bot.adapters.detection_rules import shipped
@@ -68,16 +74,34 @@ def detection_rules() -> DetectionRules:
     return shipped()
 
 
+@cache
 def default_rules() -> Rules:
     """The rules of a repository that configures nothing."""
-    from bot.adapters.rule_files import load_packs, merge, rules_directory
+    from bot.adapters.rule_files import merge
+
+    rules = merge(_packs())
+    grounding = replace(rules.grounding, catalogue=_claims())
+    return replace(rules, scoring=_scoring(), grounding=grounding)
+
+
+@cache
+def _packs() -> Mapping[str, Gates]:
+    """The gates of every pack, as shipped."""
+    from bot.adapters.rule_files import load_packs, rules_directory
+
+    return load_packs(rules_directory())
+
+
+@cache
+def _scoring() -> Scoring:
+    """How a revision is scored, as shipped."""
+    from bot.adapters.rule_files import rules_directory
     from bot.adapters.scoring_rules import load_scoring
 
-    rules = merge(load_packs(rules_directory()))
-    grounding = replace(rules.grounding, catalogue=_claims())
-    return replace(rules, scoring=load_scoring(rules_directory() / "scoring.yml"), grounding=grounding)
+    return load_scoring(rules_directory() / "scoring.yml")
 
 
+@cache
 def _claims() -> Mapping[ClaimType, ClaimRule]:
     """What each type of claim is looked up with, as shipped."""
     from bot.adapters.grounding_rules import load_grounding
@@ -110,11 +134,9 @@ def live_rule_book(
 ) -> LiveRuleBook:
     """The rules that each repository has on GitHub, over the product's own."""
     from bot.adapters.rule_book import LiveRuleBook
-    from bot.adapters.rule_files import load_packs, rules_directory
-    from bot.adapters.scoring_rules import load_scoring
 
-    book = LiveRuleBook(load_packs(rules_directory()), github, memory, teller, clock)
-    book.scoring = load_scoring(rules_directory() / "scoring.yml")
+    book = LiveRuleBook(_packs(), github, memory, teller, clock)
+    book.scoring = _scoring()
     book.claims = _claims()
     book.understanding = detection_rules()
     return book
@@ -122,10 +144,9 @@ def live_rule_book(
 
 async def kept_rules(memory: ConfigMemory, repository: Repository) -> Rules:
     """The rules as last read from GitHub, which is not asked here."""
-    from bot.adapters.rule_files import load_packs, rules_directory
     from bot.adapters.rule_files.config import load_config, merge
 
-    packs = load_packs(rules_directory())
+    packs = _packs()
     owner = await memory.config(f"owner:{repository.installation_id}:{repository.owner.lower()}")
     own = await memory.config(f"repository:{repository.id}")
     path = ".github/whetstone.yml"
@@ -133,4 +154,4 @@ async def kept_rules(memory: ConfigMemory, repository: Repository) -> Rules:
     config = load_config(own.good, path, packs, below) if own and own.good else None
     rules = merge(packs, below, config)
     grounding = replace(rules.grounding, catalogue=_claims())
-    return replace(rules, scoring=default_rules().scoring, grounding=grounding)
+    return replace(rules, scoring=_scoring(), grounding=grounding)
