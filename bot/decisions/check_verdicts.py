@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from bot.domain.check_runs import Annotation
 from bot.domain.events import CheckSeen
 from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
+from bot.domain.origin import Origin, hash_of
 from bot.domain.phrases import occur
 from bot.domain.rules import CheckRule, Rules
 from bot.domain.tags import MOST_WORDS, bounded
@@ -60,6 +61,9 @@ def _verdict(check: CheckSeen, found: Sequence[Annotation], rules: Rules) -> Ver
         more=more,
         url=check.url,
         permission="config",
+        body_hash=check.body_hash,
+        account=check.account,
+        way="" if check.run_id else "status",
     )
 
 
@@ -103,6 +107,7 @@ def _placed(tag: str, annotation: Annotation, check: CheckSeen) -> Item:
         url=check.url,
         evidence=whole[:MOST_WORDS],
         metric=_metric(check),
+        origin=Origin("annotation", "config", hash_of(annotation.message), check.account),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,6 +11,7 @@ from bot.domain.events import CommentSeen
 from bot.domain.gates import Gates
 from bot.domain.iterations import standing
 from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
+from bot.domain.origin import hash_of
 from bot.domain.rules import Rules
 from bot.domain.tags import bounded, hear
 
@@ -70,7 +70,8 @@ def rejected_by_command(
         if verdict.validator.key == key and verdict.stance is Stance.REJECTS
     ]
     said = [Item(tag, words=asked.reason or "", place=asked.place, url=url) for tag in asked.tags]
-    items, more = bounded([item for verdict in before for item in verdict.items] + said)
+    earlier = [replace(item, origin=each.origin_of(item)) for each in before for item in each.items]
+    items, more = bounded(earlier + said)
     verdict = Verdict(
         id=f"command:{order.key}",
         validator=Validator(key, account.login, bot=account.bot),
@@ -81,7 +82,7 @@ def rejected_by_command(
         more=more + sum(verdict.more for verdict in before),
         url=url,
         permission=role,
-        body_hash=hashlib.sha256(repr(asked).encode("utf-8", "surrogatepass")).hexdigest(),
+        body_hash=order.body_hash,
     )
     others = tuple(each for each in pull_request.verdicts if each.id != verdict.id)
     return replace(pull_request, verdicts=(*others, verdict))
@@ -113,7 +114,7 @@ def _verdict(pull_request: PullRequest, seen: CommentSeen, rules: Rules, me: Acc
         counted=seen.author.id not in {me.id, pull_request.author.id},
         permission="config",
         edited_at=seen.updated_at,
-        body_hash=hashlib.sha256(seen.body.encode("utf-8", "surrogatepass")).hexdigest(),
+        body_hash=hash_of(seen.body),
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bot.domain import prose
 from bot.domain.events import InlineComment, Review
 from bot.domain.gates import Gates, phrases_in
 from bot.domain.model import Item, Place
+from bot.domain.origin import Origin, hash_of
 from bot.domain.prose import Kind
 from bot.domain.rules import Rules
 from bot.domain.tags import MOST_WORDS
@@ -29,13 +31,16 @@ _DENIED = re.compile(
 )
 
 
-def inferred(review: Review, comments: Sequence[InlineComment], rules: Rules) -> tuple[Item, ...]:
+def inferred(
+    review: Review, comments: Sequence[InlineComment], rules: Rules, permission: str | None = None
+) -> tuple[Item, ...]:
     """The items whose gates' phrases stand in the review, each with a confidence; none of them blocks."""
     found: dict[str, list[Item]] = {}
-    texts = [(review.body, review.url, None), *((each.body, each.url, place_of(each)) for each in comments)]
-    for body, url, place in texts:
+    texts = [(review.body, review.url, None, None), *(_inline(each, permission) for each in comments)]
+    for body, url, place, origin in texts:
         for tag, words in _meant(body, rules.gates):
-            found.setdefault(tag, []).append(Item(tag, words=words[:MOST_WORDS], url=url, place=place))
+            item = Item(tag, words=words[:MOST_WORDS], url=url, place=place, origin=origin)
+            found.setdefault(tag, []).append(item)
     return tuple(
         _with_confidence(item, len(items))
         for items in list(found.values())[:MOST]
@@ -49,6 +54,11 @@ def place_of(comment: InlineComment) -> Place:
     first = comment.start_line or comment.line
     last = comment.line if comment.start_line and comment.line != comment.start_line else None
     return Place(comment.path, first, last)
+
+
+def _inline(comment: InlineComment, permission: str | None) -> tuple[str, str, Place, Origin]:
+    origin = Origin("inline comment", permission, hash_of(comment.body))
+    return comment.body, comment.url, place_of(comment), origin
 
 
 def _meant(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
@@ -70,4 +80,4 @@ def _confidence(mentions: int) -> float:
 
 
 def _with_confidence(item: Item, mentions: int) -> Item:
-    return Item(item.tag, item.words, item.place, item.url, inferred=_confidence(mentions))
+    return replace(item, inferred=_confidence(mentions))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from bot.domain.events import LabelSeen
 from bot.domain.gates import is_tag
 from bot.domain.model import Item, PullRequest, Stance, Validator, Verdict
+from bot.domain.origin import hash_of
 
 PREFIX = "gate:"
 
@@ -52,4 +53,5 @@ def _verdict(tag: str, seen: LabelSeen, role: str | None, *, counted: bool) -> V
         url=seen.url,
         counted=counted,
         permission=role,
+        body_hash=hash_of(seen.label),
     )

@@ -10,6 +10,7 @@ from bot.domain.commands.command import Command
 from bot.domain.commands.reading import Given, WrongUse, commands_in
 from bot.domain.events import CommentSeen, Event, InlineCommentSeen, ReviewSeen
 from bot.domain.model import Account, Repository
+from bot.domain.origin import hash_of
 from bot.domain.thread_effects import Where
 
 
@@ -44,6 +45,8 @@ class Order:
     at: datetime
     given: Given | WrongUse
     inline: int | None = None
+    body_hash: str = ""
+    """Of the text that it stands in."""
 
     @property
     def command(self) -> Command:
@@ -83,6 +86,7 @@ def _orders(text: Text) -> Iterator[Order]:
             at=text.at,
             given=given,
             inline=text.inline,
+            body_hash=hash_of(text.body),
         )
 
 

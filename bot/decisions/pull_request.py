@@ -21,7 +21,7 @@ from bot.domain import iterations as judged
 from bot.domain.choices import When
 from bot.domain.comment import Site
 from bot.domain.course import course
-from bot.domain.document import document
+from bot.domain.document import document, items_of
 from bot.domain.effects import Effect, ShowComment, Withdraw
 from bot.domain.escape import json_text
 from bot.domain.facts import Facts, Moment
@@ -201,7 +201,9 @@ def _score(quality: float | None, present: Iteration) -> float:
 def _under_its_id(feedback: Feedback, site: Site) -> Feedback:
     """The feedback with the id of what it repeats: other scores and times alone ask nothing new."""
     whole = document(feedback, site.schema)
-    asked = {name: whole[name] for name in ("target", "feedback_items")}
+    # Another wording around the same items is no new feedback, though its hash is another.
+    items = [{name: each[name] for name in each if name != "provenance"} for each in items_of(whole)]
+    asked = {"target": whole["target"], "feedback_items": items}
     text = json_text([asked, feedback.verdict, feedback.iteration.number, feedback.more])
     what = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     before = feedback.pull_request.asked

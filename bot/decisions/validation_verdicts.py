@@ -32,6 +32,7 @@ def with_validation(
         counted=_counts(seen, pull_request, rules, me),
         permission=seen.role,
         body_hash=seen.body_hash,
+        account=seen.author.login if seen.author and seen.tool else "",
     )
     return (*(each for each in pull_request.verdicts if each.id != verdict.id), verdict)
 
@@ -49,6 +50,8 @@ def _validator(seen: ValidationSeen) -> Validator:
 def _counts(seen: ValidationSeen, pull_request: PullRequest, rules: Rules, me: Account) -> bool:
     if seen.author and seen.author.id in {me.id, pull_request.author.id}:
         return False
+    if seen.author and rules.validators.is_named(seen.author.login, bot=seen.author.bot):
+        return True
     return seen.role in set(Permission) and Permission(seen.role).is_at_least(rules.validators.permission)
 
 

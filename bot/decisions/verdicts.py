@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,6 +12,7 @@ from bot.domain.events import InlineComment, Review, ReviewState
 from bot.domain.facts import Facts
 from bot.domain.grounding.paths import is_secret
 from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
+from bot.domain.origin import Origin, hash_of
 from bot.domain.rules import Rules
 from bot.domain.tags import Speech, bounded, hear, spoken_stance
 
@@ -49,6 +49,13 @@ def counts(account: Account, role: str | None, pull_request: PullRequest, facts:
     return role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
 
 
+def granted(account: Account, role: str | None, rules: Rules) -> str | None:
+    """What lets this account speak: the role that it has, or else the config that names it."""
+    enough = role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
+    named = rules.validators.is_named(account.login, bot=account.bot)
+    return "config" if named and not enough else role
+
+
 @dataclass(frozen=True, slots=True)
 class _Hearing:
     """What a review is understood with."""
@@ -66,15 +73,16 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
     formal = _FORMAL.get(review.state)
     role = facts.roles.get(review.author.id, known.permission if known else None)
     counted = counts(review.author, role, hearing.pull_request, facts, rules)
+    permission = granted(review.author, role, rules) if counted else role
     # What strangers say is not even listened to: there may be any amount of it.
     speech = hear(review.body, rules.gates, url=review.url) if counted else Speech()
     stance = formal or (speech.stance if counted else spoken_stance(review.body))
     if stance is None:
         # Its author took the VERDICT line out again.
         return known and replace(known, lifted_at=known.lifted_at or hearing.now)
-    items, more = _items(review, speech, facts.inline_comments, rules) if counted else ((), 0)
+    items, more = _items(review, speech, facts.inline_comments, rules, permission) if counted else ((), 0)
     if counted and not items and stance is Stance.REJECTS and rules.detection.enabled:
-        items = inferred(review, _own_comments(review, facts.inline_comments), rules)
+        items = inferred(review, _own_comments(review, facts.inline_comments), rules, permission)
     if counted and facts.inline_comments is None and known:
         items, more = known.items, known.more
     return Verdict(
@@ -87,16 +95,20 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
         more=more,
         url=review.url,
         counted=counted,
-        permission=role,
+        permission=permission,
         # Only a formal review can be dismissed; a line that was taken out can be put in again.
         lifted_at=known.lifted_at if known and formal else None,
-        body_hash=hashlib.sha256(review.body.encode("utf-8", "surrogatepass")).hexdigest(),
+        body_hash=hash_of(review.body),
         said=review.body[:MOST_SAID] if counted else "",
     )
 
 
 def _items(
-    review: Review, speech: Speech, comments: Sequence[InlineComment] | None, rules: Rules
+    review: Review,
+    speech: Speech,
+    comments: Sequence[InlineComment] | None,
+    rules: Rules,
+    permission: str | None,
 ) -> tuple[tuple[Item, ...], int]:
     said = [*speech.items, *review.documents]
     more = speech.more
@@ -105,7 +117,9 @@ def _items(
         inline = hear(comment.body, rules.gates, url=comment.url, place=place)
         written = (replace(item, place=item.place or place) for item in comment.documents)
         hunk = "" if is_secret(comment.path) else comment.diff_hunk
-        said += _with_context((*inline.items, *written), hunk)
+        origin = Origin("inline comment", permission, hash_of(comment.body))
+        here = (replace(item, origin=origin) for item in (*inline.items, *written))
+        said += _with_context(tuple(here), hunk)
         more += inline.more
     items, left_out = bounded(said)
     return items, more + left_out

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from bot.decisions import check_verdicts, comment_verdicts, label_verdicts
 from bot.decisions.validation_verdicts import with_validation
-from bot.decisions.verdicts import counts
+from bot.decisions.verdicts import counts, granted
 from bot.domain.events import CheckSeen, CommentSeen, Event, LabelSeen, ValidationSeen
 from bot.domain.facts import Facts
 from bot.domain.model import Account, PullRequest
@@ -40,7 +40,8 @@ def with_voices(pull_request: PullRequest, facts: Facts, rules: Rules) -> PullRe
             case LabelSeen():
                 role = facts.roles.get(voice.sender.id)
                 counted = counts(voice.sender, role, pull_request, facts, rules)
-                verdicts = label_verdicts.with_label(pull_request, voice, role, counted=counted)
+                allowed = granted(voice.sender, role, rules) if counted else role
+                verdicts = label_verdicts.with_label(pull_request, voice, allowed, counted=counted)
             case ValidationSeen():
                 verdicts = with_validation(pull_request, voice, rules, facts.me)
             case CheckSeen():

@@ -205,7 +205,13 @@ def _gate(failed: FailedGate, feedback: Feedback, site: Site) -> str:
     ]
     if len(failed.places) > MOST_PLACES:
         places.append(f"{len(failed.places) - MOST_PLACES} more")
-    return gate_block(failed, where(failed, places, head, feedback.grounding), feedback.grounding)
+    said = where(failed, places, head, feedback.grounding, bare=not _is_one_review(feedback))
+    return gate_block(failed, said, feedback.grounding)
+
+
+def _is_one_review(feedback: Feedback) -> bool:
+    """Whether everything was said in one review, which the line above the gates names already."""
+    return len(feedback.rejecting) == 1 and feedback.rejecting[0].id.startswith("review:")
 
 
 def _moved(finding: Finding) -> str:

@@ -49,7 +49,7 @@ def document(feedback: Feedback, schema: str = SCHEMA_ID) -> Json:
 
 def brief_copy(whole: Json, most: int) -> Json:
     """The comment's copy: at most so many items, and without the text around a place."""
-    items = [_without_context(item) for item in _items(whole)]
+    items = [_without_context(item) for item in items_of(whole)]
     copy: Json = {**whole, "feedback_items": items[:most]}
     if len(items) > most:
         copy["more"] = len(items) - most
@@ -133,6 +133,7 @@ def _item(finding: Finding, failed: FailedGate, rank: int) -> Json:
         "by": f"check:{finding.by.name}" if finding.by.check else finding.by.name,
         "inferred": item.inferred is not None,
         "url": item.url,
+        "provenance": finding.origin.as_document(),
         "grounding": _grounding(finding),
     }
     if evidence := _evidence(finding, failed):
@@ -235,7 +236,8 @@ def _without_context(item: Json) -> Json:
     return {**item, "location": kept}
 
 
-def _items(whole: Json) -> list[Json]:
+def items_of(whole: Json) -> list[Json]:
+    """The items of a document."""
     items = whole["feedback_items"]
     return items if isinstance(items, list) else []
 

@@ -150,6 +150,10 @@ class CheckSeen:
     """The pull requests that GitHub names; none for those from forks."""
     pull_request: PullRequestSnapshot | None = None
     """Known once the revision's pull requests were looked for."""
+    account: str = ""
+    """The App that ran it, or who set the status."""
+    body_hash: str = ""
+    """Of all that it says, less its annotations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,8 @@ class InstallationSeen:
     installation_id: int
     removed: tuple[int, ...] = ()
     """Repositories that it may no longer touch."""
+    added: tuple[Repository, ...] = ()
+    """Repositories that it may touch from now on; GitHub does not name their default branches."""
 
 
 @dataclass(frozen=True, slots=True)

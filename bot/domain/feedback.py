@@ -11,6 +11,7 @@ from bot.domain.gates import Gate, Gates
 from bot.domain.grounding.items import ItemGrounding
 from bot.domain.iterations import Changes, Iteration, in_order, open_items, standing
 from bot.domain.model import Item, Place, PullRequest, Stance, Validator, Verdict
+from bot.domain.origin import Origin
 from bot.domain.rules import Grounding
 from bot.domain.selection_report import Report
 
@@ -25,8 +26,8 @@ class Finding:
     by: Validator
     grounding: ItemGrounding | None = None
     """What looking its claims up showed; None where it claims nothing that can be looked up."""
-    said_in: str = "review"
-    """The way in which it was said: by review, comment, label, command or validation."""
+    origin: Origin = field(default_factory=Origin)
+    """The way in which it was said, by whose account, with which permission, in which exact words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def failed_gates(
         if verdict.stance is Stance.REJECTS:
             for item in verdict.items:
                 by_tag.setdefault(item.tag or f":{item.aspect}", []).append(
-                    Finding(item, verdict.validator, said_in=verdict.id.partition(":")[0])
+                    Finding(item, verdict.validator, origin=verdict.origin_of(item))
                 )
     failed = [_failed(tag, tuple(findings), gates, before) for tag, findings in by_tag.items()]
     return tuple(sorted(failed, key=_rank))

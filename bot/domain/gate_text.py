@@ -30,10 +30,15 @@ def gate_block(failed: FailedGate, where: str = "", rules: Grounding | None = No
     return "\n".join(lines)
 
 
-def where(failed: FailedGate, places: list[str], head: str, rules: Grounding | None = None) -> str:
-    """The places, the validator's words, and where that was seen; empty where nothing more was said."""
+def where(
+    failed: FailedGate, places: list[str], head: str, rules: Grounding | None = None, *, bare: bool = False
+) -> str:
+    """The places, the validator's words, and where that was seen.
+
+    Empty where nothing more was said than the tag, unless it has to be told who said that.
+    """
     finding = telling(failed)
-    if not places and not finding.item.words:
+    if not places and not finding.item.words and not bare:
         return ""
     words = f" — {code_span(finding.item.words)}" if finding.item.words else ""
     claim = f"{', '.join(places) or 'no place given'}{words}"
@@ -51,7 +56,7 @@ def telling(failed: FailedGate) -> Finding:
 
 
 def _origin(finding: Finding) -> str:
-    way = "check" if finding.by.check else f"{finding.said_in} by"
+    way = "check" if finding.by.check else f"{finding.origin.way} by"
     return f"{way} {code_span(finding.by.name)}"
 
 

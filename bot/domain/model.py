@@ -9,6 +9,7 @@ from enum import StrEnum
 from bot.domain.check_result import CheckResult
 from bot.domain.diff import FileDiff
 from bot.domain.grounding.grounded import Grounded
+from bot.domain.origin import Origin
 from bot.domain.override import Audit, Override
 from bot.domain.ruling import Ruling
 from bot.domain.tracked import Tracked
@@ -83,6 +84,8 @@ class Item:
     """A number that shows it: coverage, or how many there are."""
     reference: str | None = None
     """Where the rule is written, by the validator's word."""
+    origin: Origin | None = None
+    """Whence it comes, where that is not the same as for the rest of its verdict."""
 
 
 class Stance(StrEnum):
@@ -126,6 +129,18 @@ class Verdict:
     """When the words were last changed, where GitHub says so: an older version never replaces a newer."""
     said: str = ""
     """The beginning of the words themselves, for the detector."""
+    account: str = ""
+    """Whose account it came from, where the validator's name is another: the App behind a check."""
+    way: str = ""
+    """How it was said, where the id does not tell: a commit status is kept like a check."""
+
+    def origin_of(self, item: Item) -> Origin:
+        """Whence one of its items comes."""
+        if item.origin is not None:
+            return item.origin
+        kind, _, rest = self.id.partition(":")
+        delivery = rest if kind == "validation" else ""
+        return Origin(self.way or kind, self.permission, self.body_hash, self.account, delivery)
 
 
 @dataclass(frozen=True, slots=True)

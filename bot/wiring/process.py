@@ -122,7 +122,8 @@ async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequen
     from bot.adapters.web.api.validations import Validations
     from bot.decisions.selection import selection_report_of
 
-    async with github_of(configuration, now) as github, visitors(configuration.api_url) as asking:
+    asked = visitors(configuration.api_url, configuration.graphql_url)
+    async with github_of(configuration, now) as github, asked as asking:
         guard = Guard(Access(asking), store.memory)
         rule_book = live_rule_book(github, store, ByCheckRun(store, now), now)
         pulls = PullFeedback(

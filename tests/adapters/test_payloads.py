@@ -29,6 +29,7 @@ from bot.domain.events import (
     WeekDue,
 )
 from bot.domain.model import GHOST, Account, Place, Repository
+from bot.domain.origin import hash_of
 from bot.ports import Delivery
 from tests.judges.samples import samples
 
@@ -60,7 +61,7 @@ def at(hour, minute=0):
 def changed(payload, path, value):
     """The payload with one field set, or taken away where the value is `...`."""
     result = copy.deepcopy(payload)
-    *way, last = path.split(".")
+    *way, last = path.split(".") if isinstance(path, str) else path
     node = result
     for step in way:
         node = node[step]
@@ -407,6 +408,7 @@ STATUS = {
     "created_at": "2026-03-02T08:00:00Z",
     "updated_at": "2026-03-02T08:00:00Z",
     "target_url": None,
+    "sender": {"id": 12, "login": "bob", "type": "User"},
 }
 PUSHED = {
     "repository": PULL["repository"],
@@ -449,12 +451,22 @@ def test_a_check_is_seen_with_the_pull_requests_of_this_repository():
         title="1 mistake",
         annotations=1,
         numbers=(3,),
+        account="ci[bot]",
+        body_hash=hash_of("1 mistake", "", ""),
     )
 
 
 def test_a_status_is_seen_as_a_check_without_annotations():
     assert parse("status", STATUS) == CheckSeen(
-        REPOSITORY, "abc", "lint", "failure", at(8), "", title="2 mistakes"
+        REPOSITORY,
+        "abc",
+        "lint",
+        "failure",
+        at(8),
+        "",
+        title="2 mistakes",
+        account="bob",
+        body_hash=hash_of("2 mistakes"),
     )
 
 
@@ -524,7 +536,7 @@ def test_no_mangled_payload_raises(data, base):
     event, payload = base
     for _ in range(data.draw(st.integers(1, 3))):
         way = data.draw(st.sampled_from(sorted(paths(payload))))
-        payload = changed(payload, ".".join(way), data.draw(JSON | st.just(...)))
+        payload = changed(payload, way, data.draw(JSON | st.just(...)))
     found = parse(event, payload)
     assert isinstance(found, SEEN | Ignored)
     assert json.dumps(repr(found)).encode()

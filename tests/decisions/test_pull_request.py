@@ -232,7 +232,7 @@ def test_places_are_linked_at_the_judged_head():
     ).body
     assert (
         f"  - Where: [`claims/futarchy.md:5`](https://github.com/acme/knowledge/blob/{HEADS[0]}/claims/futarchy.md#L5)"
-        " — `month 13 is out of range` (Source: review by `alice` @ 1111111)"
+        " — `month 13 is out of range` (Source: inline comment by `alice` @ 1111111)"
     ) in body.splitlines()
 
 

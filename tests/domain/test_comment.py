@@ -50,7 +50,7 @@ def test_the_comment_reads_as_the_model_does():
         "**[BLOCK] Date accuracy**: Invalid or incorrect date format in created field (auto-fixable)\n"
         "  - Fix: created = extraction date (today), not source publication date. Format: YYYY-MM-DD. `date_errors`\n"
         f"  - Where: [`claims/futarchy.md:5`](https://github.com/acme/knowledge/blob/{head}/claims/futarchy.md#L5)"
-        " — `month 13 is out of range` (Source: review by `alice` @ 1111111)\n"
+        " — `month 13 is out of range` (Source: inline comment by `alice` @ 1111111)\n"
         "  - Write: `created: 2026-11-15`\n\n"
         "**[BLOCK] Title precision**: Title asserts more than the evidence supports\n"
         "  - Fix: Scope the title to match the evidence strength. Single source = 'X suggests Y' not 'X proves Y'."

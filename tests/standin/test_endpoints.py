@@ -160,5 +160,5 @@ async def test_an_enterprise_server_answers_below_its_own_prefix(keys, session):
         assert found.body["url"] == f"{server.api_url}/repos/acme/kb"
         assert found.body["html_url"] == server.api_url.removesuffix("/api/v3") + "/acme/kb"
         assert server.requests[-1].path == REPO
-        asked = await bot("POST", server.graphql_url, json={"query": "query { viewer { login } }"})
+        asked = await bot("POST", server.graphql_url, json={"query": "query { meta { zen } }"})
         assert "errors" in asked.body

@@ -25,6 +25,7 @@ _FLAGS = {
     "push": Permission.WRITE,
     "triage": Permission.TRIAGE,
 }
+_WHO = "query { viewer { databaseId login } }"
 _NO_ACCESS = frozenset({403, 404, 410, 451})
 
 
@@ -33,19 +34,20 @@ class UnknownToken(Exception):
 
 
 @asynccontextmanager
-async def visitors(api_url: str, *, seconds: float = 10) -> AsyncIterator[Visitors]:
+async def visitors(api_url: str, graphql_url: str, *, seconds: float = 10) -> AsyncIterator[Visitors]:
     """Connections of their own: a stranger's token never shares one with the App's."""
     timeout = aiohttp.ClientTimeout(total=seconds)
     async with aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session:
-        yield Visitors(session, api_url)
+        yield Visitors(session, api_url, graphql_url)
 
 
 class Visitors:
     """Asks GitHub, and remembers nothing."""
 
-    def __init__(self, session: aiohttp.ClientSession, api_url: str) -> None:
+    def __init__(self, session: aiohttp.ClientSession, api_url: str, graphql_url: str) -> None:
         self._session = session
         self._api_url = api_url.rstrip("/")
+        self._graphql_url = graphql_url
 
     async def visit(self, token: str, owner: str, name: str) -> Visit | None:
         """What the token may do there; None where it may not even read, or nothing is there."""
@@ -57,20 +59,38 @@ class Visitors:
             return None
         try:
             where = things.repository({"repository": repository})
-            return Visit(where, _account(user), _role(repository, scopes, private=where.private))
+            account = _account(user) or await self._app(token)
+            return Visit(where, account, _role(repository, scopes, private=where.private))
         except Odd as error:
             raise Unavailable(f"GitHub's repository can't be read: {error}") from error
 
+    async def _app(self, token: str) -> Account | None:
+        """The App whose token it is, None where GitHub does not say; REST has no such question."""
+        try:
+            async with self._session.post(
+                self._graphql_url, json={"query": _WHO}, headers=_headers(token), allow_redirects=False
+            ) as response:
+                said = _read(response.status, response.headers, await response.read())
+        except (aiohttp.ClientError, TimeoutError, OSError, msgspec.DecodeError, Unavailable, UnknownToken):
+            return None  # a voice without a name is still heard
+        login, identity = find(said, "data.viewer.login"), find(said, "data.viewer.databaseId")
+        if not (isinstance(login, str) and login.endswith("[bot]") and isinstance(identity, int)):
+            return None
+        return Account(identity, login, bot=True)
+
     async def _get(self, token: str, path: str) -> tuple[Any, str | None]:
         """The answer, None where GitHub shows nothing to this token; and the scopes of a classic one."""
-        headers = {"Authorization": f"Bearer {token}", "Accept": ACCEPT, "User-Agent": REQUESTER}
         try:
             # A renamed repository answers with another address; the token is shown to this host only.
-            async with self._session.get(self._api_url + path, headers=headers) as response:
+            async with self._session.get(self._api_url + path, headers=_headers(token)) as response:
                 content = _read(response.status, response.headers, await response.read())
                 return content, response.headers.get("X-OAuth-Scopes")
         except (aiohttp.ClientError, TimeoutError, OSError, msgspec.DecodeError) as error:
             raise Unavailable(f"GET {path}: {type(error).__name__}") from error
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "Accept": ACCEPT, "User-Agent": REQUESTER}
 
 
 def _read(status: int, headers: Mapping[str, str], body: bytes) -> Any:

@@ -22,10 +22,12 @@ from bot.domain.events import (
     LabelSeen,
     PullRequestSnapshot,
 )
+from bot.domain.origin import hash_of
 
 CONFIG_BROKEN = "config_broken"
 CONFIG_PATH = ".github/whetstone.yml"
 _NOTHING = "0" * 40
+_OUTPUT = ("title", "summary", "text")
 
 
 def check_run(_action: str, payload: Json) -> Event | Ignored:
@@ -43,6 +45,8 @@ def check_run(_action: str, payload: Json) -> Event | Ignored:
         annotations=optional_integer(payload, "check_run.output.annotations_count") or 0,
         numbers=_numbers(payload, "check_run.pull_requests"),
         pull_request=_pull_request(payload),
+        account=_app(payload),
+        body_hash=hash_of(*(text(payload, f"check_run.output.{part}") for part in _OUTPUT)),
     )
 
 
@@ -57,9 +61,11 @@ def status(_action: str, payload: Json) -> Event | Ignored:
         name=word(payload, "context"),
         conclusion=state,
         at=optional_moment(payload, "updated_at") or moment(payload, "created_at"),
-        url=text(payload, "target_url"),
+        url=text(payload, "target_url") or text(payload, "commit.html_url"),
         title=text(payload, "description"),
         pull_request=_pull_request(payload),
+        account=text(payload, "sender.login"),
+        body_hash=hash_of(text(payload, "description")),
     )
 
 
@@ -88,6 +94,11 @@ def label(action: str, payload: Json) -> Event | Ignored:
 def own(_action: str, payload: Json) -> Event | Ignored:
     """A row that we wrote ourselves."""
     return ConfigBroken(things.repository(payload))
+
+
+def _app(payload: Json) -> str:
+    slug = text(payload, "check_run.app.slug")
+    return f"{slug}[bot]" if slug else ""
 
 
 def _pull_request(payload: Json) -> PullRequestSnapshot | None:

@@ -83,8 +83,8 @@ def get_user(call: Call) -> Answer:
 
 
 def get_me(call: Call) -> Answer:
-    """The account that a personal token belongs to."""
-    if not isinstance(call.caller, UserCaller):
+    """The account that a personal token belongs to; a bot has only its App's, which is refused this."""
+    if not isinstance(call.caller, UserCaller) or call.caller.account.type == "Bot":
         raise not_accessible()
     return Answer(public_user(call.github, call.caller.account))
 

@@ -1,4 +1,4 @@
-"""What does GitHub's GraphQL answer to the few mutations that REST does not have?"""
+"""What does GitHub's GraphQL answer to the few questions and mutations that REST does not have?"""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ def answer(call: Call) -> Answer:  # noqa: PLR0911  a return for each thing that
     if isinstance(call.caller, Nobody):
         return Answer({"message": "This endpoint requires you to be authenticated."}, status=401)
     query = str(call.fields.get("query", ""))
+    if "viewer" in query:
+        return _viewer(call)
     if "addReaction" in query:
         return _react(call, _arguments(query, call.fields.get("variables") or {}))
     name = next((each for each in ("unminimizeComment", "minimizeComment") if each in query), None)
@@ -37,6 +39,12 @@ def answer(call: Call) -> Answer:  # noqa: PLR0911  a return for each thing that
     call.github.minimize(comment, reason)
     shown = {"isMinimized": reason is not None, "minimizedReason": reason}
     return Answer({"data": {name: {_field(name): shown, "clientMutationId": None}}})
+
+
+def _viewer(call: Call) -> Answer:
+    """Who is asking; also an installation gets to know its App's account here, and nowhere else."""
+    who = call.actor
+    return Answer({"data": {"viewer": {"login": who.login, "databaseId": who.id}}})
 
 
 def _react(call: Call, asked: dict[str, str]) -> Answer:

@@ -88,7 +88,7 @@ def token(github):
 
 @pytest.fixture
 async def api(github, known, knowledge, timer):  # noqa: ARG001 - every test has the repository
-    async with visitors(github.api_url) as asking:
+    async with visitors(github.api_url, github.graphql_url) as asking:
         guard = Guard(Access(asking, timer), known)
 
         async def room(request: web.Request, visit) -> web.Response:
