@@ -19,6 +19,8 @@ from openapi_core.datatypes import RequestParameters
 from openapi_schema_validator import OAS30Validator, oas30_format_checker
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
+from tests.judges.quick import QuickLook
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -76,32 +78,40 @@ def violations(exchange: Exchange) -> list[str]:
     if operation is None:
         return [f"{exchange.method} {exchange.path}: no operation that the judge knows"]
     name = f"{exchange.method} {exchange.route}"
-    asked = _Request(exchange)
-    found = [f"{name}: {each}" for each in (*_unknown(exchange, operation), *_requests_errors(asked))]
+    errors = (*_unknown(exchange, operation), *_requests_errors(exchange, operation))
+    found = [f"{name}: {each}" for each in errors]
     if not exchange.is_fault and exchange.status:
-        found += [f"{name} {exchange.status}: {each}" for each in _answer_errors(exchange, asked, operation)]
+        found += [f"{name} {exchange.status}: {each}" for each in _answer_errors(exchange, operation)]
     return found
 
 
 def payload_violations(event: str, payload: Any) -> list[str]:
     """What is wrong with a webhook's payload."""
     name = _webhook_name(event, payload)
-    validator = _payload_validator(name)
-    if validator is None:
+    schema = description()["x-webhooks"].get(name)
+    if schema is None:
         return [f"{name}: no webhook that the judge knows"]
-    return [f"{name}: {each}" for each in _located(validator.iter_errors(payload))]
+    if _quick().fits(schema, payload):
+        return []
+    return [f"{name}: {each}" for each in _located(_payload_validator(name).iter_errors(payload))]
 
 
-def _requests_errors(asked: _Request) -> list[str]:
-    return [_said(each) for each in _api().iter_request_errors(asked)]
+def _requests_errors(exchange: Exchange, operation: dict[str, Any]) -> list[str]:
+    parameters = _quick().parameters_fit(operation, _gaps(exchange), exchange.query)
+    if parameters and _quick().body_fits(operation, exchange.body):
+        return []
+    return [_said(each) for each in _api().iter_request_errors(_Request(exchange))]
 
 
-def _answer_errors(exchange: Exchange, asked: _Request, operation: dict[str, Any]) -> list[str]:
+def _answer_errors(exchange: Exchange, operation: dict[str, Any]) -> list[str]:
     status = exchange.status
     if str(status) in operation["responses"]:
         # A media type of the caller's choosing has no schema: there is nothing to hold it against.
         raw = isinstance(exchange.answer, bytes)
-        return [] if raw else [_said(each) for each in _api().iter_response_errors(asked, _Answer(exchange))]
+        if raw or _quick().answer_fits(operation, status, exchange.answer):
+            return []
+        errors = _api().iter_response_errors(_Request(exchange), _Answer(exchange))
+        return [_said(each) for each in errors]
     if status in {301, 304, 307}:
         return []
     if status >= 400 and isinstance(exchange.answer, dict) and "message" in exchange.answer:
@@ -138,16 +148,18 @@ def _resolved(node: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
+def _quick() -> QuickLook:
+    return QuickLook(description(), _resolved)
+
+
+@cache
 def _api() -> OpenAPI:
     return OpenAPI.from_dict(description(), config=Config(spec_validator_cls=None))
 
 
 @cache
-def _payload_validator(name: str) -> OAS30Validator | None:
-    schema = description()["x-webhooks"].get(name)
-    if schema is None:
-        return None
-    whole = {**schema, "components": description()["components"]}
+def _payload_validator(name: str) -> OAS30Validator:
+    whole = {**description()["x-webhooks"][name], "components": description()["components"]}
     return OAS30Validator(whole, format_checker=oas30_format_checker)
 
 
@@ -168,6 +180,11 @@ def _located(errors: Iterable[Any]) -> list[str]:
     return [f"{'/'.join(map(str, each.absolute_path))}: {each.message[-200:]}" for each in errors]
 
 
+def _gaps(exchange: Exchange) -> dict[str, str]:
+    # A path by the repository's id has no names in it; any will do for the form.
+    return {"owner": "octo-org", "repo": "octo-repo"} | dict(exchange.params or {})
+
+
 class _Request:
     """An exchange's request, as openapi-core wants to see it."""
 
@@ -178,13 +195,11 @@ class _Request:
         self.method = exchange.method.lower()
         self.content_type = "application/json"
         self.body = json.dumps(exchange.body).encode() if exchange.body not in ({}, None) else None
-        # A path by the repository's id has no names in it; any will do for the form.
-        gaps = {"owner": "octo-org", "repo": "octo-repo"} | dict(exchange.params or {})
         self.parameters = RequestParameters(
             query=ImmutableMultiDict(exchange.query),
             header=Headers(dict(exchange.headers)),
             cookie=ImmutableMultiDict(),
-            path=gaps,
+            path=_gaps(exchange),
         )
 
 
