@@ -89,9 +89,9 @@ class LiveRuleBook:
         self._covered: LRUCache[str, datetime] = LRUCache(10_000)
         self._reading: dict[int, asyncio.Lock] = {}
 
-    async def rules(self, repository: Repository) -> Rules:
-        """The rules in force in this repository now."""
-        return (await self._current(repository)).rules
+    async def rules(self, repository: Repository, since: datetime | None = None) -> Rules:
+        """The rules in force in this repository now; where it is said since when, as read after then."""
+        return (await self._current(repository, since)).rules
 
     async def report(self, repository: Repository, head: str) -> ConfigReport | None:
         """What is to be said of the config at this head; None where it is the default branch's own."""
@@ -124,40 +124,45 @@ class LiveRuleBook:
         except RuleFileError as error:
             return ConfigReport(PATH, Conclusion.FAILURE, 0, error.problems)
 
-    async def _current(self, repository: Repository) -> _Held:
+    async def _current(self, repository: Repository, since: datetime | None = None) -> _Held:
         held = self._held.get(repository.id)
-        if held and self._clock() - held.at < FRESH:
+        if held and self._is_fresh(held.at, since):
             return held
         # Of eight lanes of a repository that become due at once, one asks.
         lock = self._reading.setdefault(repository.id, asyncio.Lock())
         try:
             async with lock:
                 held = self._held.get(repository.id)
-                if held is None or self._clock() - held.at >= FRESH:
-                    held = self._held[repository.id] = await self._read(repository, held)
+                if held is None or not self._is_fresh(held.at, since):
+                    held = self._held[repository.id] = await self._read(repository, held, since)
         finally:
             if not lock.locked():
                 self._reading.pop(repository.id, None)
         return held
 
-    async def _read(self, repository: Repository, before: _Held | None) -> _Held:
+    def _is_fresh(self, at: datetime, since: datetime | None) -> bool:
+        return self._clock() - at < FRESH and (since is None or at >= since)
+
+    async def _read(
+        self, repository: Repository, before: _Held | None, since: datetime | None = None
+    ) -> _Held:
         now = self._clock()
         try:
-            owners = await self._owners_config(repository)
+            owners = await self._owners_config(repository, since)
             text = await self._text(repository)
         except Unavailable:
-            if before is None:
+            if before is None or since is not None:
                 raise
             return replace(before, at=now)  # GitHub will be asked again; until then nothing has changed
         config = await self._good(repository, f"repository:{repository.id}", text, owners)
         return _Held(now, self._merged(owners, config), text)
 
-    async def _owners_config(self, repository: Repository) -> Config | None:
+    async def _owners_config(self, repository: Repository, since: datetime | None = None) -> Config | None:
         if repository.name == OWNERS:
             return None
         key = (repository.installation_id, repository.owner.lower())
         known = self._owners.get(key)
-        if known and self._clock() - known[0] < FRESH:
+        if known and self._is_fresh(known[0], since):
             return known[1]
         home = Repository(0, repository.owner, OWNERS, repository.installation_id)
         text = await self._text(home)

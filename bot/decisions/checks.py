@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.decisions.pull_request import Decision, feedback_on
@@ -31,6 +32,9 @@ def beside(decision: Decision, facts: Facts, rules: Rules, moment: Moment, site:
     if facts.config:
         said = config_check(facts.config, known.head, in_force=False)
         effects.append(ShowCheck(known.repository, said))
+    if known.check and not rules.check.enabled:
+        known = replace(known, check="")  # whoever switches it on again owes every head a run
+        decision = replace(decision, pull_request=known)
     labels = rules.comment.enabled and rules.comment.labels
     wanted = rules.check.enabled or rules.comment.suggestions or labels or known.labelled
     if not known.open or not wanted:
@@ -45,6 +49,13 @@ def beside(decision: Decision, facts: Facts, rules: Rules, moment: Moment, site:
     known, more = _with_label(known, label_for(feedback) if labels else "")
     effects += more
     return replace(decision, pull_request=known, effects=tuple(effects))
+
+
+def as_counted(effects: Iterable[Effect]) -> tuple[Effect, ...]:
+    """The effects of a turn that only catches up on check runs, whose writes were allowed one by one."""
+    return tuple(
+        replace(effect, counted=True) if isinstance(effect, ShowCheck) else effect for effect in effects
+    )
 
 
 def gates_check(pull_request: PullRequest, feedback: Feedback | None, site: Site) -> CheckText:

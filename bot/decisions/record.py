@@ -14,6 +14,8 @@ from bot.domain.events import (
     ConfigBroken,
     ConfigPushed,
     Event,
+    HeadsDue,
+    HeadSeen,
     InlineCommentSeen,
     InstallationSeen,
     LabelSeen,
@@ -35,7 +37,7 @@ MOST_REVISIONS = 1_000
 def record(pull_request: PullRequest | None, event: Event, received_at: datetime) -> PullRequest | None:
     """The pull request with what the event shows; an older event never overwrites a newer one."""
     match event:
-        case PullRequestSeen() | ReviewSeen() | InlineCommentSeen() | LabelSeen() | PastSeen():
+        case PullRequestSeen() | ReviewSeen() | InlineCommentSeen() | LabelSeen() | PastSeen() | HeadSeen():
             return _with_snapshot(pull_request, event.pull_request)
         case ThreadSeen():
             return with_thread(_with_snapshot(pull_request, event.pull_request), event)
@@ -45,7 +47,7 @@ def record(pull_request: PullRequest | None, event: Event, received_at: datetime
             return with_check(known, event) if known and isinstance(event, CheckSeen) else known
         case ConfigBroken() | ValidationSeen() | RepositoryChanged() | InstallationSeen() | WeekDue():
             return pull_request
-        case BackfillDue() | RetryDue():
+        case BackfillDue() | RetryDue() | HeadsDue():
             return pull_request
         case CommentSeen():
             return _with_comment(pull_request, event, received_at)

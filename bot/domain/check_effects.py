@@ -17,6 +17,8 @@ class ShowCheck:
     said: CheckText
     links: bool = False
     """Its summary ends with a link to the sticky comment, once there is one."""
+    counted: bool = False
+    """It has its part of GitHub's budget already, taken when nobody else wanted it."""
 
     @property
     def target(self) -> str:

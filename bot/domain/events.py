@@ -164,6 +164,34 @@ class ConfigPushed:
     head: str
     pull_request: PullRequestSnapshot | None = None
     """Known once the revision's pull requests were looked for."""
+    in_force: bool = False
+    """It was pushed to the default branch, so it holds from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadsDue:
+    """The next step of seeing to it that every open pull request has the check run that the config wants."""
+
+    repository: Repository
+    head: str
+    """The commit that changed the config."""
+    since: datetime
+    """The config has to be read after then."""
+    step: int = 0
+    page: str = ""
+    """The address of the page to read, as GitHub gave it; empty for the first."""
+    fresh: int = 0
+    """How many pull requests this pass over the list has handed on."""
+    owners: bool = False
+    """It is the owner's config, which holds in all their repositories."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadSeen:
+    """An open pull request may lack the check run that the config wants since then."""
+
+    pull_request: PullRequestSnapshot
+    since: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +319,8 @@ Event = (
     | LabelSeen
     | CheckSeen
     | ConfigPushed
+    | HeadsDue
+    | HeadSeen
     | ConfigBroken
     | ValidationSeen
     | ThreadSeen

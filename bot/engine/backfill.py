@@ -9,6 +9,7 @@ from datetime import datetime
 
 from bot.domain.events import BackfillDue, Event, PullRequestSnapshot
 from bot.domain.memos import Memo, RepositorySeen
+from bot.domain.model import Repository
 from bot.engine.settling import NotYet
 from bot.ports import Delivery, GitHub, PullRequestPage, Store
 
@@ -65,7 +66,7 @@ class Backfill:
             raise NotYet(LOOK_AGAIN)
         if due.closing:
             return
-        await self._leave_some(due)
+        await leave_some(due.repository, self.github, self.clock)
         page = await self.github.pull_requests_page(due.repository, due.page)
         wanted = [seen for seen in page.pull_requests if due.since is None or seen.updated_at >= due.since]
         now = self.clock()
@@ -73,13 +74,14 @@ class Backfill:
         # Last, and with an id of its own: a step that is repeated hands nothing on twice.
         await self.store.accept(self.writing.step(_following(due, page, len(wanted)), now))
 
-    async def _leave_some(self, due: BackfillDue) -> None:
-        """Wait for the next hour where the daily work needs what is left of this one's calls."""
-        budget = await self.github.budget(due.repository)
-        if budget is None or budget.left >= budget.limit * RESERVE:
-            return
-        wait = (budget.resets_at - self.clock()).total_seconds() + 1
-        raise NotYet(min(max(wait, 1.0), LONGEST_WAIT))
+
+async def leave_some(repository: Repository, github: GitHub, clock: Callable[[], datetime]) -> None:
+    """Wait for the next hour where the daily work needs what is left of this one's calls."""
+    budget = await github.budget(repository)
+    if budget is None or budget.left >= budget.limit * RESERVE:
+        return
+    wait = (budget.resets_at - clock()).total_seconds() + 1
+    raise NotYet(min(max(wait, 1.0), LONGEST_WAIT))
 
 
 def _following(due: BackfillDue, page: PullRequestPage, wanted: int) -> BackfillDue:

@@ -8,7 +8,8 @@ from bot.decisions.check_verdicts import is_mapped
 from bot.domain.check_effects import ShowCheck
 from bot.domain.config_check import config_check
 from bot.domain.effects import Effect
-from bot.domain.events import CheckSeen, ConfigBroken, ConfigPushed, Event, PullRequestSnapshot
+from bot.domain.events import CheckSeen, ConfigBroken, ConfigPushed, Event, HeadsDue, PullRequestSnapshot
+from bot.engine.heads import Heads
 from bot.ports import Claim, Delivery, Derive, GitHub, Parse, RuleBook, Store, Turn
 
 LANES = ("commit:", "config:")
@@ -28,6 +29,7 @@ class CommitTurns:
     rule_book: RuleBook
     parse: Parse
     derive: Derive
+    heads: Heads
 
     async def turn(self, claim: Claim, done: tuple[str, ...], parked: tuple[tuple[str, str], ...]) -> Turn:
         """What the lane's deliveries come to; the pull requests' lanes have theirs before this is applied."""
@@ -37,6 +39,8 @@ class CommitTurns:
             event = self.parse(delivery) if delivery.id in done else None
             if isinstance(event, ConfigBroken):
                 effects.append(await self._about(event))
+            elif isinstance(event, HeadsDue):
+                await self.heads.step(event)
             elif isinstance(event, CheckSeen | ConfigPushed) and await self._matters(event):
                 await self._hand_on(delivery, event, found)
             elif isinstance(event, CheckSeen):
@@ -67,6 +71,8 @@ class CommitTurns:
             for number in numbers:
                 await self.store.accept(self.derive(delivery, number, None))
             return
+        if isinstance(event, ConfigPushed) and event.in_force:
+            await self.heads.begin(event.repository, event.head)
         if event.head not in found:
             found[event.head] = await self.github.pull_requests_at(event.repository, event.head)
         for seen in found[event.head]:

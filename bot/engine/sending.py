@@ -205,6 +205,8 @@ def _sticky(effect: ShowComment, posted: PostedComment, now: datetime) -> Sticky
 def _priority(effect: Effect) -> int | None:
     """0 before 1 before 2; None for what GitHub does not count as content."""
     match effect:
+        case ShowCheck(counted=True):
+            return None
         case ShowComment() | RetireComment() | ShowCheck():
             return 0
         case Reply() | Announce() | Suggest() | ShowLabel():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.decisions.checks import beside
+from bot.decisions.checks import as_counted, beside
 from bot.decisions.command import Outcome
 from bot.decisions.comment_verdicts import with_commands
 from bot.decisions.context import texts_of
@@ -28,6 +28,7 @@ from bot.engine.commands import Commands
 from bot.engine.commit_turns import CommitTurns, is_about_commits
 from bot.engine.gather import gather
 from bot.engine.grounding import observe
+from bot.engine.heads import Heads, HeadWriting, only_catches_up, since_when
 from bot.engine.hearing import heard_at
 from bot.engine.listening import judged_unseen, listen, proposed_config, read_files
 from bot.engine.past import PastTurns, is_past
@@ -51,6 +52,7 @@ class Turns:
     new_id: Callable[[], str]
     derive: Derive
     writing: Writing
+    heads: HeadWriting
 
     async def take(self, claim: Claim) -> None:
         """Bring GitHub up to what the lane's deliveries say; raises where it must be tried again."""
@@ -95,7 +97,8 @@ class Turns:
         return await self.store.apply(claim, turn), turn.pull_request or known
 
     async def _commit_turn(self, claim: Claim, read: _Read) -> Turn:
-        commits = CommitTurns(self.store, self.github, self.rule_book, self.parse, self.derive)
+        heads = Heads(self.store, self.github, self.rule_book, self.heads, self.clock)
+        commits = CommitTurns(self.store, self.github, self.rule_book, self.parse, self.derive, heads)
         return await commits.turn(claim, read.done, read.unreadable)
 
     async def _turn(self, lane: str, known: PullRequest | None, read: _Read) -> Turn:
@@ -111,7 +114,7 @@ class Turns:
         if known is None or not read.events:
             return Turn(None, (), read.done, read.unreadable)
         now = self.clock()
-        rules = await self.rule_book.rules(known.repository)
+        rules = await self.rule_book.rules(known.repository, since_when(events))
         facts = await gather(known, events, self.github, now)
         facts = await listen(facts, known, events, rules, self.github)
         proposed = await proposed_config(known, events, self.rule_book, self.github)
@@ -152,6 +155,7 @@ class Turns:
         decision = beside(decision, facts, rules, moment, self.site)
         logger.info("decided", extra={"pull_request": known.name, "because": decision.because})
         effects = (*done.reactions, *decision.effects, *done.replies)
+        effects = as_counted(effects) if only_catches_up(events) else effects
         memos = (*decision.memos, *done.memos)
         return Turn(decision.pull_request, effects, read.done, read.unreadable, memos)
 

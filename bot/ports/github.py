@@ -235,6 +235,14 @@ class Archive(Protocol):
         """The pull requests of this page, or of the first one, the last changed first."""
         ...
 
+    async def open_pull_requests_page(self, repository: Repository, page: str) -> PullRequestPage:
+        """The open pull requests of this page, or of the first one, the oldest first."""
+        ...
+
+    async def repositories_page(self, installation_id: int, page: str) -> tuple[tuple[Repository, ...], str]:
+        """The repositories of an installation on this page, or on the first one, and the next page."""
+        ...
+
     async def budget(self, repository: Repository) -> Budget | None:
         """What the installation may still ask in this hour; None where nothing is counted."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from bot.domain.config_check import ConfigReport
@@ -35,8 +36,8 @@ class ConfigMemory(Protocol):
 class RuleBook(Protocol):
     """Which rules hold where."""
 
-    async def rules(self, repository: Repository) -> Rules:
-        """The rules in force in this repository now."""
+    async def rules(self, repository: Repository, since: datetime | None = None) -> Rules:
+        """The rules in force in this repository now; where it is said since when, as read after then."""
         ...
 
     async def report(self, repository: Repository, head: str) -> ConfigReport | None:

@@ -175,6 +175,7 @@ async def _working(  # noqa: PLR0913  the parts of a worker
     from bot.adapters.rule_book import ByCheckRun
     from bot.engine.backfill import Writing
     from bot.engine.clock import WeekClock
+    from bot.engine.heads import HeadWriting
     from bot.engine.turns import Turns
     from bot.engine.worker import Worker
 
@@ -182,9 +183,9 @@ async def _working(  # noqa: PLR0913  the parts of a worker
         rule_book = live_rule_book(github, store, ByCheckRun(store, clock), clock)
         where = site(configuration)
         writing = Writing(jobs.backfill_step, derived.past)
-        turns = Turns(
-            store, github, rule_book, payloads.read, where, clock, new_id, derived.for_pull_request, writing
-        )
+        heads = HeadWriting(jobs.heads_step, derived.head)
+        derive = derived.for_pull_request
+        turns = Turns(store, github, rule_book, payloads.read, where, clock, new_id, derive, writing, heads)
         worker = Worker(store, CountedTurns(turns, meter, clock), clock, pulse=pulse)
         week_clock = WeekClock(store, rule_book, week_delivery, clock)
         running = asyncio.create_task(worker.run())

@@ -116,7 +116,7 @@ class DefaultRules:
     def __init__(self) -> None:
         self._rules = default_rules()
 
-    async def rules(self, repository: Repository) -> Rules:  # noqa: ARG002  the port names it
+    async def rules(self, repository: Repository, since: datetime | None = None) -> Rules:  # noqa: ARG002
         """The same for every repository."""
         return self._rules
 

@@ -277,7 +277,7 @@ def test_a_delivery_without_an_installation_is_still_read():
         (
             "whetstone",
             {"lane": "x"},
-            "whetstone is read for backfill, config_broken, past, retry, validation, weekly only",
+            "whetstone is read for backfill, config_broken, head, heads, past, retry, validation, weekly only",
         ),
         (
             "pull_request_review",
@@ -479,6 +479,8 @@ def test_a_label_is_seen_with_who_put_it_there():
 
 def test_a_push_is_seen_only_where_it_touches_the_config():
     assert parse("push", PUSHED) == ConfigPushed(REPOSITORY, "abc")
+    merged = {**PUSHED, "ref": "refs/heads/trunk"}
+    assert parse("push", merged) == ConfigPushed(REPOSITORY, "abc", in_force=True)
     elsewhere = {**PUSHED, "commits": [{"added": ["README.md"], "removed": [], "modified": []}]}
     assert parse("push", elsewhere) == Ignored("a push that leaves the config alone")
 

@@ -171,3 +171,36 @@ async def test_without_being_asked_for_there_is_no_check_run(journey, knowledge,
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: date_errors -->")
     await journey.settled()
     assert gates(knowledge) == []
+
+
+async def test_switching_it_on_gives_every_open_head_a_run_also_of_pull_requests_never_seen(town, knowledge):
+    never_seen = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+    gone = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+    town.github.close(gone)
+    async with town.running():
+        seen = town.github.open_pull_request(knowledge, "dave", Opening(fork=True))
+        rejected = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+        town.github.submit_review(rejected, "alice", REJECT, "<!-- ISSUES: date_errors -->")
+        await town.settled()
+        assert gates(knowledge) == []
+        town.later()
+        town.github.commit_to_default_branch(knowledge, {PATH: "version: 1\ncheck:\n  enabled: true\n"})
+        await town.settled()
+        expected = [(never_seen, "success"), (seen, "success"), (rejected, "failure")]
+        assert sorted(gates(knowledge)) == sorted((pull.head_sha, said) for pull, said in expected)
+        writes = len(town.github.asked("POST", "*/check-runs"))
+        town.later()
+        town.github.commit_to_default_branch(
+            knowledge, {PATH: "version: 1\ncheck:\n  enabled: true\ncomment:\n  when: always\n"}
+        )
+        await town.settled()
+        assert len(town.github.asked("POST", "*/check-runs")) == writes
+
+
+async def test_switching_it_on_for_all_of_an_owner_reaches_their_other_repositories(town, knowledge):
+    home = town.github.repository("acme/.github")
+    pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+    async with town.running():
+        town.github.commit_to_default_branch(home, {PATH: "version: 1\ncheck:\n  enabled: true\n"})
+        await town.settled()
+        assert gates(knowledge) == [(pull.head_sha, "success")]

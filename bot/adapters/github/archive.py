@@ -18,6 +18,9 @@ PAGE = 50
 _REPO = "/repos/{owner}/{repo}"
 # The last changed first: whatever changes meanwhile comes again, and nothing is passed over.
 _FIRST = f"{_REPO}/pulls?state=all&sort=updated&direction=desc&per_page={PAGE}"
+# The oldest first: what is opened meanwhile comes last, and has events of its own.
+_OPEN = f"{_REPO}/pulls?state=open&sort=created&direction=asc&per_page=100"
+_REPOSITORIES = "/installation/repositories?per_page=100"
 
 
 class ArchiveCalls:
@@ -36,15 +39,32 @@ class ArchiveCalls:
 
     async def pull_requests_page(self, repository: Repository, page: str) -> PullRequestPage:
         """The pull requests of this page, or of the first one, the last changed first."""
+        return await self._pulls_page(repository, page or _FIRST, given=bool(page))
+
+    async def open_pull_requests_page(self, repository: Repository, page: str) -> PullRequestPage:
+        """The open pull requests of this page, or of the first one, the oldest first."""
+        return await self._pulls_page(repository, page or _OPEN, given=bool(page))
+
+    async def repositories_page(self, installation_id: int, page: str) -> tuple[tuple[Repository, ...], str]:
+        """The repositories of an installation on this page, or on the first one, and the next page."""
+        asked = Asked("GET /installation/repositories", "metadata=read", installation_id)
+        found, following = await self._callers.as_installation(
+            asked, lambda api: api.named_page(page or _REPOSITORIES, "repositories")
+        )
+        where = {"installation": {"id": installation_id}}
+        read = (_repository({"repository": tree, **where}) for tree in found)
+        return tuple(each for each in read if each), following or ""
+
+    async def _pulls_page(self, repository: Repository, page: str, *, given: bool) -> PullRequestPage:
         asked = Asked(
             f"GET {_REPO}/pulls of {repository.full_name}", "pull_requests=read", repository.installation_id
         )
-        names = {} if page else {"owner": repository.owner, "repo": repository.name}
+        names = {} if given else {"owner": repository.owner, "repo": repository.name}
         found, following, last = await self._callers.as_installation(
-            asked, lambda api: api.page(page or _FIRST, **names)
+            asked, lambda api: api.page(page, **names)
         )
         read = (_pull(repository, tree) for tree in found)
-        total = len(found) if following is None and not page else last and last * PAGE
+        total = len(found) if following is None and not given else last and last * PAGE
         return PullRequestPage(tuple(each for each in read if each), following or "", total)
 
     async def budget(self, repository: Repository) -> Budget | None:
@@ -59,6 +79,13 @@ class ArchiveCalls:
         if left is None or not limit or resets is None:
             return None
         return Budget(left, limit, datetime.fromtimestamp(min(resets, 2**40), UTC))
+
+
+def _repository(tree: Any) -> Repository | None:
+    try:
+        return things.repository(tree)
+    except Odd:
+        return None
 
 
 def _pull(repository: Repository, tree: Any) -> PullRequestSnapshot | None:

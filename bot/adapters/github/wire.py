@@ -91,6 +91,10 @@ class Api(GitHubAPI):
         last = _LAST_PAGE.search(self._last.headers.get("link", ""))
         return found, following, int(last[1]) if last else None
 
+    async def named_page(self, path: str, name: str) -> tuple[list[Any], str | None]:
+        """One page of a list that stands under a name in an object, and the next one's address."""
+        return await self._page(path, {}, name)
+
     async def items_until(self, path: str, is_enough: Callable[[Any], bool], **gaps: str | int) -> list[Any]:
         """The items of a list, up to the page that has the first one that is enough."""
         found: list[Any] = []
@@ -127,7 +131,9 @@ class Api(GitHubAPI):
         except (gidgethub.GraphQLException, *_UNREADABLE) as error:
             raise self._unreadable() from error
 
-    async def _page(self, url: str, gaps: Mapping[str, str | int]) -> tuple[list[Any], str | None]:
+    async def _page(
+        self, url: str, gaps: Mapping[str, str | int], name: str = ""
+    ) -> tuple[list[Any], str | None]:
         # gidgethub's own paging would take an object for a list of its keys.
         try:
             page: Any
@@ -136,9 +142,10 @@ class Api(GitHubAPI):
             )
         except _UNREADABLE as error:
             raise self._unreadable() from error
-        if not isinstance(page, list):
+        found = page.get(name) if name and isinstance(page, dict) else page
+        if not isinstance(found, list):
             raise self._unreadable()
-        return page, following
+        return found, following
 
     async def _request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""

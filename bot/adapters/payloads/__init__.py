@@ -129,7 +129,7 @@ def _own(action: str, payload: Json) -> Event | Ignored:
     return (chores.week if action == chores.WEEKLY else commits.own)(action, payload)
 
 
-_JOBS = frozenset({jobs.BACKFILL, jobs.PAST, jobs.RETRY})
+_JOBS = frozenset({jobs.BACKFILL, jobs.PAST, jobs.RETRY, jobs.HEADS, jobs.HEAD})
 _OWN_ACTIONS = frozenset({commits.CONFIG_BROKEN, chores.WEEKLY, validations.VALIDATION}) | _JOBS
 _ALL_READERS = {**_READERS, **_UNASKED_READERS, OWN_EVENT: (_own, _OWN_ACTIONS)}
 

@@ -77,7 +77,9 @@ def push(_action: str, payload: Json) -> Event | Ignored:
     commits = find(payload, "commits")
     if not any(_touches(commit) for commit in (commits if isinstance(commits, list) else ())):
         return Ignored("a push that leaves the config alone")
-    return ConfigPushed(things.repository(payload), head, _pull_request(payload))
+    where = things.repository(payload)
+    in_force = text(payload, "ref") == f"refs/heads/{where.default_branch}"
+    return ConfigPushed(where, head, _pull_request(payload), in_force)
 
 
 def label(action: str, payload: Json) -> Event | Ignored:

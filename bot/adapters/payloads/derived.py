@@ -11,7 +11,7 @@ import msgspec
 
 from bot.adapters.payloads import OWN_EVENT, jobs
 from bot.adapters.payloads.commits import CONFIG_BROKEN
-from bot.domain.events import BackfillDue, PullRequestSnapshot
+from bot.domain.events import BackfillDue, HeadsDue, PullRequestSnapshot
 from bot.domain.model import Account, Repository
 from bot.ports import Delivery
 
@@ -57,6 +57,21 @@ def past(due: BackfillDue, seen: PullRequestSnapshot, now: datetime) -> Delivery
     lane = f"pr:{where.id}:{seen.number}"
     payload = {"action": jobs.PAST, "lane": lane, **jobs.repository(where), "pull_request": _written(seen)}
     identity = f"backfill:{due.run}:pr:{seen.number}"
+    return Delivery(identity, OWN_EVENT, lane, where.installation_id, json.dumps(payload).encode(), now)
+
+
+def head(due: HeadsDue, seen: PullRequestSnapshot, now: datetime) -> Delivery:
+    """The row that has the check run of an open pull request seen to; the same one a change of the config."""
+    where = due.repository
+    lane = f"pr:{where.id}:{seen.number}"
+    payload = {
+        "action": jobs.HEAD,
+        "lane": lane,
+        **jobs.repository(where),
+        "pull_request": _written(seen),
+        "since": due.since.isoformat(),
+    }
+    identity = f"heads:{where.id}:{due.head}:pr:{seen.number}"
     return Delivery(identity, OWN_EVENT, lane, where.installation_id, json.dumps(payload).encode(), now)
 
 

@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from bot.adapters.payloads import things
-from bot.adapters.payloads.fields import Json, find, optional_integer, optional_moment, text, word
-from bot.domain.events import BackfillDue, Event, Ignored, PastSeen, RetryDue
+from bot.adapters.payloads.fields import Json, find, moment, optional_integer, optional_moment, text, word
+from bot.domain.events import BackfillDue, Event, HeadsDue, HeadSeen, Ignored, PastSeen, RetryDue
 from bot.domain.model import Repository
 from bot.ports import Delivery
 
 BACKFILL, PAST, RETRY = "backfill", "past", "retry"
+HEADS, HEAD = "heads", "head"
 _EVENT = "whetstone"
 
 
@@ -22,6 +23,10 @@ def read(action: str, payload: Json) -> Event | Ignored:
         return _backfill(payload)
     if action == PAST:
         return PastSeen(things.pull_request(payload))
+    if action == HEADS:
+        return _heads(payload)
+    if action == HEAD:
+        return HeadSeen(things.pull_request(payload), moment(payload, "since"))
     ids = find(payload, "ids")
     return RetryDue(tuple(each for each in ids if isinstance(each, str)) if isinstance(ids, list) else ())
 
@@ -45,6 +50,25 @@ def backfill_step(due: BackfillDue, now: datetime) -> Delivery:
     return Delivery(identity, _EVENT, lane, due.repository.installation_id, json.dumps(payload).encode(), now)
 
 
+def heads_step(due: HeadsDue, now: datetime) -> Delivery:
+    """The inbox row of one step over the open pull requests; the same step has the same id."""
+    where = due.repository
+    lane = f"commit:{where.id}:heads"
+    payload = {
+        "action": HEADS,
+        "lane": lane,
+        **repository(where),
+        "head": due.head,
+        "since": due.since.isoformat(),
+        "step": due.step,
+        "page": due.page,
+        "fresh": due.fresh,
+        "owners": due.owners,
+    }
+    identity = f"heads:{where.id}:{due.head}:{'owner' if due.owners else 'step'}:{due.step}"
+    return Delivery(identity, _EVENT, lane, where.installation_id, json.dumps(payload).encode(), now)
+
+
 def retry(ids: tuple[str, ...], identity: str, now: datetime) -> Delivery:
     """The inbox row that has parked deliveries queued again."""
     payload = {"action": RETRY, "lane": "parked:retry", "ids": ids}
@@ -63,6 +87,18 @@ def repository(where: Repository) -> dict[str, Any]:
         },
         "installation": {"id": where.installation_id},
     }
+
+
+def _heads(payload: Json) -> HeadsDue:
+    return HeadsDue(
+        repository=things.repository(payload),
+        head=word(payload, "head"),
+        since=moment(payload, "since"),
+        step=optional_integer(payload, "step") or 0,
+        page=text(payload, "page"),
+        fresh=optional_integer(payload, "fresh") or 0,
+        owners=find(payload, "owners") is True,
+    )
 
 
 def _backfill(payload: Json) -> BackfillDue:
