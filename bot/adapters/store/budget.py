@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from sqlalchemy import and_, insert, select
+from sqlalchemy import Double, Insert, Select, bindparam, insert, select
 
 from bot.adapters.store.schema import installation, spending
-from bot.adapters.store.transaction import Transaction
+from bot.adapters.store.transaction import Transaction, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,11 @@ SHARES = (1.0, 0.8, 0.6)
 def spend(transaction: Transaction, installation_id: int, priority: int) -> float:
     """0 and counted when a write of this priority may be made now, else the seconds to wait."""
     now = _lock(transaction, installation_id)
-    recent = and_(spending.c.installation_id == installation_id, spending.c.at > now - WINDOWS[-1].seconds)
-    spent = transaction.execute(select(spending.c.at).where(recent).order_by(spending.c.at)).scalars()
-    wait = wait_for(spent.all(), now, SHARES[min(priority, len(SHARES) - 1)])
+    recent = {"whose": installation_id, "since": now - WINDOWS[-1].seconds}
+    spent = transaction.execute(_SPENT, recent).scalars().all()
+    wait = wait_for(spent, now, SHARES[min(priority, len(SHARES) - 1)])
     if wait == 0:
-        transaction.execute(insert(spending).values(installation_id=installation_id, at=now))
+        transaction.execute(_SPENDING, {"installation_id": installation_id, "at": now})
     return wait
 
 
@@ -51,10 +53,31 @@ def _wait(spent: Sequence[float], now: float, seconds: float, most: int) -> floa
 
 def _lock(transaction: Transaction, installation_id: int) -> float:
     """The time, once no other instance is spending for this installation."""
-    mine = select(installation.c.id).where(installation.c.id == installation_id).with_for_update()
-    if transaction.execute(mine).first() is None:
-        statement = transaction.insert(installation).values(id=installation_id, not_before=0.0)
-        transaction.execute(statement.on_conflict_do_nothing(index_elements=[installation.c.id]))
-        transaction.execute(mine)
-    now: float = transaction.execute(select(transaction.now)).scalar_one()
+    mine = _locked(transaction.words)
+    asked = {"whose": installation_id, **transaction.told}
+    now: float | None = transaction.execute(mine, asked).scalar()
+    if now is None:
+        transaction.execute(_first(transaction.words), {"id": installation_id})
+        now = transaction.execute(mine, asked).scalar_one()
     return now
+
+
+_SPENT = (
+    select(spending.c.at)
+    .where(spending.c.installation_id == bindparam("whose"), spending.c.at > bindparam("since", type_=Double))
+    .order_by(spending.c.at)
+)
+_SPENDING = insert(spending)
+
+
+@cache
+def _locked(words: Words) -> Select[Any]:
+    # The time is that of the question; whoever was spending meanwhile counts all the same.
+    mine = select(words.now).select_from(installation).where(installation.c.id == bindparam("whose"))
+    return mine.with_for_update()
+
+
+@cache
+def _first(words: Words) -> Insert:
+    statement = words.insert(installation).values(not_before=0.0)
+    return statement.on_conflict_do_nothing(index_elements=[installation.c.id])

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import FunctionElement, Over, Row, bindparam, func, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    FunctionElement,
+    Over,
+    Row,
+    Select,
+    Update,
+    bindparam,
+    func,
+    or_,
+    select,
+    update,
+)
 
 from bot.adapters.store.codec import plain
 from bot.adapters.store.schema import DONE, PARKED, QUEUED, delivery
-from bot.adapters.store.transaction import Transaction, moment
+from bot.adapters.store.transaction import Transaction, Words, moment
 from bot.ports import Claim, Delivery, DeliveryState, Kept
 
 MOST = 100
@@ -20,29 +33,14 @@ MOST_BYTES = 32 * 1024 * 1024
 
 def waiting(transaction: Transaction, lanes: Collection[str]) -> tuple[Delivery, ...]:
     """The queued deliveries of these lanes in the order they came, no more than fit into a turn."""
-    queue = (
-        select(
-            delivery.c.id,
-            _in_order(func.row_number()).label("place"),
-            _in_order(func.sum(func.length(delivery.c.body))).label("size"),
-        )
-        .where(delivery.c.lane.in_(lanes), delivery.c.state == QUEUED)
-        .subquery("queue")
-    )
-    rows = (
-        select(delivery)
-        .join(queue, queue.c.id == delivery.c.id)
-        .where(queue.c.place <= MOST, or_(queue.c.place == 1, queue.c.size <= MOST_BYTES))
-        .order_by(delivery.c.lane, queue.c.place)
-    )
-    return tuple(_delivery(row) for row in transaction.execute(rows))
+    fitting = {"lanes": tuple(lanes), "most": MOST, "most_bytes": MOST_BYTES}
+    return tuple(_delivery(row) for row in transaction.execute(_waiting(), fitting))
 
 
 def finish(transaction: Transaction, lane: str, ids: Sequence[str]) -> None:
     """These are dealt with."""
     if ids:
-        done = update(delivery).where(delivery.c.id.in_(ids), delivery.c.lane == lane)
-        transaction.execute(done.values(state=DONE, error=None, finished_at=transaction.now))
+        transaction.execute(_done(transaction.words), {"ids": ids, "of": lane, **transaction.told})
 
 
 def park(transaction: Transaction, lane: str, errors: Sequence[tuple[str, str]]) -> None:
@@ -93,6 +91,36 @@ def count_attempt(transaction: Transaction, claim: Claim) -> None:
         delivery.c.id.in_([one.id for one in claim.deliveries]), delivery.c.state == QUEUED
     )
     transaction.execute(tried.values(attempts=delivery.c.attempts + 1))
+
+
+@cache
+def _waiting() -> Select[Any]:
+    queue = (
+        select(
+            delivery.c.id,
+            _in_order(func.row_number()).label("place"),
+            _in_order(func.sum(func.length(delivery.c.body))).label("size"),
+        )
+        .where(delivery.c.lane.in_(bindparam("lanes", expanding=True)), delivery.c.state == QUEUED)
+        .subquery("queue")
+    )
+    return (
+        select(delivery)
+        .join(queue, queue.c.id == delivery.c.id)
+        .where(
+            queue.c.place <= bindparam("most"),
+            or_(queue.c.place == 1, queue.c.size <= bindparam("most_bytes", type_=BigInteger)),
+        )
+        .order_by(delivery.c.lane, queue.c.place)
+    )
+
+
+@cache
+def _done(words: Words) -> Update:
+    done = update(delivery).where(
+        delivery.c.id.in_(bindparam("ids", expanding=True)), delivery.c.lane == bindparam("of")
+    )
+    return done.values(state=DONE, error=None, finished_at=words.now)
 
 
 def _in_order(function: FunctionElement[Any]) -> Over[Any]:

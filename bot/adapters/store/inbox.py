@@ -8,13 +8,14 @@ import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from sqlalchemy import select
+from sqlalchemy import Insert, bindparam, select
 
 from bot.adapters.store import lanes, parking
 from bot.adapters.store.database import Database
 from bot.adapters.store.schema import PARKED, QUEUED, delivery
-from bot.adapters.store.transaction import Transaction
+from bot.adapters.store.transaction import Transaction, Words
 from bot.adapters.store.wakes import Wakes, wake_others
 from bot.ports import Acceptance, Delivery, StoreUnavailable
 
@@ -111,13 +112,19 @@ def _take(transaction: Transaction, first: Mapping[str, _Waiting]) -> tuple[set[
 
 def _insert(transaction: Transaction, batch: Sequence[_Waiting]) -> set[str]:
     # By id, in ascending order: two instances that are given the same deliveries would else deadlock.
-    statement = (
-        transaction.insert(delivery)
-        .values(accepted_at=transaction.now, state=QUEUED, attempts=0)
+    told = transaction.told
+    rows = [_row(waiting) | told for waiting in batch]
+    return set(transaction.execute(_inserted(transaction.words), rows).scalars())
+
+
+@cache
+def _inserted(words: Words) -> Insert:
+    return (
+        words.insert(delivery)
+        .values(accepted_at=words.now, state=QUEUED, attempts=0)
         .on_conflict_do_nothing(index_elements=[delivery.c.id])
         .returning(delivery.c.id)
     )
-    return set(transaction.execute(statement, [_row(waiting) for waiting in batch]).scalars())
 
 
 def _arrive(transaction: Transaction, fresh: Sequence[Delivery]) -> None:
@@ -129,8 +136,12 @@ def _arrive(transaction: Transaction, fresh: Sequence[Delivery]) -> None:
 
 
 def _parked(transaction: Transaction, ids: Collection[str]) -> set[str]:
-    found = select(delivery.c.id).where(delivery.c.id.in_(ids), delivery.c.state == PARKED)
-    return set(transaction.execute(found).scalars())
+    return set(transaction.execute(_PARKED, {"ids": tuple(ids)}).scalars())
+
+
+_PARKED = select(delivery.c.id).where(
+    delivery.c.id.in_(bindparam("ids", expanding=True)), delivery.c.state == PARKED
+)
 
 
 def _row(waiting: _Waiting) -> dict[str, object]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
+    Double,
+    Insert,
     Row,
-    Select,
+    Update,
     and_,
+    bindparam,
     case,
     cast,
     exists,
@@ -22,8 +26,9 @@ from sqlalchemy import (
     update,
 )
 
+from bot.adapters.store.due import due, seconds_until
 from bot.adapters.store.schema import QUEUED, delivery, installation, instance, lane, outbox
-from bot.adapters.store.transaction import Transaction, later
+from bot.adapters.store.transaction import Transaction, Words, later
 from bot.ports import Claim, Fenced
 
 LEASE = 30.0
@@ -60,60 +65,46 @@ def arrive(transaction: Transaction, arrivals: Sequence[Arrival]) -> None:
     """These lanes are due, unless a retry has them wait."""
     if not arrivals:
         return
-    statement = transaction.insert(lane).values(
-        due_at=transaction.now,
-        # A lane that was swept away and came back must not repeat a fence.
-        fence=cast(transaction.now * 1000, BigInteger),
-        attempt=0,
-    )
-    statement = statement.on_conflict_do_update(
-        index_elements=[lane.c.key],
-        set_={
-            "due_at": func.coalesce(lane.c.due_at, statement.excluded.due_at),
-            "arrivals": lane.c.arrivals + statement.excluded.arrivals,
-            "installation_id": statement.excluded.installation_id,
-        },
-    )
+    told = transaction.told
     # In ascending order: two instances that lock the same lanes would else deadlock.
     rows = sorted(arrivals, key=lambda one: one.lane)
     transaction.execute(
-        statement,
-        [{"key": one.lane, "installation_id": one.installation_id, "arrivals": one.count} for one in rows],
+        _arrived(transaction.words),
+        [
+            {"key": one.lane, "installation_id": one.installation_id, "arrivals": one.count, **told}
+            for one in rows
+        ],
     )
 
 
 def take(transaction: Transaction, who: Claimant, limit: int) -> Sequence[Row[Any]]:
     """Own up to `limit` lanes that are due; every installation's oldest before anyone's second."""
-    keys = transaction.execute(_due(transaction, who, limit)).scalars().all()
+    asked = {"most": limit, "own": who.instance, "held": who.held, "lease": who.lease, **transaction.told}
+    keys = transaction.execute(due(transaction.words), asked).scalars().all()
     if not keys:
         return ()
     beat(transaction, who.instance)  # else a peer could think this owner dead
-    taken = (
-        update(lane)
-        .where(lane.c.key.in_(keys))
-        .values(owner=who.instance, fence=lane.c.fence + 1)
-        .returning(lane.c.key, lane.c.installation_id, lane.c.fence, lane.c.arrivals, lane.c.attempt)
-    )
     place = {key: index for index, key in enumerate(keys)}
-    return sorted(transaction.execute(taken).all(), key=lambda row: place[row.key])
+    taken = transaction.execute(_TAKEN, {"keys": keys, "taker": who.instance}).all()
+    return sorted(taken, key=lambda row: place[row.key])
 
 
 def hold(transaction: Transaction, claim: Claim, owner: str) -> None:
     """Lock the lane for this transaction; `Fenced` where somebody else owns it by now."""
-    mine = select(lane.c.key).where(_is(claim, owner)).with_for_update()
-    if transaction.execute(mine).first() is None:
+    if transaction.execute(_HELD, _held(claim, owner)).first() is None:
         raise Fenced(claim.lane)
 
 
 def give_back(transaction: Transaction, claim: Claim, owner: str, rest: Rest) -> float | None:
     """Nobody owns the lane; returns when it is due again."""
-    free = (
-        update(lane)
-        .where(_is(claim, owner))
-        .values(owner=None, attempt=rest.attempt, due_at=_due_again(transaction, claim, rest))
-        .returning(lane.c.due_at)
-    )
-    row = transaction.execute(free).first()
+    values = {**_held(claim, owner), **transaction.told, "attempts": rest.attempt}
+    if rest.seconds is None:
+        free = _free_until_more(transaction.words)
+        values["seen"] = claim.arrivals
+    else:
+        free = _free_for(transaction.words)
+        values["seconds"] = rest.seconds
+    row = transaction.execute(free, values).first()
     if row is None:
         raise Fenced(claim.lane)
     at: float | None = row.due_at
@@ -122,14 +113,7 @@ def give_back(transaction: Transaction, claim: Claim, owner: str, rest: Rest) ->
 
 def beat(transaction: Transaction, name: str) -> None:
     """This instance is alive now."""
-    statement = transaction.insert(instance).values(
-        id=name, started_at=transaction.now, beat_at=transaction.now
-    )
-    transaction.execute(
-        statement.on_conflict_do_update(
-            index_elements=[instance.c.id], set_={"beat_at": statement.excluded.beat_at}
-        )
-    )
+    transaction.execute(_beaten(transaction.words), {"id": name, **transaction.told})
 
 
 def beat_age(transaction: Transaction, name: str) -> float | None:
@@ -165,65 +149,76 @@ def rests_until(transaction: Transaction, key: str) -> float | None:
 
 def seconds_until_due(transaction: Transaction, who: Claimant) -> float | None:
     """How long until there is something to claim; None when nothing is waiting."""
-    owner = and_(instance.c.id == lane.c.owner, instance.c.id != who.instance)
-    ready = later(
-        later(lane.c.due_at, func.coalesce(installation.c.not_before, 0.0)),
-        func.coalesce(instance.c.beat_at + who.lease, 0.0),
-    )
-    soonest = (
-        select(func.min(ready) - transaction.now)
-        .select_from(
-            lane.outerjoin(installation, installation.c.id == lane.c.installation_id).outerjoin(
-                instance, owner
-            )
-        )
-        .where(lane.c.due_at.is_not(None), lane.c.key.not_in(who.held))
-    )
-    seconds = transaction.execute(soonest).scalar()
+    asked = {"own": who.instance, "held": who.held, "lease": who.lease, **transaction.told}
+    seconds = transaction.execute(seconds_until(transaction.words), asked).scalar()
     return None if seconds is None else max(0.0, float(seconds))
 
 
-def _due(transaction: Transaction, who: Claimant, limit: int) -> Select[Any]:
-    ready = and_(lane.c.due_at <= transaction.now, _free(transaction, who))
-    ranked = (
-        select(
-            lane.c.key,
-            lane.c.due_at,
-            func.row_number()
-            .over(partition_by=lane.c.installation_id, order_by=(lane.c.due_at, lane.c.key))
-            .label("turn"),
-        )
-        .select_from(lane.outerjoin(installation, installation.c.id == lane.c.installation_id))
-        .where(ready, func.coalesce(installation.c.not_before, 0.0) <= transaction.now)
-        .subquery("ranked")
+@cache
+def _arrived(words: Words) -> Insert:
+    statement = words.insert(lane).values(
+        due_at=words.now,
+        # A lane that was swept away and came back must not repeat a fence.
+        fence=cast(words.now * 1000, BigInteger),
+        attempt=0,
     )
-    return (
-        select(lane.c.key)
-        .join(ranked, ranked.c.key == lane.c.key)
-        # Asked again of the row that gets locked: a peer may just have changed it.
-        .where(ready)
-        .order_by(ranked.c.turn, ranked.c.due_at, ranked.c.key)
-        .limit(limit)
-        .with_for_update(of=lane, skip_locked=True)
+    return statement.on_conflict_do_update(
+        index_elements=[lane.c.key],
+        set_={
+            "due_at": func.coalesce(lane.c.due_at, statement.excluded.due_at),
+            "arrivals": lane.c.arrivals + statement.excluded.arrivals,
+            "installation_id": statement.excluded.installation_id,
+        },
     )
 
 
-def _due_again(transaction: Transaction, claim: Claim, rest: Rest) -> ColumnElement[Any]:
-    if rest.seconds is not None:
-        return transaction.now + rest.seconds
+@cache
+def _beaten(words: Words) -> Insert:
+    statement = words.insert(instance).values(started_at=words.now, beat_at=words.now)
+    return statement.on_conflict_do_update(
+        index_elements=[instance.c.id], set_={"beat_at": statement.excluded.beat_at}
+    )
+
+
+_TAKEN = (
+    update(lane)
+    .where(lane.c.key.in_(bindparam("keys", expanding=True)))
+    .values(owner=bindparam("taker"), fence=lane.c.fence + 1)
+    .returning(lane.c.key, lane.c.installation_id, lane.c.fence, lane.c.arrivals, lane.c.attempt)
+)
+
+_IS_HELD = and_(
+    lane.c.key == bindparam("held_key"),
+    lane.c.owner == bindparam("holder"),
+    lane.c.fence == bindparam("held_fence"),
+)
+_HELD = select(lane.c.key).where(_IS_HELD).with_for_update()
+
+
+def _held(claim: Claim, owner: str) -> dict[str, Any]:
+    """Whose lane `_IS_HELD` asks for."""
+    return {"held_key": claim.lane, "holder": owner, "held_fence": claim.fence}
+
+
+@cache
+def _free_for(words: Words) -> Update:
+    return _free(words.now + bindparam("seconds", type_=Double))
+
+
+@cache
+def _free_until_more(words: Words) -> Update:
     # New arrivals are seen by the count in this very row: a subquery would read deliveries as
     # they were when the statement began, before it waited for the one who wrote the row last.
-    queued = exists().where(delivery.c.lane == claim.lane, delivery.c.state == QUEUED)
-    owed = exists().where(outbox.c.lane == claim.lane)
-    return case((or_(lane.c.arrivals != claim.arrivals, queued, owed), transaction.now), else_=null())
+    queued = exists().where(delivery.c.lane == bindparam("held_key"), delivery.c.state == QUEUED)
+    owed = exists().where(outbox.c.lane == bindparam("held_key"))
+    more = or_(lane.c.arrivals != bindparam("seen"), queued, owed)
+    return _free(case((more, words.now), else_=null()))
 
 
-def _free(transaction: Transaction, who: Claimant) -> ColumnElement[bool]:
-    """Nobody's, or its owner is gone, or it is ours but no turn of ours holds it any more."""
-    alive = select(instance.c.id).where(instance.c.beat_at > transaction.now - who.lease)
-    unowned = or_(lane.c.owner.is_(None), lane.c.owner == who.instance, lane.c.owner.not_in(alive))
-    return and_(unowned, lane.c.key.not_in(who.held))
-
-
-def _is(claim: Claim, owner: str) -> ColumnElement[bool]:
-    return and_(lane.c.key == claim.lane, lane.c.owner == owner, lane.c.fence == claim.fence)
+def _free(due_at: ColumnElement[Any]) -> Update:
+    return (
+        update(lane)
+        .where(_IS_HELD)
+        .values(owner=None, attempt=bindparam("attempts"), due_at=due_at)
+        .returning(lane.c.due_at)
+    )

@@ -6,13 +6,14 @@ import logging
 import uuid
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Insert, Row, Update, bindparam, delete, insert, null, select, update
 
 from bot.adapters.store.codec import decode_effect, encode_effect
 from bot.adapters.store.schema import READY, SENDING, outbox
-from bot.adapters.store.transaction import Transaction, moment
+from bot.adapters.store.transaction import Transaction, Words, moment
 from bot.domain.effects import Effect, ShowComment, Withdraw
 from bot.ports import Fenced, OutboxRow, RowState
 
@@ -29,32 +30,32 @@ def owe(transaction: Transaction, lane: str, effects: Sequence[Effect]) -> tuple
     before = _rows(transaction, (lane,))
     wanted, replaced = _settle([_row(row) for row in before if row.state == READY], effects)
     if replaced:
-        transaction.execute(delete(outbox).where(outbox.c.id.in_(replaced)))
+        transaction.execute(_FORGOTTEN, {"ids": replaced})
     kept = tuple(_row(row) for row in before if row.id not in replaced)
     if not wanted:
         return kept
     first = before[-1].position + 1 if before else 1
     added = [OutboxRow(uuid.uuid4().hex, lane, effect, RowState.READY) for effect in wanted]
+    told = transaction.told
     transaction.execute(
-        insert(outbox).values(created_at=transaction.now, state=READY, lane=lane),
-        [_values(position, row) for position, row in enumerate(added, first)],
+        _owed(transaction.words), [_values(position, row) | told for position, row in enumerate(added, first)]
     )
     return (*kept, *added)
 
 
 def mark_sending(transaction: Transaction, row: OutboxRow) -> OutboxRow:
     """The row as it is from now on: about to be sent."""
-    return _mark(transaction, row, {"state": SENDING, "sending_at": transaction.now})
+    return _mark(transaction, row, _sending(transaction.words))
 
 
 def mark_ready(transaction: Transaction, row: OutboxRow) -> OutboxRow:
     """The row as it was before: GitHub certainly did not take it."""
-    return _mark(transaction, row, {"state": READY, "sending_at": None})
+    return _mark(transaction, row, _READY_AGAIN)
 
 
 def forget(transaction: Transaction, row: OutboxRow) -> None:
     """The row is no longer owed."""
-    transaction.execute(delete(outbox).where(outbox.c.id == row.id))
+    transaction.execute(_FORGOTTEN, {"ids": (row.id,)})
 
 
 def _settle(unsent: Iterable[OutboxRow], effects: Iterable[Effect]) -> tuple[list[Effect], list[str]]:
@@ -78,22 +79,47 @@ def _carry(older: Effect | None, newer: Effect) -> Effect:
     return newer
 
 
-def _mark(transaction: Transaction, row: OutboxRow, values: dict[str, Any]) -> OutboxRow:
-    marked = update(outbox).where(outbox.c.id == row.id).values(values).returning(outbox)
-    found = transaction.execute(marked).first()
+def _mark(transaction: Transaction, row: OutboxRow, marked: Update) -> OutboxRow:
+    found = transaction.execute(marked, {"marked": row.id, **transaction.told}).first()
     if found is None:
         raise Fenced(f"{row.lane} no longer owes this write")
     return _row(found)
 
 
 def _rows(transaction: Transaction, lanes: Collection[str]) -> Sequence[Row[Any]]:
-    rows = select(outbox).where(outbox.c.lane.in_(lanes)).order_by(outbox.c.lane, outbox.c.position)
-    return transaction.execute(rows).all()
+    return transaction.execute(_ROWS, {"lanes": tuple(lanes)}).all()
+
+
+_ROWS = (
+    select(outbox)
+    .where(outbox.c.lane.in_(bindparam("lanes", expanding=True)))
+    .order_by(outbox.c.lane, outbox.c.position)
+)
+_FORGOTTEN = delete(outbox).where(outbox.c.id.in_(bindparam("ids", expanding=True)))
+
+
+@cache
+def _owed(words: Words) -> Insert:
+    return insert(outbox).values(created_at=words.now, state=READY)
+
+
+@cache
+def _sending(words: Words) -> Update:
+    return _marked(SENDING, words.now)
+
+
+def _marked(state: str, sending_at: ColumnElement[Any]) -> Update:
+    chosen = update(outbox).where(outbox.c.id == bindparam("marked"))
+    return chosen.values(state=state, sending_at=sending_at).returning(outbox)
+
+
+_READY_AGAIN = _marked(READY, null())
 
 
 def _values(position: int, row: OutboxRow) -> dict[str, object]:
     return {
         "id": row.id,
+        "lane": row.lane,
         "position": position,
         "target": row.target,
         "effect": encode_effect(row.effect),

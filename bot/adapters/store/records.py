@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Insert, Row, Table, select
+from sqlalchemy import Insert, Row, Table, bindparam, select
 
 from bot.adapters.store.codec import decode, encode, encode_record
 from bot.adapters.store.schema import pull_request as pull_requests
 from bot.adapters.store.schema import sticky as stickies
-from bot.adapters.store.transaction import Transaction, insert_into, moment
+from bot.adapters.store.transaction import Transaction, Words, moment
 from bot.domain.model import PullRequest, Sticky
 
 
 def load(transaction: Transaction, lane: str) -> PullRequest | None:
     """The pull request of this lane with its sticky comment, None where nothing is recorded."""
-    found = (
-        select(pull_requests.c.record, stickies)
-        .select_from(pull_requests.outerjoin(stickies))
-        .where(pull_requests.c.lane == lane)
-    )
-    row = transaction.execute(found).first()
+    row = transaction.execute(_FOUND, {"wanted": lane}).first()
     if row is None:
         return None
     record = decode(row.record, PullRequest)
     return record if row.lane is None else replace(record, sticky=_sticky(row))
+
+
+_FOUND = (
+    select(pull_requests.c.record, stickies)
+    .select_from(pull_requests.outerjoin(stickies))
+    .where(pull_requests.c.lane == bindparam("wanted"))
+)
 
 
 def save(transaction: Transaction, lane: str, record: PullRequest) -> None:
@@ -48,7 +49,7 @@ def save(transaction: Transaction, lane: str, record: PullRequest) -> None:
         "closed_at": _seconds(record.closed_at),
         "record": encode_record(record),
     }
-    _put(transaction, pull_requests, lane, values)
+    transaction.execute(_upsert(pull_requests, transaction.words), {"lane": lane, **values})
 
 
 def remember(transaction: Transaction, lane: str, sticky: Sticky) -> None:
@@ -64,16 +65,12 @@ def remember(transaction: Transaction, lane: str, sticky: Sticky) -> None:
         "written_at": sticky.written_at.timestamp(),
         "deleted_at": _seconds(sticky.deleted_at),
     }
-    _put(transaction, stickies, lane, values)
+    transaction.execute(_upsert(stickies, transaction.words), {"lane": lane, **values})
 
 
-def _put(transaction: Transaction, table: Table, lane: str, values: Mapping[str, Any]) -> None:
-    transaction.execute(_upsert(table, transaction.shared), {"lane": lane, **values})
-
-
-@cache  # slow to build, and always the same
-def _upsert(table: Table, shared: bool) -> Insert:  # noqa: FBT001 - a part of the key
-    statement = insert_into(table, shared=shared)
+@cache
+def _upsert(table: Table, words: Words) -> Insert:
+    statement = words.insert(table)
     newer = {column.name: statement.excluded[column.name] for column in table.c if column is not table.c.lane}
     return statement.on_conflict_do_update(index_elements=[table.c.lane], set_=newer)
 

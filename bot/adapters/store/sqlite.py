@@ -12,10 +12,11 @@ from pathlib import Path
 from sqlite3 import Connection as DriverConnection
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event
 
 from bot.adapters.store.database import COMMAND_SECONDS, one_kind_of_error
 from bot.adapters.store.transaction import Clock, Result, Transaction, Work
+from bot.ports import StoreUnavailable
 
 READERS = 4
 TOGETHER = 64
@@ -85,20 +86,19 @@ class SqliteDatabase:
         if not batch:
             return  # done with the one before
         try:
-            if len(batch) == 1:  # the usual case needs no savepoint
-                outcomes = [_Outcome(self._run(self._writer, batch[0].work))]
-            else:
-                with one_kind_of_error(), self._writer.begin() as connection:
-                    outcomes = [self._one_of(each.work, connection) for each in batch]
-        except Exception as error:  # noqa: BLE001  nothing was committed, and each has to know
-            outcomes = [_Outcome(error=error)] * len(batch)
+            results = self._run(self._writer, lambda together: [each.work(together) for each in batch])
+            outcomes = [_Outcome(result) for result in results]
+        except StoreUnavailable as away:
+            outcomes = [_Outcome(error=away)] * len(batch)
+        except Exception:  # noqa: BLE001  whose it is shows below
+            # One that fails takes back what all did, so each gets a transaction of its own. That is
+            # rare; a savepoint for each, all the time, costs as much as what most of them do.
+            outcomes = [self._alone(each.work) for each in batch]
         loop.call_soon_threadsafe(_answer_all, batch, outcomes)
 
-    def _one_of(self, work: Work[Any], connection: Connection) -> _Outcome:
-        """Its result, or its error with all that it did taken back; the others are not touched."""
+    def _alone(self, work: Work[Any]) -> _Outcome:
         try:
-            with one_kind_of_error(), connection.begin_nested():
-                return _Outcome(work(Transaction(connection, self._clock)))
+            return _Outcome(self._run(self._writer, work))
         except Exception as error:  # noqa: BLE001  it goes to whoever asked
             return _Outcome(error=error)
 

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Double,
     Executable,
     Table,
+    bindparam,
     case,
     cast,
     func,
@@ -23,6 +24,34 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 Clock = Callable[[], datetime]
 Result = TypeVar("Result")
+
+# Machines' clocks differ, so the shared database tells the time. It stands still within a
+# statement, so that an index on a time can be used.
+_ITS_OWN_TIME = cast(func.extract("epoch", func.statement_timestamp()), Double)
+_TOLD_TIME = bindparam("now", type_=Double)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the two databases say differently.
+
+    Building a statement takes longer than most of ours take to run. So one that is needed often is
+    built once: by a `@cache`d function of these words, with a `bindparam` for whatever varies.
+    """
+
+    shared: bool
+    """Several machines may write; else this file is one machine's."""
+    told_time: bool
+    """The time is told to each statement, by `Transaction.told`; else the database knows it."""
+
+    @property
+    def now(self) -> ColumnElement[float]:
+        """The time, in seconds since the epoch."""
+        return _TOLD_TIME if self.told_time else _ITS_OWN_TIME
+
+    def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
+        """An insert that can say what happens on a conflict."""
+        return insert_into(table, shared=self.shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +67,19 @@ class Transaction:
         return self.connection.dialect.name == "postgresql"
 
     @property
+    def words(self) -> Words:
+        """For a statement that is built once."""
+        return Words(self.shared, told_time=self.clock is not None)
+
+    @property
+    def told(self) -> dict[str, float]:
+        """The time, as a parameter of a statement that was built once with `Words.now`."""
+        return {} if self.clock is None else {"now": self.clock().timestamp()}
+
+    @property
     def now(self) -> ColumnElement[float]:
-        """The time, in seconds since the epoch."""
-        if self.clock is not None:
-            return literal(self.clock().timestamp(), Double)
-        # Machines' clocks differ, so the shared database tells the time. It stands still within a
-        # statement, so that an index on a time can be used.
-        return cast(func.extract("epoch", func.statement_timestamp()), Double)
+        """The time, in seconds since the epoch, for a statement that is built where it is used."""
+        return _ITS_OWN_TIME if self.clock is None else literal(self.clock().timestamp(), Double)
 
     def execute(
         self, statement: Executable, rows: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
@@ -58,7 +93,8 @@ class Transaction:
 
 
 Work = Callable[[Transaction], Result]
-"""What is to be done in one transaction. It never waits for anything but the database."""
+"""What is to be done in one transaction. It never waits for anything but the database, and can be
+done again from the start where the transaction was taken back."""
 
 
 def insert_into(table: Table, *, shared: bool) -> postgresql.Insert | sqlite.Insert:

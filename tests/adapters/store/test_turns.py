@@ -1,5 +1,6 @@
 """A turn is one transaction; what it owes to GitHub is kept until GitHub has it."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from bot.adapters.store.opening import connect
 from bot.adapters.store.schema import outbox
 from bot.domain.effects import Withdraw
 from bot.domain.model import Item, Place, Stance, Validator, Verdict
-from bot.ports import Fenced, RowState, Turn
+from bot.ports import DeliveryState, Fenced, RowState, Turn
 from tests.adapters.store.story import LANE, OTHER_LANE, claim_one, delivery, done, owing, retire, show
 from tests.builders import HEADS, at, pull_request, sticky
 
@@ -285,3 +286,20 @@ async def test_a_write_that_another_version_wanted_holds_up_no_lane(store_url):
         await store.accept(delivery("other", OTHER_LANE))
         claims = {claim.lane: effects(claim.outbox) for claim in await store.claim(10)}
     assert claims == {LANE: [Withdraw("comment")], OTHER_LANE: []}
+
+
+async def test_of_turns_that_end_together_a_fenced_one_takes_nothing_from_the_others(store):
+    lanes = [f"pull:77:{number}" for number in range(8)]
+    await asyncio.gather(*(store.accept(delivery(f"of {lane}", lane)) for lane in lanes))
+    claims = [
+        replace(claim, fence=claim.fence - 1) if claim.lane == lanes[4] else claim
+        for claim in await store.claim(8)
+    ]
+    ends = (store.apply(claim, done(claim, show(claim.lane))) for claim in claims)
+    answers = dict(zip(lanes, await asyncio.gather(*ends, return_exceptions=True), strict=True))
+    kept = {lane: await store.kept(f"of {lane}") for lane in lanes}
+    assert [lane for lane in lanes if isinstance(answers[lane], Fenced)] == [lanes[4]]
+    assert [lane for lane in lanes if kept[lane].state is DeliveryState.QUEUED] == [lanes[4]]
+    assert [row.effect for lane in lanes if lane != lanes[4] for row in answers[lane]] == [
+        show(lane) for lane in lanes if lane != lanes[4]
+    ]
