@@ -20,6 +20,7 @@ from bot.ports import Forbidden, Gone, PostedCheck, Refused, Unavailable
 _REPO = "/repos/{owner}/{repo}"
 _MOST_FILES = 300
 _MOST_PULLS = 300
+_MOST_PAGES = 10
 _MOST_ANNOTATIONS = 200
 
 
@@ -60,7 +61,10 @@ class CommitCalls:
         return _sha(found[0])
 
     async def pull_requests_at(self, repository: Repository, sha: str) -> tuple[PullRequestSnapshot, ...]:
-        """The open pull requests with this head; those from forks have to be looked for."""
+        """The open pull requests with this head; those from forks have to be looked for.
+
+        A fork's is missed where more than a thousand open ones were changed after its last change.
+        """
         path = f"{_REPO}/commits/{{sha}}/pulls?per_page=100"
         try:
             found = await self._pulls(repository, path, sha=sha)
@@ -69,8 +73,21 @@ class CommitCalls:
         at = tuple(each for each in found if each.open and each.head == sha)
         if at:
             return at
-        newest = f"{_REPO}/pulls?state=open&sort=updated&direction=desc&per_page=100"
-        return tuple(each for each in await self._pulls(repository, newest) if each.head == sha)
+        return await self._newest_at(repository, sha)
+
+    async def _newest_at(self, repository: Repository, sha: str) -> tuple[PullRequestSnapshot, ...]:
+        """The open pull requests of the first page that has one with this head, the last changed first."""
+        path = f"{_REPO}/pulls?state=open&sort=updated&direction=desc&per_page=100"
+        asked = _asked("GET", path, "pull_requests=read", repository)
+
+        def is_here(tree: Any) -> bool:
+            return text(tree, "head.sha") == sha
+
+        listed = await self._callers.as_installation(
+            asked, lambda api: api.items_until(path, is_here, _MOST_PAGES, **_names(repository))
+        )
+        found = (_pull(repository, tree) for tree in listed if is_here(tree))
+        return tuple(each for each in found if each)
 
     async def annotations(self, repository: Repository, run_id: int) -> tuple[Annotation, ...]:
         """What a check run found, and where."""

@@ -95,12 +95,15 @@ class Api(GitHubAPI):
         """One page of a list that stands under a name in an object, and the next one's address."""
         return await self._page(path, {}, name)
 
-    async def items_until(self, path: str, is_enough: Callable[[Any], bool], **gaps: str | int) -> list[Any]:
+    async def items_until(
+        self, path: str, is_enough: Callable[[Any], bool], pages: int = _PAGES, **gaps: str | int
+    ) -> list[Any]:
         """The items of a list, up to the page that has the first one that is enough."""
         found: list[Any] = []
         url: str | None = path
-        for _ in range(_PAGES):
-            if url is None or (found and is_enough(found[-1])):
+        page: list[Any] = []
+        for _ in range(pages):
+            if url is None or any(map(is_enough, page)):
                 return found
             page, url = await self._page(url, gaps)
             found += page

@@ -75,6 +75,16 @@ async def test_a_commit_that_the_base_does_not_show_is_looked_for_among_the_open
     assert [each.number for each in found] == [pull.number]
 
 
+async def test_it_is_looked_for_page_by_page_until_it_is_found(client, standin, place, pull, repository):
+    standin.push(pull, {"a.md": "more"})
+    for _ in range(310):
+        standin.open_pull_request(place, "eve")
+    standin.fail("GET", "*/commits/*/pulls", status=422)
+    found = await client.pull_requests_at(repository, pull.head_sha)
+    assert [each.number for each in found] == [pull.number]
+    assert len(standin.asked("GET", "/repos/acme/kb/pulls")) == 4
+
+
 async def test_annotations_are_read_with_their_places(client, standin, pull, repository):
     output = Output("x", "y", None, (Found("a.py", 3, 5, "failure", "boom", "E1"),))
     run = standin.check(pull, "lint", "failure", output)
