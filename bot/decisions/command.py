@@ -209,8 +209,7 @@ def _forgotten(asked: asks.ForgetAsked, ground: _Ground, seen: React) -> Outcome
 
 def open_tags(pull_request: PullRequest) -> tuple[str, ...]:
     """The tags that are held against it now."""
-    known = in_force(pull_request)
-    present = judged.current(known)
+    present = judged.current(pull_request, in_force(pull_request))
     return present.tags if present else ()
 
 

@@ -94,13 +94,12 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
 
 def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feedback | None:
     """What is wrong now, or None before the first judgement."""
-    heard = in_force(pull_request)
-    known = judged.iterations(heard)
-    present = judged.current(heard, known)
+    known = in_force(pull_request)
+    present = judged.current(pull_request, known)
     if present is None:
         return None
     previous = judged.previous(known, present)
-    went = course(heard, known, present, rules)
+    went = course(pull_request, known, present, rules)
     gates = failed_gates(present.standing, rules.gates, frozenset(previous.tags if previous else ()))
     gates = only_placed_block(gates) if rules.quality.strict else gates
     gates = with_outcomes(gates, pull_request.grounding, present.head, rules.grounding)

@@ -7,21 +7,20 @@ from dataclasses import replace
 
 from bot.domain.commands.ruling_text import appealed_line
 from bot.domain.feedback import FailedGate, Feedback
-from bot.domain.iterations import Iteration, iterations
+from bot.domain.iterations import Iteration
 from bot.domain.links import Web
 from bot.domain.memory import Record, record_of
 from bot.domain.recurrence import again, recurrence
-from bot.domain.rulings import in_force, open_appeals, overturned
+from bot.domain.rulings import for_memory, in_force, open_appeals, overturned
 
 
 def with_remarks(feedback: Feedback, recent: Sequence[Record], web: Web) -> Feedback:
     """The feedback with what the author's last pull requests and the appeals add to its gates."""
     known = feedback.pull_request
-    heard = in_force(known)
     others = [record for record in recent if record.number != known.number]
-    records = (*others, record_of(heard, overturned(known)))
+    records = (*others, record_of(for_memory(known), overturned(known)))
     appeals = open_appeals(known)
-    before = iterations(heard)[: feedback.iteration.number]
+    before = in_force(known)[: feedback.iteration.number]
 
     def remarked(gate: FailedGate) -> FailedGate:
         if not gate.tag:

@@ -53,12 +53,11 @@ def report_on(pull_request: PullRequest, went: Course, rules: Rules) -> Report:
 
 def report_of(pull_request: PullRequest, rules: Rules) -> Report | None:
     """The report of a pull request; None before its first judgement."""
-    heard = in_force(pull_request)
-    known = judged.iterations(heard)
-    present = judged.current(heard, known)
+    known = in_force(pull_request)
+    present = judged.current(pull_request, known)
     if present is None:
         return None
-    return report_on(pull_request, course(heard, known, present, rules), rules)
+    return report_on(pull_request, course(pull_request, known, present, rules), rules)
 
 
 def selection_report_of(pull_request: PullRequest, rules: Rules) -> str | None:

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from bot.domain.iterations import standing
+from bot.domain.iterations import Iteration, current, iterations, standing
 from bot.domain.memory import Overturned
 from bot.domain.model import PullRequest, Stance, Verdict
 from bot.domain.ruling import Act, Ruling
 
 
-def in_force(pull_request: PullRequest) -> PullRequest:
-    """The pull request without dismissed items; a verdict that loses its last one is lifted."""
+def in_force(pull_request: PullRequest) -> tuple[Iteration, ...]:
+    """The judged revisions without what was dismissed by then.
+
+    A dismissal is bound to the revision that was seen: it holds there and from then on, and leaves what
+    earlier iterations were found to be.
+    """
+    known = iterations(pull_request)
     dismissals = _dismissals(pull_request)
-    if not dismissals:
-        return pull_request
-    return replace(
-        pull_request,
-        verdicts=tuple(_without(verdict, dismissals, keep=False) for verdict in pull_request.verdicts),
+    present = current(pull_request, known)
+    return tuple(
+        _heard(each, [one for one in dismissals if each == present or _reaches(one, each)]) for each in known
     )
 
 
 def for_memory(pull_request: PullRequest) -> PullRequest:
-    """As `in_force`, but what was said is still there: it counts as broken, and as overturned."""
+    """A verdict that lost its last item is lifted; what was said still counts as broken, and overturned."""
     dismissals = _dismissals(pull_request)
-    verdicts = tuple(_without(verdict, dismissals, keep=True) for verdict in pull_request.verdicts)
-    return replace(pull_request, verdicts=verdicts)
+    return replace(
+        pull_request, verdicts=tuple(_lifted(verdict, dismissals) for verdict in pull_request.verdicts)
+    )
 
 
 def overturned(pull_request: PullRequest) -> tuple[Overturned, ...]:
@@ -46,25 +51,48 @@ def open_appeals(pull_request: PullRequest) -> dict[str, Ruling]:
 
 
 def dismissed_now(pull_request: PullRequest) -> tuple[Ruling, ...]:
-    """The dismissals of what validators still say, one a tag, oldest first."""
+    """The dismissals of what validators still say, the newest of each tag, oldest first."""
     said = [verdict for verdict in standing(pull_request.verdicts) if verdict.stance is Stance.REJECTS]
+    newest = {ruling.tag: ruling for ruling in _dismissals(pull_request)}
     return tuple(
         ruling
-        for ruling in _dismissals(pull_request)
+        for ruling in sorted(newest.values(), key=lambda one: one.at)
         if any(v.at <= ruling.at and any(item.tag == ruling.tag for item in v.items) for v in said)
     )
 
 
 def _dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
-    newest = {ruling.tag: ruling for ruling in pull_request.rulings if ruling.act is Act.DISMISS}
-    return tuple(sorted(newest.values(), key=lambda one: one.at))
+    found = (ruling for ruling in pull_request.rulings if ruling.act is Act.DISMISS)
+    return tuple(sorted(found, key=lambda one: one.at))
 
 
-def _without(verdict: Verdict, dismissals: Iterable[Ruling], *, keep: bool) -> Verdict:
-    """A dismissal is about what was said up to then: whoever names the tag again is heard again."""
-    gone = {ruling.tag: ruling.at for ruling in dismissals if verdict.at <= ruling.at}
+def _reaches(ruling: Ruling, past: Iteration) -> bool:
+    return ruling.head == past.head or ruling.at < past.judged_at
+
+
+def _heard(iteration: Iteration, dismissals: Sequence[Ruling]) -> Iteration:
+    left = (_without(verdict, dismissals) for verdict in iteration.standing)
+    return replace(iteration, standing=tuple(verdict for verdict in left if verdict))
+
+
+def _without(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict | None:
+    """The verdict with what is left of it; None where that is nothing."""
+    gone = _gone(verdict, dismissals)
     left = tuple(item for item in verdict.items if item.tag not in gone)
-    if verdict.stance is not Stance.REJECTS or len(left) == len(verdict.items):
+    return replace(verdict, items=left) if left or verdict.more or not gone else None
+
+
+def _lifted(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict:
+    gone = _gone(verdict, dismissals)
+    if not gone or verdict.lifted_at or verdict.more or any(item.tag not in gone for item in verdict.items):
         return verdict
-    lifted = verdict.lifted_at or (None if left or verdict.more else max(gone.values()))
-    return replace(verdict, items=verdict.items if keep else left, lifted_at=lifted)
+    return replace(verdict, lifted_at=max(gone.values()))
+
+
+def _gone(verdict: Verdict, dismissals: Sequence[Ruling]) -> dict[str, datetime]:
+    """Its tags that were dismissed, and when: whoever names a tag again after that is heard again."""
+    if verdict.stance is not Stance.REJECTS:
+        return {}
+    named = {item.tag for item in verdict.items}
+    later = [one for one in dismissals if one.tag in named and verdict.at <= one.at]
+    return {ruling.tag: ruling.at for ruling in reversed(later)}
