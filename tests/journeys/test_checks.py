@@ -174,12 +174,16 @@ async def test_without_being_asked_for_there_is_no_check_run(journey, knowledge,
 
 
 async def test_switching_it_on_gives_every_open_head_a_run_also_of_pull_requests_never_seen(town, knowledge):
-    never_seen = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-    gone = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+    never_seen, gone = (
+        town.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files={name: "# A\n"}))
+        for name in ("a.md", "b.md")
+    )
     town.github.close(gone)
     async with town.running():
         seen = town.github.open_pull_request(knowledge, "dave", Opening(fork=True))
-        rejected = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+        rejected = town.github.open_pull_request(
+            knowledge, "rio-agent[bot]", Opening(files={"c.md": "# C\n"})
+        )
         town.github.submit_review(rejected, "alice", REJECT, "<!-- ISSUES: date_errors -->")
         await town.settled()
         assert gates(knowledge) == []
