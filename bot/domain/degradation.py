@@ -135,9 +135,9 @@ def _has_checks(scored: Scored) -> bool:
 def _signs(history: Sequence[Scored], gates: Gates, limits: Limits, maximum: int) -> Iterator[Sign]:
     first, before, last = history[0], history[-2], history[-1]
     yield from _over_refinement(history, limits, maximum)
-    yield from _style_drift(before, last, gates, limits)
     if last.snapshot.diff is None or before.snapshot.diff is None:
         return
+    yield from _style_drift(before, last, gates, limits)
     if first.snapshot.diff is not None:
         yield from _scope_creep(first.snapshot.diff, before.snapshot.diff, last.snapshot.diff, limits)
     yield from _information_loss(before.snapshot.diff, last.snapshot.diff, limits)
@@ -165,9 +165,16 @@ def _scope_creep(first: Diff, before: Diff, last: Diff, limits: Limits) -> Itera
 
 
 def _style_drift(before: Scored, last: Scored, gates: Gates, limits: Limits) -> Iterator[Sign]:
+    """Give what was written anew, where items about style and consistency rose with it.
+
+    The items alone show no change of approach: a duplicate is one of consistency, too.
+    """
     was, now = _style_items(before, gates), _style_items(last, gates)
-    if now - was >= limits.style_items:
-        yield Sign(Cause.STYLE_DRIFT, f"open items about style and consistency rose from {was} to {now}")
+    had, lost, gained = _rewriting(before.snapshot.diff, last.snapshot.diff)
+    anew = min(lost, gained)
+    if now - was >= limits.style_items and anew >= limits.lost_lines and anew >= limits.lost_share * had:
+        rose = f"open items about style and consistency rose from {was} to {now}"
+        yield Sign(Cause.STYLE_DRIFT, f"{anew} of the {had} lines added before were written anew, and {rose}")
 
 
 def _style_items(scored: Scored, gates: Gates) -> int:
@@ -175,9 +182,16 @@ def _style_items(scored: Scored, gates: Gates) -> int:
 
 
 def _information_loss(before: Diff, last: Diff, limits: Limits) -> Iterator[Sign]:
+    had, lost, gained = _rewriting(before, last)
+    if lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * had:
+        yield Sign(Cause.INFORMATION_LOSS, f"{lost} of the {had} lines added before are gone")
+
+
+def _rewriting(before: Diff | None, last: Diff | None) -> tuple[int, int, int]:
+    """How many lines had been added, how many of them are gone, and how many there are instead."""
+    if before is None or last is None:
+        return 0, 0, 0
     unknown = {file.path for file in last.files if file.patch is None}
     readable = Diff(tuple(file for file in before.files if file.path not in unknown))
     had, has = added_lines(readable), added_lines(last)
-    lost, gained = (had - has).total(), (has - had).total()
-    if lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * had.total():
-        yield Sign(Cause.INFORMATION_LOSS, f"{lost} of the {had.total()} lines added before are gone")
+    return had.total(), (had - has).total(), (has - had).total()

@@ -16,6 +16,7 @@ from tests.domain.iterations.iteration_builders import (
     THE_DOCUMENTS_OWN,
     checks,
     diff,
+    item,
     judged,
     own,
     scored_at,
@@ -164,28 +165,6 @@ def test_scope_creep_is_silent_without_growth_of_its_own(history):  # row 91
     assert causes(*history) == []
 
 
-# Style drift
-
-
-def styled(number, quality, *items):
-    base = scored_at(number, quality)
-    return replace(base, snapshot=replace(base.snapshot, iteration=judged(number, "a", items)))
-
-
-def test_style_drift_is_named_with_the_items_about_style_and_consistency():  # row 92
-    before = styled(1, 0.9, own("correctness", "major"))
-    after = styled(2, 0.8, own("style", "minor"), own("consistency", "minor"))
-    assert causes(before, after) == [
-        Sign(Cause.STYLE_DRIFT, "open items about style and consistency rose from 0 to 2")
-    ]
-
-
-def test_style_drift_is_silent_where_such_items_do_not_rise():  # row 92
-    before = styled(1, 0.9, own("style", "minor"))
-    after = styled(2, 0.8, own("style", "minor"), own("correctness", "major"), own("security", "major"))
-    assert causes(before, after) == []
-
-
 # Information loss
 
 
@@ -217,6 +196,47 @@ def test_information_loss_is_named_with_the_lines_that_are_gone():  # row 93
 )
 def test_information_loss_is_silent_where_the_lines_are_not_lost(history):  # row 93
     assert causes(*history) == []
+
+
+# Style drift
+
+
+def styled(written_so, *items):
+    iteration = judged(written_so.number, "a", items)
+    return replace(written_so, snapshot=replace(written_so.snapshot, iteration=iteration))
+
+
+BETTER = tuple(f"better {n}" for n in range(10))
+STYLE, CONSISTENCY = own("style", "minor"), own("consistency", "minor")
+
+
+def test_style_drift_is_named_with_the_lines_written_anew_and_the_items_that_rose():  # row 92
+    before = styled(written(1, 0.9, *TEN), own("correctness", "major"))
+    after = styled(written(2, 0.8, *TEN[:3], *BETTER[:7]), STYLE, CONSISTENCY)
+    rose = "open items about style and consistency rose from 0 to 2"
+    assert causes(before, after) == [
+        Sign(Cause.STYLE_DRIFT, f"7 of the 10 lines added before were written anew, and {rose}")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("after", "items"),
+    [
+        (written(2, 0.8, *TEN), (item("near_duplicate"),)),  # a duplicate was seen, nothing was rewritten
+        (written(2, 0.8, *TEN, *BETTER), (STYLE,)),  # only added to
+        (written(2, 0.8, *TEN[:6], *BETTER[:4]), (STYLE,)),  # less than half
+        (scored_at(2, 0.8), (STYLE,)),  # nobody knows what was written
+        (written(2, 0.8, *BETTER), (own("correctness", "major"),)),  # written anew, in the same style
+    ],
+)
+def test_style_drift_is_silent_where_the_diff_does_not_show_it(after, items):  # row 92
+    assert causes(written(1, 0.9, *TEN), styled(after, *items)) == []
+
+
+def test_style_drift_is_silent_where_such_items_do_not_rise():  # row 92
+    before = styled(written(1, 0.9, *TEN), STYLE)
+    after = styled(written(2, 0.8, *BETTER), STYLE, own("correctness", "major"), own("security", "major"))
+    assert causes(before, after) == []
 
 
 # In words
