@@ -42,25 +42,51 @@ class WeekRun:
 
 @dataclass(frozen=True, slots=True)
 class RepositorySeen:
-    """A repository has this name, owner and visibility now."""
+    """A repository has this name, owner and visibility now, as its installation sees it."""
 
     repository: Repository
 
 
 @dataclass(frozen=True, slots=True)
-class RepositoryGone:
-    """The App is no longer in a repository, or it was deleted: all about it goes."""
+class RepositoryGained:
+    """An installation has the repository from now on; whatever is remembered of it goes along."""
+
+    repository: Repository
+    """Its `default_branch` is empty where GitHub did not name it."""
+    transferred: bool = False
+    """GitHub may tell the former owner's installation of a transfer, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryLeft:
+    """An installation may no longer touch the repository: its memory is out of sight, then goes."""
 
     repository_id: int
-    installation_id: int | None = None
-    """Who lost it: where another installation has it by now, it was only transferred, and nothing goes."""
+    installation_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryDeleted:
+    """The repository is no more: all about it goes at once."""
+
+    repository_id: int
+    installation_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class InstallationGone:
-    """The App was uninstalled: all that came through this installation goes."""
+    """The App was uninstalled: all that came through this installation is out of sight, then goes."""
 
     installation_id: int
 
 
-Memo = Document | Forget | WeekRun | RepositorySeen | RepositoryGone | InstallationGone
+Memo = (
+    Document
+    | Forget
+    | WeekRun
+    | RepositorySeen
+    | RepositoryGained
+    | RepositoryLeft
+    | RepositoryDeleted
+    | InstallationGone
+)

@@ -9,7 +9,14 @@ from datetime import datetime
 from bot.domain.comment import Site
 from bot.domain.effects import Effect
 from bot.domain.events import Event, InstallationSeen, RepositoryChanged, RetryDue, WeekDue
-from bot.domain.memos import InstallationGone, Memo, RepositoryGone, RepositorySeen
+from bot.domain.memos import (
+    InstallationGone,
+    Memo,
+    RepositoryDeleted,
+    RepositoryGained,
+    RepositoryLeft,
+    RepositorySeen,
+)
 from bot.domain.weeks import week_named
 from bot.engine.weeks import Weeks
 from bot.ports import GitHub, RuleBook, Store
@@ -65,11 +72,15 @@ class Chores:
         return told.effects, told.memos
 
     def _repository(self, event: RepositoryChanged) -> tuple[Memo, ...]:
+        where = event.repository
         if event.action == "deleted":
-            return (RepositoryGone(event.repository.id),)
-        return (RepositorySeen(event.repository),)
+            return (RepositoryDeleted(where.id, where.installation_id),)
+        if event.action == "transferred":
+            return (RepositoryGained(where, transferred=True),)
+        return (RepositorySeen(where),)
 
     def _installation(self, event: InstallationSeen) -> tuple[Memo, ...]:
         if event.action == "deleted":
             return (InstallationGone(event.installation_id),)
-        return tuple(RepositoryGone(gone, event.installation_id) for gone in event.removed)
+        left = (RepositoryLeft(each, event.installation_id) for each in event.removed)
+        return (*left, *map(RepositoryGained, event.added))

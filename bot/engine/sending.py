@@ -17,6 +17,7 @@ from bot.domain.model import Sticky
 from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, WeekComment
 from bot.engine.announcing import Announcer
 from bot.engine.checks import Checks
+from bot.engine.homes import REST
 from bot.engine.labels import Labels
 from bot.engine.replies import Replies
 from bot.engine.settling import LOOK_BACK, NotYet, too_early
@@ -75,10 +76,19 @@ class Sender:
 
     async def _give_up(self, claim: Claim, row: OutboxRow, reason: GitHubError) -> None:
         """A write that GitHub never takes (locked, archived, not permitted, deleted) is owed no longer."""
+        await self._still_ours(row.effect)
         logger.warning(
             "GitHub refused a write", extra={"lane": claim.lane, "target": row.target, "reason": str(reason)}
         )
         await self.store.sent(claim, row, None, ())
+
+    async def _still_ours(self, effect: Effect) -> None:
+        """Raise `NotYet` where the repository is no longer the installation's that was refused."""
+        if isinstance(effect, Withdraw):
+            return
+        now = await self.store.memory.repository(effect.repository.id)
+        if now is not None and now.installation_id != effect.repository.installation_id:
+            raise NotYet(REST)
 
     async def _send(self, claim: Claim, row: OutboxRow, sticky: Sticky | None) -> Sticky | None:
         effect = row.effect

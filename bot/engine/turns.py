@@ -30,6 +30,7 @@ from bot.engine.gather import gather
 from bot.engine.grounding import observe
 from bot.engine.heads import Heads, HeadWriting, only_catches_up, since_when
 from bot.engine.hearing import heard_at
+from bot.engine.homes import at_home, reading
 from bot.engine.listening import judged_unseen, listen, proposed_config, read_files
 from bot.engine.past import PastTurns, is_past
 from bot.engine.recall import first_seen, recent_records
@@ -56,6 +57,7 @@ class Turns:
 
     async def take(self, claim: Claim) -> None:
         """Bring GitHub up to what the lane's deliveries say; raises where it must be tried again."""
+        claim = await at_home(claim, self.store, self.parse)
         sender = Sender(self.store, self.github, self.clock)
         known = await self.store.load(claim.lane)
         # A row whose answer was lost is settled first: what it wrote decides whether we edit or post.
@@ -73,7 +75,7 @@ class Turns:
             return tuple(row for row in claim.outbox if row.state is RowState.READY), known
         # The rest has the lane's next turn: what is of today is answered, what is past is not.
         past = tuple(filter(is_past, claim.deliveries))
-        read = _Read.of(past or claim.deliveries, self.parse)
+        read = _Read.of(past or claim.deliveries, reading(self.parse, claim.home))
         if is_backfill(claim.lane):
             memos = await Backfill(self.store, self.github, self.writing, self.clock).done(
                 [event for event, _ in read.events]
@@ -97,8 +99,9 @@ class Turns:
         return await self.store.apply(claim, turn), turn.pull_request or known
 
     async def _commit_turn(self, claim: Claim, read: _Read) -> Turn:
+        parse = reading(self.parse, claim.home)
         heads = Heads(self.store, self.github, self.rule_book, self.heads, self.clock)
-        commits = CommitTurns(self.store, self.github, self.rule_book, self.parse, self.derive, heads)
+        commits = CommitTurns(self.store, self.github, self.rule_book, parse, self.derive, heads)
         return await commits.turn(claim, read.done, read.unreadable)
 
     async def _turn(self, lane: str, known: PullRequest | None, read: _Read) -> Turn:

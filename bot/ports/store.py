@@ -64,6 +64,18 @@ class OutboxRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Home:
+    """Whose a lane's repository is, where an installation has lost it lately."""
+
+    former: frozenset[int]
+    """What comes through these installations is old."""
+    repository: Repository | None
+    """As it is now; None where nobody has it."""
+    leaving: bool = False
+    """Nobody has it yet: somebody may still claim it with all that is remembered."""
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One lane, owned by one worker until it is released."""
 
@@ -74,6 +86,8 @@ class Claim:
     attempt: int
     deliveries: tuple[Delivery, ...]
     outbox: tuple[OutboxRow, ...]
+    home: Home | None = None
+    """None for nearly all: no installation has lost the repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +225,10 @@ class Store(Inbox, Protocol):
 
     async def load(self, lane: str) -> PullRequest | None:
         """What is recorded about the pull request of this lane."""
+        ...
+
+    async def numbers_at(self, repository_id: int, head: str) -> tuple[int, ...]:
+        """The open pull requests of a repository that have this head, as far as recorded."""
         ...
 
     async def apply(self, claim: Claim, turn: Turn) -> tuple[OutboxRow, ...]:

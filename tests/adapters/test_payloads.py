@@ -356,6 +356,23 @@ def test_a_resolved_thread_names_its_comments():
     assert all(seen.urls for seen in found)
 
 
+def test_an_installation_names_the_repositories_that_it_gains_and_loses():
+    short = {"id": 77, "full_name": "acme/knowledge", "private": True}
+    gained = Repository(77, "acme", "knowledge", 5, private=True, default_branch="")
+    told = {"installation": {"id": 5}, "action": "added", "repositories_added": [short, {"id": 78}, None]}
+    new = {"installation": {"id": 5}, "action": "created", "repositories": [short]}
+    lost = {"installation": {"id": 5}, "action": "removed", "repositories_removed": [short]}
+    assert [
+        parse("installation_repositories", told),
+        parse("installation", new),
+        parse("installation_repositories", lost),
+    ] == [
+        InstallationSeen("added", 5, added=(gained,)),
+        InstallationSeen("created", 5, added=(gained,)),
+        InstallationSeen("removed", 5, removed=(77,)),
+    ]
+
+
 def test_every_published_sample_is_read_or_ignored():
     assert {type(parse(sample.event, sample.payload)) for sample in samples()} == {
         PullRequestSeen,

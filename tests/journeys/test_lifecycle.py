@@ -1,11 +1,12 @@
 """Repositories and installations come, change their names, and go; what is stored follows."""
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from bot.adapters.store.codec import decode
-from bot.adapters.store.memory_schema import record, repository
-from bot.adapters.store.schema import metadata, pull_request
+from bot.adapters.store.memory_erasure import GRACE
+from bot.adapters.store.memory_schema import former, record, repository
+from bot.adapters.store.schema import delivery, lane, metadata, outbox, pull_request
 from bot.domain.model import PullRequest
 
 REJECT = "CHANGES_REQUESTED"
@@ -30,26 +31,57 @@ async def rows(journey, table, *columns):
     return sorted(tuple(row) for row in await database.read(lambda t: t.execute(select(*chosen)).all()))
 
 
-async def test_uninstalling_deletes_all_of_that_installation_and_nothing_else(journey, judged):
-    _, other = judged
-    journey.github.uninstall("acme")
-    await journey.settled()
+async def a_day_passes(journey):
+    """The losses are a day older than they were, and the hourly sweep comes by."""
+    store = journey.bot.store
+    older = update(former).values(at=former.c.at - GRACE - 1)
+    await store._database.write(lambda transaction: transaction.execute(older))
+    await store.sweep()
+
+
+async def about(journey):
+    """The repositories about which anything is left, by table."""
     left = {
         name: {value for row in await rows(journey, table, "repository_id") for value in row}
         for name, table in metadata.tables.items()
-        if "repository_id" in table.c
+        if "repository_id" in table.c and table is not former
     }
-    assert {name: ids for name, ids in left.items() if ids} == {
-        name: {other.id} for name in ("pull_request", "record") if left[name]
-    }
+    return {name: ids for name, ids in left.items() if ids}
+
+
+async def test_uninstalling_deletes_all_of_that_installation_and_nothing_else(journey, judged):
+    knowledge, other = judged
+    journey.github.uninstall("acme")
+    await journey.settled()
+    assert await journey.bot.store.memory.repository(knowledge.id) is None
+    await a_day_passes(journey)
+    left = await about(journey)
+    assert left == {name: {other.id} for name in ("pull_request", "record") if left[name]}
     assert await rows(journey, repository, "id") == [(other.id,)]
+    told = await rows(journey, delivery, "lane", "body")
+    assert {body for key, body in told if key.startswith(f"pr:{knowledge.id}:")} == {b"{}"}
 
 
 async def test_a_repository_that_the_app_is_shut_out_of_is_forgotten(journey, judged):
     knowledge, other = judged
     journey.github.remove_from_installation(knowledge)
     await journey.settled()
+    assert [where.id for where in await journey.bot.store.memory.active(knowledge.created_at)] == [other.id]
+    await a_day_passes(journey)
     assert await rows(journey, record, "repository_id") == [(other.id,)]
+
+
+async def test_a_late_delivery_brings_nothing_back_of_an_uninstalled_owner(journey, judged):
+    _, other = judged
+    before = list(journey.github.deliveries.all)
+    journey.github.uninstall("acme")
+    await journey.settled()
+    await a_day_passes(journey)
+    for each in before:
+        journey.github.deliveries.redeliver(each, guid=f"again {each.guid}")
+    await journey.settled()
+    assert await rows(journey, repository, "id") == [(other.id,)]
+    assert set(await rows(journey, record, "repository_id")) == {(other.id,)}
 
 
 async def test_a_renamed_repository_keeps_its_memory(journey, judged):
@@ -81,16 +113,62 @@ async def test_a_transferred_repository_keeps_its_memory_under_its_new_owner(jou
     assert journey.markers(pull)[-1]["iteration"] == 2
 
 
-async def test_a_repository_that_moved_away_is_not_forgotten_with_its_former_installation(journey, judged):
+MOVING = ("review", "removed", "deleted", "transferred")
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        MOVING,
+        ("removed", "deleted", "review", "transferred"),
+        ("transferred", "review", "deleted", "removed"),
+        ("deleted", "transferred", "removed", "review"),
+    ],
+    ids=" ".join,
+)
+async def test_a_review_on_the_day_of_the_move_is_answered_and_nothing_is_forgotten(journey, judged, order):
     knowledge, other = judged
-    former = journey.github.installation_of(knowledge)
+    former_home = journey.github.installation_of(knowledge)
+    second = journey.github.open_pull_request(knowledge, "rio-agent[bot]")
+    await journey.settled()
+    journey.github.hold()
+    journey.github.submit_review(second, "alice", REJECT, DATE)
+    journey.github.transfer_repository(knowledge, "other")
+    journey.github.remove_from_installation(knowledge, former_home)
+    journey.github.uninstall("acme")
+    journey.github.release(lambda held: sorted(held, key=lambda each: place(each, order)))
+    await journey.settled()
+    # A turn that was under way when the token ended is tried again.
+    sooner = update(lane).values(due_at=lane.c.due_at - 60)
+    await journey.bot.store._database.write(lambda transaction: transaction.execute(sooner))
+    await journey.settled()
+    await a_day_passes(journey)
+    installed = journey.github.installation_of(knowledge)
+    assert await rows(journey, record, "repository_id", "installation_id") == sorted(
+        [(knowledge.id, installed.id)] * 2 + [(other.id, installed.id)]
+    )
+    assert [marker["issues"] for marker in journey.markers(second)] == [["date_errors"]]
+    assert (await rows(journey, outbox, "lane"), await journey.bot.store.parked()) == ([], ())
+
+
+def place(held, order):
+    """Where a webhook stands in the order."""
+    action = held.payload["action"]
+    return order.index(action if action in order else "review")
+
+
+async def test_words_that_github_refused_before_the_move_are_said_after_it(journey, judged, pull):
+    knowledge, _ = judged
+    before = len(journey.comments(pull))
+    journey.github.fail("POST", f"/repos/{knowledge.full_name}/issues/*/comments", status=502, times=99)
+    journey.github.comment(pull, "alice", "/feedback-help")
+    await journey.settled()
+    assert len(await rows(journey, outbox, "lane")) == 1
+    tried = update(outbox).values(sending_at=outbox.c.sending_at - 60)
+    await journey.bot.store._database.write(lambda transaction: transaction.execute(tried))
     journey.github.transfer_repository(knowledge, "other")
     await journey.settled()
-    journey.github.remove_from_installation(knowledge, former)
-    await journey.settled()
-    journey.github.uninstall("acme")
-    await journey.settled()
-    assert await rows(journey, record, "repository_id") == sorted([(knowledge.id,), (other.id,)])
+    assert (len(journey.comments(pull)), await rows(journey, outbox, "lane")) == (before + 1, [])
 
 
 @pytest.mark.parametrize(
@@ -118,13 +196,7 @@ async def test_a_deleted_repository_is_forgotten(journey, judged):
     knowledge, other = judged
     journey.github.delete_repository(knowledge)
     await journey.settled()
-    left = {
-        value
-        for table in metadata.tables.values()
-        if "repository_id" in table.c
-        for row in await rows(journey, table, "repository_id")
-        for value in row
-    }
+    left = {which for ids in (await about(journey)).values() for which in ids}
     assert (left, await rows(journey, repository, "id")) == ({other.id}, [(other.id,)])
 
 

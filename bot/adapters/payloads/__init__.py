@@ -116,8 +116,8 @@ _READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
     "status": (commits.status, _ANY),
 }
 _UNASKED_READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
-    "installation": (chores.installation, frozenset({"deleted"})),
-    "installation_repositories": (chores.installation, frozenset({"removed"})),
+    "installation": (chores.installation, frozenset({"created", "deleted"})),
+    "installation_repositories": (chores.installation, frozenset({"added", "removed"})),
 }
 
 

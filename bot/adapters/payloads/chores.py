@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from typing import Any
 
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, find, identifier, optional_integer, text
@@ -23,11 +24,29 @@ def repository(action: str, payload: Json) -> Event | Ignored:
 
 def installation(action: str, payload: Json) -> Event | Ignored:
     """The App was let into repositories, or out of them."""
-    removed = find(payload, "repositories_removed")
-    gone = (optional_integer(each, "id") for each in removed) if isinstance(removed, list) else ()
+    installed = identifier(payload, "installation.id")
+    gone = (optional_integer(each, "id") for each in _listed(payload, "repositories_removed"))
+    new = _listed(payload, "repositories" if action == "created" else "repositories_added")
+    added = (_short(each, installed) for each in new)
     return InstallationSeen(
-        action, identifier(payload, "installation.id"), tuple(each for each in gone if each)
+        action,
+        installed,
+        tuple(each for each in gone if each),
+        tuple(each for each in added if each),
     )
+
+
+def _listed(payload: Json, path: str) -> list[Any]:
+    found = find(payload, path)
+    return found if isinstance(found, list) else []
+
+
+def _short(tree: object, installed: int) -> Repository | None:
+    """A repository as the events of an installation name it."""
+    number, (owner, _, name) = optional_integer(tree, "id"), text(tree, "full_name").partition("/")
+    if not number or not owner or not name:
+        return None
+    return Repository(number, owner, name, installed, find(tree, "private") is True, default_branch="")
 
 
 def week(_action: str, payload: Json) -> Event | Ignored:

@@ -9,12 +9,12 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Insert, Select, Table, and_, delete, or_, select, update
+from sqlalchemy import Insert, Select, Table, and_, delete, or_, select
 
-from bot.adapters.store.codec import decode, encode, encode_record, plain
+from bot.adapters.store.codec import decode, encode, plain
+from bot.adapters.store.memory_homes import left
 from bot.adapters.store.memory_names import anonymous, forgotten_in
 from bot.adapters.store.memory_schema import audit, document, fix, record, repository
-from bot.adapters.store.schema import pull_request as pull_requests
 from bot.adapters.store.transaction import Transaction, insert_into, moment
 from bot.domain.fixes import Fix, fixes
 from bot.domain.follow_rates import followed_items
@@ -32,7 +32,6 @@ _read = msgspec.json.Decoder(Record).decode
 
 def keep(transaction: Transaction, lane: str, pull_request: PullRequest) -> None:
     """The rows that history and weeks are answered from, in the transaction that records the pull request."""
-    keep_repository(transaction, pull_request.repository)
     if not pull_request.verdicts and not pull_request.merged:
         return  # it counts nowhere yet
     known = remembered(pull_request)
@@ -63,34 +62,6 @@ def remembered(pull_request: PullRequest) -> Record:
     """The record that a pull request makes, dismissals heard."""
     known = record_of(for_memory(pull_request), overturned(pull_request))
     return replace(known, followed=followed_items(pull_request), stated=stated(pull_request))
-
-
-def keep_repository(transaction: Transaction, seen: Repository) -> None:
-    """The repository as it was last seen."""
-    values = {
-        "id": seen.id,
-        "installation_id": seen.installation_id,
-        "owner": seen.owner,
-        "name": seen.name,
-        "folded": seen.full_name.lower(),
-        "private": seen.private,
-        "default_branch": seen.default_branch,
-    }
-    _put(transaction, repository, values)
-
-
-def move(transaction: Transaction, seen: Repository) -> None:
-    """Every row of a repository has the name, the visibility and the installation that it has now."""
-    here = record.c.repository_id == seen.id
-    now = {"installation_id": seen.installation_id, "private": seen.private}
-    transaction.execute(update(record).where(here).values(now))
-    same = pull_requests.c.repository_id == seen.id
-    names = {"installation_id": seen.installation_id, "owner": seen.owner, "name": seen.name}
-    rows = transaction.execute(select(pull_requests.c.lane, pull_requests.c.record).where(same)).all()
-    for row in rows:
-        moved = encode_record(replace(decode(row.record, PullRequest), repository=seen))
-        here = pull_requests.c.lane == row.lane
-        transaction.execute(update(pull_requests).where(here).values(names | {"record": moved}))
 
 
 def keep_document(transaction: Transaction, lane: str, written: Document) -> None:
@@ -148,14 +119,14 @@ def author_named(transaction: Transaction, repository_id: int, login: str) -> Ac
 def find_repository(transaction: Transaction, wanted: int | str) -> Repository | None:
     """A repository by its id or its name, as it was last seen."""
     same = repository.c.id == wanted if isinstance(wanted, int) else repository.c.folded == wanted.lower()
-    row = transaction.execute(select(repository).where(same)).first()
+    row = transaction.execute(select(repository).where(same, ~left)).first()
     return None if row is None else _repository(row)
 
 
 def active_repositories(transaction: Transaction, since: datetime) -> tuple[Repository, ...]:
     """Where anything was judged since then."""
     active = select(record.c.repository_id).where(record.c.last_active >= since.timestamp()).distinct()
-    rows = transaction.execute(select(repository).where(repository.c.id.in_(active)))
+    rows = transaction.execute(select(repository).where(repository.c.id.in_(active), ~left))
     return tuple(_repository(row) for row in rows)
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 
 from bot.adapters.store import memory
+from bot.adapters.store.memory_homes import left
 from bot.adapters.store.memory_schema import record, repository
 from bot.adapters.store.schema import delivery, lane, outbox
 from bot.adapters.store.transaction import Transaction
@@ -74,7 +75,7 @@ def broken(transaction: Transaction, since: datetime) -> Counter[Broken]:
     rows = transaction.execute(
         select(record.c.record, record.c.login, repository.c.folded)
         .join(repository, repository.c.id == record.c.repository_id)
-        .where(record.c.last_active >= since.timestamp())
+        .where(~left, record.c.last_active >= since.timestamp())
     )
     found: Counter[Broken] = Counter()
     for row in rows:
@@ -89,7 +90,7 @@ def unheard(transaction: Transaction, since: datetime) -> Counter[Unheard]:
     rows = transaction.execute(
         select(record.c.record, repository.c.folded)
         .join(repository, repository.c.id == record.c.repository_id)
-        .where(record.c.last_active >= since.timestamp(), record.c.record.like('%"counted":false%'))
+        .where(~left, record.c.last_active >= since.timestamp(), record.c.record.like('%"counted":false%'))
     )
     return Counter(
         (row.folded, verdict.validator.name, verdict.stance.value)
@@ -104,7 +105,7 @@ def heeded(transaction: Transaction, window: Window) -> Counter[Heeded]:
     rows = transaction.execute(
         select(record.c.record, record.c.login, repository.c.folded)
         .join(repository, repository.c.id == record.c.repository_id)
-        .where(record.c.last_active >= window.start.timestamp())
+        .where(~left, record.c.last_active >= window.start.timestamp())
     )
     return Counter(
         Heeded(
@@ -123,7 +124,9 @@ def heeded(transaction: Transaction, window: Window) -> Counter[Heeded]:
 def observed(transaction: Transaction, window: Window) -> tuple[Observation, ...]:
     """What came of the items that an iteration in the window could tell about."""
     rows = transaction.execute(
-        select(record.c.record).where(record.c.last_active >= window.start.timestamp())
+        select(record.c.record)
+        .join(repository, repository.c.id == record.c.repository_id)
+        .where(~left, record.c.last_active >= window.start.timestamp())
     ).scalars()
     return tracked_in(map(memory.decoded, rows), window)
 
@@ -133,7 +136,7 @@ def reviewed(transaction: Transaction, window: Window) -> dict[str, tuple[Review
     rows = transaction.execute(
         select(record.c.record, repository.c.folded)
         .join(repository, repository.c.id == record.c.repository_id)
-        .where(record.c.last_active >= window.start.timestamp())
+        .where(~left, record.c.last_active >= window.start.timestamp())
     )
     known: dict[str, list[Record]] = {}
     for row in rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from bot.adapters.store import memory, memory_people, memory_weeks
+from bot.adapters.store import memory, memory_homes, memory_people, memory_weeks
 from bot.adapters.store.memory_schema import audit
 from bot.adapters.store.transaction import Transaction
 from bot.domain.memos import (
@@ -12,7 +12,9 @@ from bot.domain.memos import (
     Forget,
     InstallationGone,
     Memo,
-    RepositoryGone,
+    RepositoryDeleted,
+    RepositoryGained,
+    RepositoryLeft,
     RepositorySeen,
     WeekRun,
 )
@@ -29,25 +31,18 @@ def write(transaction: Transaction, lane: str, memo: Memo) -> None:
         case WeekRun():
             memory_weeks.keep_run(transaction, memo)
         case RepositorySeen():
-            memory.keep_repository(transaction, memo.repository)
-            memory.move(transaction, memo.repository)
-        case RepositoryGone():
-            if not _is_elsewhere(transaction, memo):
-                memory_people.forget_repository(transaction, memo.repository_id)
+            memory_homes.see(transaction, memo.repository)
+        case RepositoryGained():
+            memory_homes.gain(transaction, memo.repository, transferred=memo.transferred)
+        case RepositoryLeft():
+            memory_homes.leave(transaction, memo.repository_id, memo.installation_id)
+        case RepositoryDeleted():
+            memory_homes.leave(transaction, memo.repository_id, memo.installation_id)
+            memory_people.forget_repository(transaction, memo.repository_id)
         case InstallationGone():
-            memory_people.forget_installation(transaction, memo.installation_id)
+            memory_homes.leave_all(transaction, memo.installation_id)
         case _:
             assert_never(memo)
-
-
-def _is_elsewhere(transaction: Transaction, gone: RepositoryGone) -> bool:
-    """Whether another installation has the repository by now."""
-    known = memory.find_repository(transaction, gone.repository_id)
-    return (
-        gone.installation_id is not None
-        and known is not None
-        and (known.installation_id != gone.installation_id)
-    )
 
 
 def _log(transaction: Transaction, lane: str, asked: Forget) -> None:

@@ -110,20 +110,17 @@ def forget_repository(transaction: Transaction, repository_id: int) -> None:
         transaction.execute(delete(table).where(table.c.repository_id == repository_id))
     transaction.execute(delete(repository).where(repository.c.id == repository_id))
     transaction.execute(delete(config).where(config.c.key == f"repository:{repository_id}"))
-    # What was to be said there quotes it, and nobody is left to read it.
-    transaction.execute(delete(outbox).where(outbox.c.lane.like(f"pr:{repository_id}:%")))
+    # What was to be said there quotes it, and nobody is left to read it; so does what was delivered.
+    transaction.execute(delete(outbox).where(lanes_of(outbox.c.lane, repository_id)))
+    told = and_(lanes_of(delivery.c.lane, repository_id), delivery.c.body.is_not(None))
+    transaction.execute(update(delivery).where(told).values(body=b"{}"))
 
 
-def forget_installation(transaction: Transaction, installation_id: int) -> None:
-    """All that came through an installation goes, also what was delivered and waits."""
-    same = select(repository.c.id).where(repository.c.installation_id == installation_id)
-    seen = select(pull_request.c.repository_id).where(pull_request.c.installation_id == installation_id)
-    found = {*transaction.execute(same).scalars(), *transaction.execute(seen).scalars()}
-    for repository_id in sorted(found):
-        forget_repository(transaction, repository_id)
-    transaction.execute(delete(config).where(config.c.installation_id == installation_id))
-    theirs = and_(delivery.c.installation_id == installation_id, delivery.c.event != "installation")
-    transaction.execute(update(delivery).where(theirs).values(body=b"{}"))
+def lanes_of(lane: ColumnElement[str], repository_id: int) -> ColumnElement[bool]:
+    """Whether a lane is this repository's."""
+    exact = [f"{kind}:{repository_id}" for kind in ("weekly", "backfill", "repository")]
+    below = (lane.like(f"{kind}:{repository_id}:%") for kind in ("pr", "issue", "commit"))
+    return or_(lane.in_(exact), *below)
 
 
 def _judged_by(repository_id: int, account_id: int) -> ColumnElement[bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text, false
 
 from bot.adapters.store.schema import metadata
 
@@ -17,6 +17,19 @@ repository = Table(
     Column("folded", Text, nullable=False, index=True),
     Column("private", Boolean, nullable=False),
     Column("default_branch", Text, nullable=False),
+    # How new this is: what was said before it changes nothing.
+    Column("seen_at", Double, nullable=False, server_default="0"),
+    # Its config shares its records with those of the owner's other repositories that do.
+    Column("shared", Boolean, nullable=False, server_default=false()),
+)
+
+former = Table(
+    "former",
+    metadata,
+    # 0: all of the installation's, which is gone.
+    Column("repository_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("installation_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("at", Double, nullable=False),
 )
 
 record = Table(

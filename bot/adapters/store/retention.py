@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, and_, delete, exists, select, update
 from sqlalchemy.sql.dml import Delete, Update
 
 from bot.adapters.store.database import Database
+from bot.adapters.store.memory_erasure import erase
 from bot.adapters.store.schema import DONE, PARKED, QUEUED, delivery, instance, lane, outbox, spending
 
 DAY = 86_400.0
@@ -27,7 +28,8 @@ Step = Callable[[ColumnElement[float]], Update | Delete]
 
 async def sweep(database: Database) -> int:
     """Forget what is older than its retention; returns how many rows changed."""
-    return sum([await _repeat(database, step) for step in STEPS])
+    swept = sum([await _repeat(database, step) for step in STEPS])
+    return swept + await erase(database)
 
 
 def bodies(now: ColumnElement[float]) -> Update:

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
+from functools import partial
 
-from bot.adapters.store import budget, configs, deliveries, lanes, outbox, parking, records, retention, turns
+from bot.adapters.store import (
+    budget,
+    configs,
+    deliveries,
+    lanes,
+    memory_homes,
+    outbox,
+    parking,
+    records,
+    retention,
+    turns,
+)
 from bot.adapters.store import recorded as listing
 from bot.adapters.store.database import Database
 from bot.adapters.store.inbox import GroupCommit
@@ -78,9 +90,19 @@ class SqlStore:
         """What is recorded about the pull request of this lane."""
         return await self._database.read(lambda transaction: records.load(transaction, lane))
 
+    async def numbers_at(self, repository_id: int, head: str) -> tuple[int, ...]:
+        """The open pull requests of a repository that have this head, as far as recorded."""
+        return await self._database.read(
+            lambda transaction: records.numbers_at(transaction, repository_id, head)
+        )
+
     async def apply(self, claim: Claim, turn: Turn) -> tuple[OutboxRow, ...]:
         """Write records, outbox and deliveries in one transaction; return the rows now owed."""
-        return await self._holding(claim, lambda transaction: turns.apply(transaction, claim.lane, turn))
+        owed = await self._holding(claim, lambda transaction: turns.apply(transaction, claim.lane, turn))
+        for which in turns.told_of(turn):
+            # Apart: a turn that waits for other lanes than its own could wait for ever.
+            await self._database.write(partial(memory_homes.hurry, repository_id=which))
+        return owed
 
     async def sending(self, claim: Claim, row: OutboxRow) -> OutboxRow:
         """Commit that this row is about to be sent."""

@@ -11,6 +11,7 @@ from bot.adapters.store import (
     deliveries,
     lanes,
     memory,
+    memory_homes,
     memory_memos,
     memory_people,
     memory_replies,
@@ -19,7 +20,8 @@ from bot.adapters.store import (
     records,
 )
 from bot.adapters.store.transaction import Transaction
-from bot.domain.effects import Effect
+from bot.domain.effects import Effect, Withdraw
+from bot.domain.memos import RepositoryGained, RepositorySeen
 from bot.domain.model import Sticky
 from bot.domain.thread_effects import Reply
 from bot.ports import Claim, Delivery, OutboxRow, PostedComment, Turn
@@ -35,6 +37,9 @@ def claim(transaction: Transaction, who: lanes.Claimant, limit: int) -> tuple[Cl
     keys = [row.key for row in taken]
     waiting = _by_lane(deliveries.waiting(transaction, keys))
     owed = _by_lane(outbox.owed(transaction, keys))
+    came = {row.key: row.installation_id for row in taken}
+    through = {(each.lane, each.installation_id) for rows in waiting.values() for each in rows}
+    homes = memory_homes.homes(transaction, through | set(came.items()))
     return tuple(
         Claim(
             lane=row.key,
@@ -44,6 +49,7 @@ def claim(transaction: Transaction, who: lanes.Claimant, limit: int) -> tuple[Cl
             attempt=row.attempt,
             deliveries=waiting.get(row.key, ()),
             outbox=owed.get(row.key, ()),
+            home=homes.get(row.key),
         )
         for row in taken
     )
@@ -52,16 +58,28 @@ def claim(transaction: Transaction, who: lanes.Claimant, limit: int) -> tuple[Cl
 def apply(transaction: Transaction, lane: str, turn: Turn) -> tuple[OutboxRow, ...]:
     """Records, deliveries and outbox as the turn left them; returns the rows now owed."""
     if turn.pull_request:
-        records.save(transaction, lane, memory_people.still_forgotten(transaction, turn.pull_request))
-        if turn.pull_request.sticky:
-            records.remember(transaction, lane, turn.pull_request.sticky)
-        memory.keep(transaction, lane, turn.pull_request)
+        # First: whoever moves a repository holds its row before those of its pull requests.
+        known = memory_homes.at_home(transaction, turn.pull_request)
+        records.save(transaction, lane, memory_people.still_forgotten(transaction, known))
+        if known.sticky:
+            records.remember(transaction, lane, known.sticky)
+        memory.keep(transaction, lane, known)
+    elif turn.effects:
+        memory_homes.not_moved(
+            transaction, {each.repository for each in turn.effects if not isinstance(each, Withdraw)}
+        )
     memory_replies.note(transaction, lane, turn.effects)
     for memo in turn.memos:
         memory_memos.write(transaction, lane, memo)
     deliveries.finish(transaction, lane, turn.done)
     deliveries.park(transaction, lane, turn.parked)
     return outbox.owe(transaction, lane, turn.effects)
+
+
+def told_of(turn: Turn) -> tuple[int, ...]:
+    """The repositories of which the turn says where they are."""
+    told = (memo for memo in turn.memos if isinstance(memo, RepositoryGained | RepositorySeen))
+    return tuple(memo.repository.id for memo in told)
 
 
 def sent(transaction: Transaction, row: OutboxRow, sticky: Sticky | None, then: tuple[Effect, ...]) -> None:

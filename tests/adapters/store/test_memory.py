@@ -11,7 +11,7 @@ import pytest
 from bot.domain.fixes import last_fixes
 from bot.domain.history import Ask, history, needed_since
 from bot.domain.memory import record_of
-from bot.domain.memos import Document, Forget, InstallationGone
+from bot.domain.memos import Document, Forget
 from bot.domain.model import Account, Item, Repository, Revision, Stance, Validator, Verdict
 from bot.domain.override import Audit, Choice, Override
 from bot.domain.ruling import Act, Ruling
@@ -20,8 +20,8 @@ from bot.domain.summary import WeekAsk, summary
 from bot.domain.summary import needed_since as week_needs
 from bot.domain.tracked import Observation, Tracked, Tracking
 from bot.domain.weeks import week_of
-from bot.ports import KeptConfig, Turn
-from tests.adapters.store.story import claim_one, delivery, owing, show
+from bot.ports import Turn
+from tests.adapters.store.story import claim_one, delivery
 from tests.builders import KNOWLEDGE_BASE, START, pull_request
 
 AUTHORS = tuple(Account(500 + number, f"agent-{number}[bot]", bot=True) for number in range(3))
@@ -165,31 +165,6 @@ async def test_a_forgotten_validators_last_word_is_still_their_last(store):
     after = await store.memory.records(HERE.id, week_needs(ask))
     assert summary(after, KNOWLEDGE_BASE, ask).weeks == summary(before, KNOWLEDGE_BASE, ask).weeks
     assert "user:1'" not in repr(after)
-
-
-async def test_an_uninstalled_owners_rows_go_and_others_stay(store):
-    chance = random.Random(9)
-    mine, theirs = generated(1, chance), generated(2, chance, ELSEWHERE)
-    await kept(store, replace(mine, merged=True), replace(theirs, merged=True))
-    await kept(store, replace(theirs, merged=True), memos=(InstallationGone(5),))
-    counted = [
-        len(await store.memory.records(where.id, START - timedelta(days=900))) for where in (HERE, ELSEWHERE)
-    ]
-    assert counted == [0, 1]
-    assert await store.load("pr:77:1") is None
-
-
-async def test_an_uninstalled_owners_configs_and_unsent_words_go_too(store):
-    keys = {"repository:77": 5, "owner:5:acme": 5, "owner:6:other": 6}
-    for key, installation in keys.items():
-        await store.keep_config(key, installation, KeptConfig(b"version: 1"))
-    claims = [await owing(store, show(), lane=lane) for lane in ("pr:77:1", "pr:79:2")]
-    await store.apply(claims[0], Turn(generated(1, random.Random(9)), (), ()))
-    await kept(store, generated(3, random.Random(9), ELSEWHERE), memos=(InstallationGone(5),))
-    for claim in claims:
-        await store.release(claim)
-    assert [key for key in keys if await store.config(key)] == ["owner:6:other"]
-    assert [claim.lane for claim in await store.claim(10) if claim.outbox] == ["pr:79:2"]
 
 
 async def test_a_dismissal_is_logged_and_overturns(store):

@@ -1,0 +1,60 @@
+"""When does what was left behind go for good?"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sqlalchemy import and_, delete, exists, or_, select, update
+
+from bot.adapters.store.database import Database
+from bot.adapters.store.memory_homes import WHOLE
+from bot.adapters.store.memory_people import forget_repository
+from bot.adapters.store.memory_schema import former, repository
+from bot.adapters.store.schema import delivery
+from bot.adapters.store.transaction import Transaction
+
+GRACE = 86_400.0
+"""Seconds in which a transfer's other half may still arrive: nothing is seen of it meanwhile."""
+REMEMBERED = 30 * 86_400.0
+"""Seconds after which no delivery is left that could be older than the loss."""
+
+
+async def erase(database: Database) -> int:
+    """Delete the memory of repositories that nobody has claimed in time; returns how many."""
+    gone = await database.read(_abandoned)
+    for repository_id in gone:
+        # One by one, so that nobody waits long; asked again, for it may just have been claimed.
+        await database.write(partial(_erase, repository_id))
+    await database.write(_empty_deliveries)
+    await database.write(_forget_losses)
+    return len(gone)
+
+
+def _abandoned(transaction: Transaction, which: int | None = None) -> tuple[int, ...]:
+    lost = and_(
+        former.c.installation_id == repository.c.installation_id,
+        or_(former.c.repository_id == repository.c.id, former.c.repository_id == WHOLE),
+        former.c.at < transaction.now - GRACE,
+    )
+    found = select(repository.c.id).where(exists().where(lost)).order_by(repository.c.id)
+    if which is not None:
+        found = found.where(repository.c.id == which).with_for_update()
+    return tuple(transaction.execute(found).scalars())
+
+
+def _erase(repository_id: int, transaction: Transaction) -> None:
+    for which in _abandoned(transaction, repository_id):
+        forget_repository(transaction, which)
+
+
+def _empty_deliveries(transaction: Transaction) -> None:
+    """What an uninstalled owner's repositories were heard to say."""
+    gone = select(former.c.installation_id).where(
+        former.c.repository_id == WHOLE, former.c.at < transaction.now - GRACE
+    )
+    told = and_(delivery.c.installation_id.in_(gone), delivery.c.body.is_not(None), delivery.c.body != b"{}")
+    transaction.execute(update(delivery).where(told).values(body=b"{}"))
+
+
+def _forget_losses(transaction: Transaction) -> None:
+    transaction.execute(delete(former).where(former.c.at < transaction.now - REMEMBERED))
