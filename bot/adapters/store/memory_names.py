@@ -12,7 +12,7 @@ from sqlalchemy import select
 from bot.adapters.store.memory_schema import forgotten
 from bot.adapters.store.transaction import Transaction, moment
 from bot.domain.memory import Record
-from bot.domain.model import GHOST, PullRequest, Validator, Verdict
+from bot.domain.model import GHOST, Item, PullRequest, Validator, Verdict
 from bot.domain.override import Audit, Override
 from bot.domain.ruling import Ruling
 from bot.domain.tracked import Observation
@@ -37,7 +37,11 @@ def anonymous(known: Known, who: int, until: datetime) -> Known:
         else verdict
         for verdict in known.verdicts
     )
-    return replace(known, author=GHOST if is_theirs else known.author, verdicts=verdicts)
+    nameless = replace(known, author=GHOST if is_theirs else known.author, verdicts=verdicts)
+    if isinstance(nameless, Record):
+        given = {verdict.id for verdict in known.verdicts if verdict not in verdicts}
+        return replace(nameless, stated=tuple(each for each in nameless.stated if each.verdict not in given))
+    return nameless
 
 
 def without_acts(known: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
@@ -82,4 +86,9 @@ class _Acts:
 
 
 def _unsigned(verdict: Verdict, key: str) -> Verdict:
-    return replace(verdict, validator=Validator(key, GHOST.login), url="", body_hash="", said="")
+    wordless = tuple(
+        Item(item.tag, place=item.place, inferred=item.inferred, aspect=item.aspect, severity=item.severity)
+        for item in verdict.items
+    )
+    unsigned = replace(verdict, validator=Validator(key, GHOST.login), items=wordless)
+    return replace(unsigned, url="", body_hash="", said="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -62,8 +63,7 @@ def export(transaction: Transaction, repository_id: int, account_id: int) -> dic
         "verdicts": [
             {"number": row.number, **verdict}
             for row in transaction.execute(judged)
-            for verdict in msgspec.json.decode(row.record)["verdicts"]
-            if verdict["validator"]["key"] == f"user:{account_id}"
+            for verdict in _given(msgspec.json.decode(row.record), f"user:{account_id}")
         ],
         "commands": [
             {"topic": row.topic, "at": moment(row.at).isoformat()} for row in transaction.execute(commands)
@@ -73,6 +73,15 @@ def export(transaction: Transaction, repository_id: int, account_id: int) -> dic
             for row in transaction.execute(rulings)
         ],
     }
+
+
+def _given(known: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:
+    """The verdicts of somebody, each with how it was put, in numbers (null where it had no words)."""
+    stated = {each["verdict"]: each for each in known.get("stated", ())}
+    for verdict in known["verdicts"]:
+        if verdict["validator"]["key"] == key:
+            put = {name: value for name, value in stated.get(verdict["id"], {}).items() if name != "verdict"}
+            yield {**verdict, "stated": put or None}
 
 
 def forget(transaction: Transaction, asked: Forget) -> None:

@@ -122,6 +122,23 @@ async def test_a_record_has_nobodys_words(store):
     assert "private" not in repr(found)
 
 
+async def test_a_reviewer_gets_the_numbers_of_their_verdicts_and_has_them_forgotten(store):
+    words = (Item("date_errors", words="this is bad"), Item("scope_error", words="fix it somehow"))
+    said, another = (
+        Verdict(f"review:{who}", Validator(f"user:{who}", name), Stance.REJECTS, START, "abc", items)
+        for who, name, items in ((1, "alice", words), (2, "bob", words[:1]))
+    )
+    await kept(store, replace(generated(1, random.Random(3)), verdicts=(said, another)))
+    (given,) = (await store.memory.export(HERE.id, 1))["verdicts"]
+    (before,) = await store.memory.records(HERE.id, START - timedelta(days=900))
+    assert (given["stated"]["items"], given["stated"]["vague"]) == (2, before.stated[0].vague)
+    assert given["stated"]["claims"]["claims"] == 0
+    await kept(store, generated(2, random.Random(1), THERE), memos=(Forget(HERE.id, 1, "alice", START, "k"),))
+    (after,) = await store.memory.records(HERE.id, START - timedelta(days=900))
+    assert [each.verdict for each in after.stated] == ["review:2"]
+    assert (await store.memory.export(HERE.id, 1))["verdicts"] == []
+
+
 async def test_an_author_is_found_by_any_spelling_of_the_login(store):
     known = generated(1, random.Random(3))
     await kept(store, replace(known, author=Account(9, "Rio_Agent[bot]", bot=True), merged=True))
