@@ -155,7 +155,8 @@ async def test_the_command_rejects_beside_what_its_giver_said_before(journey, pu
     journey.github.comment(pull, "alice", f"/feedback-reject date_errors {PAGE}:1 reason: month 13")
     await journey.settled()
     assert issues(journey, pull) == [["scope_error", "date_errors"]]
-    assert f"{PAGE}#L1) — `month 13` (Source: command by `alice`" in journey.comments(pull)[-1]
+    (body,) = [each for each in journey.comments(pull) if "<!-- REJECTION" in each]
+    assert f"{PAGE}#L1) — `month 13` (Source: command by `alice`" in body
     journey.later()
     journey.github.submit_review(pull, "alice", APPROVE)
     await journey.settled()
