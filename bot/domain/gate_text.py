@@ -24,7 +24,7 @@ def gate_block(failed: FailedGate, where: str = "", rules: Grounding | None = No
         lines.append(f"  - {failed.appealed}")
     elif doubted := next((each.grounding for each in failed.findings if is_doubted(each)), None):
         catalogue = (rules or Grounding()).catalogue
-        lines.append(f"  - Not confirmed: {not_confirmed(doubted.decisive, catalogue)}")
+        lines.append(f"  - Not confirmed: {not_confirmed(doubted.decisive, catalogue, doubted.also)}")
     elif failed.again:
         lines.append(f"  - Again: {failed.again}")
     return "\n".join(lines)

@@ -92,7 +92,7 @@ async def test_a_line_that_moved_is_found_again_when_another_validator_judges(jo
 
 async def test_a_value_is_compared_with_the_file(journey, pull):
     body = await rejected(journey, pull, "[scope_error] `timeout` is 60 in config/app.yml.")
-    assert "  - Not confirmed: the value is `30` (Source: contents @ " in body
+    assert "  - Not confirmed: the value is `30` (Source: `config/app.yml` @ " in body
 
 
 async def test_a_failed_check_confirms_and_its_words_are_its_annotations(journey, pull):
@@ -205,4 +205,4 @@ async def test_what_a_document_claims_is_looked_up_too(journey, pull):
     body = await rejected(journey, pull, DOCUMENT)
     (item,) = items(body)
     assert item["grounding"]["outcome"] == "contradicted"
-    assert "  - Not confirmed: the value is `30` (Source: contents @ " in body
+    assert "  - Not confirmed: the value is `30` (Source: `config/app.yml` @ " in body

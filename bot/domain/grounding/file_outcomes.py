@@ -11,6 +11,9 @@ from bot.domain.grounding.locate import Found, locate, text_of
 from bot.domain.grounding.observations import Definition, EntryKind, Observations, Text
 from bot.domain.grounding.result import Outcome, Result, Tool, contradicted, unverifiable, verified
 
+_LONGEST = 80
+"""Characters of what a claim is about that a note repeats."""
+
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
@@ -29,7 +32,7 @@ def existence(claim: Claim, seen: Observations) -> Result:
             return verified(Tool.TREE, found.path)
         if found.path != (claim.path or "").rstrip("/"):
             return unverifiable(f"there is `{found.path}`", Tool.TREE, found.path)
-        return contradicted(Tool.TREE, "it is in the repository", path=found.path)
+        return contradicted(Tool.TREE, f"`{found.path}` is in the repository", path=found.path)
     if not claim.holds and found.outcome is Outcome.CONTRADICTED:
         return verified(Tool.TREE)
     return found
@@ -43,9 +46,7 @@ def contents(claim: Claim, seen: Observations) -> Result:  # noqa: PLR0911  one 
     path, text = found
     if claim.form is Form.EMPTY:
         empty = not any(line.strip() for line in text.lines)
-        return (
-            verified(Tool.CONTENTS, path) if empty == claim.holds else _otherwise(path, "it has text", empty)
-        )
+        return verified(Tool.CONTENTS, path) if empty == claim.holds else _otherwise(path, empty)
     if claim.line and claim.line > len(text.lines):
         return contradicted(Tool.CONTENTS, f"the file has {_count(len(text.lines))}", path=path)
     hits = _hits(claim, text)
@@ -54,15 +55,15 @@ def contents(claim: Claim, seen: Observations) -> Result:  # noqa: PLR0911  one 
     loose = claim.subject if claim.form is Form.STATED else claim.subject.split("(")[0]
     if not claim.holds:
         if hits or _loose(loose, text.lines):
-            return contradicted(Tool.CONTENTS, f"it is there{_at(hits)}", path=path)
+            return contradicted(Tool.CONTENTS, f"{_subject(claim)} is there{_at(hits)}", path=path)
         return verified(Tool.CONTENTS, path)
     if hits and claim.form is Form.CALLED and text.definitions is None:
-        return unverifiable("it can not be told from a definition", Tool.CONTENTS, path)
+        return unverifiable(f"{_subject(claim)} can not be told from a definition", Tool.CONTENTS, path)
     if hits:
         return verified(Tool.CONTENTS, path, hits[0])
     if _loose(loose, text.lines):
-        return unverifiable("it is there only in another form", Tool.CONTENTS, path)
-    return contradicted(Tool.CONTENTS, "the file does not have it", path=path)
+        return unverifiable(f"{_subject(claim)} is there only in another form", Tool.CONTENTS, path)
+    return contradicted(Tool.CONTENTS, f"the file does not have {_subject(claim)}", path=path)
 
 
 def location(claim: Claim, seen: Observations) -> Result:
@@ -139,9 +140,8 @@ def _defined(claim: Claim, path: str, text: Text) -> Result:
         return verified(Tool.CONTENTS, path, at[0].line, at[0].end_line)
     if known:
         lines = ", ".join(str(each.line) for each in known[:3])
-        return replace(
-            contradicted(Tool.CONTENTS, f"it is defined at line {lines}", path=path), line=known[0].line
-        )
+        note = f"{_subject(claim)} is defined at line {lines}, not at {_lines(claim)}"
+        return replace(contradicted(Tool.CONTENTS, note, path=path), line=known[0].line)
     return _named_in(claim, path, name, known, text)
 
 
@@ -152,12 +152,13 @@ def _named_in(claim: Claim, path: str, name: str, known: list[Definition], text:
             return replace(verified(Tool.CONTENTS, path), note=f"defined at lines {lines}")
         return verified(Tool.CONTENTS, path, known[0].line, known[0].end_line)
     if known:
-        return contradicted(Tool.CONTENTS, f"it is defined at line {known[0].line}", path=path)
+        note = f"{_subject(claim)} is defined at line {known[0].line}"
+        return contradicted(Tool.CONTENTS, note, path=path)
     if not _word_lines(_leaf(name), text.lines):
         if claim.holds:
-            return contradicted(Tool.CONTENTS, "the file does not have that name", path=path)
+            return contradicted(Tool.CONTENTS, f"the file does not have {_subject(claim)}", path=path)
         return verified(Tool.CONTENTS, path)
-    return unverifiable("the name is there, a definition was not found", Tool.CONTENTS, path)
+    return unverifiable(f"{_subject(claim)} is there, a definition was not found", Tool.CONTENTS, path)
 
 
 def _is_named(definition: Definition, name: str) -> bool:
@@ -220,15 +221,29 @@ def _on_line(claim: Claim, path: str, hits: list[int]) -> Result:
     if there and claim.holds:
         return verified(Tool.CONTENTS, path, claim.line, claim.end_line)
     if there:
-        return contradicted(Tool.CONTENTS, f"line {there[0]} has it", path=path)
+        return contradicted(Tool.CONTENTS, f"line {there[0]} has {_subject(claim)}", path=path)
     if not claim.holds:
         return verified(Tool.CONTENTS, path, claim.line, claim.end_line)
-    note = f"it is at line {', '.join(map(str, hits[:3]))}" if hits else "the file does not have it"
+    note = f"the file does not have {_subject(claim)}"
+    if hits:
+        at = ", ".join(map(str, hits[:3]))
+        note = f"{_subject(claim)} is at line {at}, not at {_lines(claim)}"
     return replace(contradicted(Tool.CONTENTS, note, path=path), line=hits[0] if len(hits) == 1 else None)
 
 
-def _otherwise(path: str, note: str, empty: bool) -> Result:  # noqa: FBT001  a fact, not a switch
-    return contradicted(Tool.CONTENTS, "it is empty" if empty else note, path=path)
+def _otherwise(path: str, empty: bool) -> Result:  # noqa: FBT001  a fact, not a switch
+    return contradicted(Tool.CONTENTS, "the file is empty" if empty else "the file has text", path=path)
+
+
+def _subject(claim: Claim) -> str:
+    """What the claim is about, in code: a note may stand far from the words that it answers."""
+    return f"`{' '.join(claim.subject.split())[:_LONGEST]}`" if claim.subject.strip() else "that"
+
+
+def _lines(claim: Claim) -> str:
+    if claim.end_line and claim.end_line != claim.line:
+        return f"lines {claim.line} to {claim.end_line}"
+    return f"line {claim.line}"
 
 
 def _at(hits: list[int]) -> str:

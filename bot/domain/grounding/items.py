@@ -22,6 +22,8 @@ class ItemGrounding:
     moved_from: int | None = None
     allowed: bool = False
     """The config keeps a claim that nobody could look up, with a mark."""
+    also: tuple[Grounded, ...] = ()
+    """What else in the item's words is not so."""
 
     @property
     def outcome(self) -> Outcome:
@@ -65,7 +67,9 @@ def item_grounding(
     decisive = min(entries, key=_rank)
     located = _located(entries, place)
     found, moved = located or (place, None)
-    return ItemGrounding(decisive, found, moved)
+    wrong = {each.note: each for each in entries if each.outcome == Outcome.CONTRADICTED}
+    wrong.pop(decisive.note, None)
+    return ItemGrounding(decisive, found, moved, also=tuple(wrong.values()))
 
 
 def _rank(entry: Grounded) -> tuple[int, bool, int, int]:

@@ -22,7 +22,7 @@ def locate(path: str, seen: Observations) -> Found | Result:  # noqa: PLR0911  o
     """The thing at the path, by its full path or by the only one that ends so; else what that shows."""
     bare = path.rstrip("/").removeprefix("./")
     if not is_inside(bare):
-        return unverifiable("it is no path of this repository")
+        return unverifiable("that is no path of this repository")
     if entry := seen.entry(bare):
         return Found(bare, entry)
     if isinstance(seen.files.get(bare), Text):
@@ -65,12 +65,12 @@ def text_of(path: str, seen: Observations) -> tuple[str, Text] | Result:
     if isinstance(found, Result):
         return found
     if why := readable(found.path, found.entry):
-        return unverifiable(f"it is {why}", Tool.TREE, found.path)
+        return unverifiable(f"`{found.path}` is {why}", Tool.TREE, found.path)
     text = seen.files.get(found.path)
     if text is None:
         return unverifiable("the file was not read")
     if isinstance(text, Unread):
-        return unverifiable(f"it is {text.why}", Tool.CONTENTS, found.path)
+        return unverifiable(f"`{found.path}` is {text.why}", Tool.CONTENTS, found.path)
     return found.path, text
 
 

@@ -56,7 +56,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Why a file's text was not seen, in words that follow "it is"."""
+    """Why a file's text was not seen, in words that follow "the file is"."""
 
     why: str
 

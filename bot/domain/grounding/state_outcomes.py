@@ -80,19 +80,23 @@ def _standing(claim: Claim, branch: BranchState) -> tuple[bool | None, str]:
             if branch.mergeable is None:
                 return None, "GitHub has not worked it out yet"
             so = branch.mergeable is (claim.subject == "mergeable")
-            return so, f"GitHub {'can' if branch.mergeable else 'can not'} merge it"
+            return so, f"GitHub {'can' if branch.mergeable else 'can not'} merge the branch"
         case "behind" | "current":
             if branch.behind_by is None:
                 return None, "the branches were not compared"
             behind = branch.behind_by == int(claim.value) if claim.value else branch.behind_by > 0
             so = behind if claim.subject == "behind" else branch.behind_by == 0
-            return so, f"it is {branch.behind_by} commits behind"
+            return so, f"the branch is {_commits(branch.behind_by)} behind"
         case "commits":
             return branch.commits == int(
                 claim.value
-            ) if branch.commits else None, f"it has {branch.commits} commits"
+            ) if branch.commits else None, f"the branch has {_commits(branch.commits or 0)}"
         case _:
-            return branch.draft, "it is a draft" if branch.draft else "it is no draft"
+            return branch.draft, f"the pull request is {'a' if branch.draft else 'no'} draft"
+
+
+def _commits(count: int) -> str:
+    return "1 commit" if count == 1 else f"{count} commits"
 
 
 def _of_kind(runs: list[CheckRun], kind: str, kinds: Kinds) -> list[CheckRun]:

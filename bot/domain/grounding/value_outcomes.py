@@ -53,7 +53,7 @@ def dependency(claim: Claim, seen: Observations) -> Result:
     if not read:
         return unverifiable("no manifest was read", Tool.TREE if seen.tree else None)
     results = [_in_one(claim, path, versions(path, "\n".join(text.lines))) for path, text in read.items()]
-    naming = [result for result in results if result.note != _NOT_NAMED]
+    naming = [result for result in results if not result.note.startswith(_NOT_NAMED)]
     if naming:
         decided = [each for each in naming if each.outcome is not Outcome.UNVERIFIABLE] or naming
         same = {each.outcome for each in decided}
@@ -61,7 +61,7 @@ def dependency(claim: Claim, seen: Observations) -> Result:
     return _nowhere(claim, seen, results[0])
 
 
-_NOT_NAMED = "the manifest does not name it"
+_NOT_NAMED = "the manifest does not name "
 
 
 def _in_one(claim: Claim, path: str, known: Versions | None) -> Result:
@@ -70,17 +70,19 @@ def _in_one(claim: Claim, path: str, known: Versions | None) -> Result:
     wanted = known.get(folded(claim.subject))
     if wanted is None:
         result = verified(Tool.CONTENTS, path) if not claim.holds and not claim.value else None
-        return replace(result or contradicted(Tool.CONTENTS, "", path=path), note=_NOT_NAMED)
+        return replace(
+            result or contradicted(Tool.CONTENTS, "", path=path), note=f"{_NOT_NAMED}`{claim.subject}`"
+        )
     if not claim.value:
         if claim.holds:
             return verified(Tool.CONTENTS, path)
-        return contradicted(Tool.CONTENTS, "the manifest names it", path=path)
+        return contradicted(Tool.CONTENTS, f"the manifest names `{claim.subject}`", path=path)
     return _version(claim, path, wanted)
 
 
 def _version(claim: Claim, path: str, wanted: frozenset[str]) -> Result:
     if len(wanted) > 1:
-        return unverifiable("the manifest has several versions of it", Tool.CONTENTS, path)
+        return unverifiable(f"the manifest has several versions of `{claim.subject}`", Tool.CONTENTS, path)
     (written,) = wanted
     said = claim.value.strip()
     pinned, meant = exact(written), exact(said)
@@ -89,10 +91,12 @@ def _version(claim: Claim, path: str, wanted: frozenset[str]) -> Result:
     elif pinned and meant:
         same = False
     else:
-        return unverifiable(f"the manifest asks for `{written or 'any version'}`", Tool.CONTENTS, path)
+        return unverifiable(
+            f"the manifest asks for `{claim.subject} {written or 'in any version'}`", Tool.CONTENTS, path
+        )
     if same == claim.holds:
         return verified(Tool.CONTENTS, path)
-    return contradicted(Tool.CONTENTS, f"the manifest asks for `{written}`", path=path)
+    return contradicted(Tool.CONTENTS, f"the manifest asks for `{claim.subject} {written}`", path=path)
 
 
 def _same(one: str, other: str) -> bool:
@@ -106,5 +110,5 @@ def _nowhere(claim: Claim, seen: Observations, first: Result) -> Result:
     complete = seen.tree is not None and not seen.tree.truncated
     if complete and all(isinstance(seen.files.get(path), Text) for path in listed):
         return first
-    what = "no manifest that was read names it"
+    what = f"no manifest that was read names `{claim.subject}`"
     return unverifiable(what, Tool.CONTENTS) if claim.holds or first.outcome else first

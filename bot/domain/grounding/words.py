@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bot.domain.choices import ClaimType
 from bot.domain.escape import code_span
@@ -12,16 +12,24 @@ from bot.domain.grounding.items import ItemGrounding
 from bot.domain.grounding.result import Outcome, Tool
 from bot.domain.rules import Grounding
 
+MOST_ALSO = 2
+"""How many more wrong claims of an item are named."""
 
-def not_confirmed(entry: Grounded, rules: Mapping[ClaimType, ClaimRule] = DEFAULTS) -> str:
+
+def not_confirmed(
+    entry: Grounded, rules: Mapping[ClaimType, ClaimRule] = DEFAULTS, also: Sequence[Grounded] = ()
+) -> str:
     """Why the claim is not repeated as a fact, with the nearest name, or with what would verify it."""
-    why = _safe(entry.note or "nothing shows it")
-    text = f"{why}{source(entry)}."
+    text = f"{_why(entry)}."
     if entry.nearest:
-        return f"{text} Nearest name: {code_span(entry.nearest, 200)}"
-    if entry.outcome == Outcome.UNVERIFIABLE:
-        return f"{text} Would verify it: {rules[ClaimType(entry.type)].would_verify}."
-    return text
+        text = f"{text} Nearest name: {code_span(entry.nearest, 200)}"
+    elif entry.outcome == Outcome.UNVERIFIABLE:
+        text = f"{text} Would verify it: {rules[ClaimType(entry.type)].would_verify}."
+    if not also:
+        return text
+    named = "; ".join(map(_why, also[:MOST_ALSO]))
+    rest = f"; and {len(also) - MOST_ALSO} more" if len(also) > MOST_ALSO else ""
+    return f"{text.removesuffix('.')}. Also: {named}{rest}."
 
 
 def source(entry: Grounded) -> str:
@@ -29,6 +37,8 @@ def source(entry: Grounded) -> str:
     if not entry.tool:
         return ""
     seen = f"check {code_span(entry.check)}" if entry.check else entry.tool
+    if entry.tool == Tool.CONTENTS and entry.path:
+        seen = code_span(entry.path, 200)
     return f" (Source: {seen} @ {entry.head[:7]})"
 
 
@@ -56,6 +66,10 @@ def _seen(grounding: ItemGrounding) -> str:
         where = f"{entry.path}:{entry.line}" if entry.line else entry.path
         return f"{code_span(where, 200)} @ {entry.head[:7]}"
     return entry.source
+
+
+def _why(entry: Grounded) -> str:
+    return f"{_safe(entry.note or 'nothing shows it')}{source(entry)}"
 
 
 def _safe(note: str) -> str:

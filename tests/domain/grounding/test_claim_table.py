@@ -29,6 +29,25 @@ def test_a_claim_has_its_type_and_its_outcome(row):
     assert judged(row) == (row.type, row.outcome)
 
 
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("`parse_token()` is at src/auth.py:4", "`parse_token()` is at line 8, not at line 4"),
+        ("Line 5 of src/auth.py contains `TTL = 60`.", "`TTL = 60` is at line 4, not at line 5"),
+        ("src/auth.py contains `TTL = 90`.", "the file does not have `TTL = 90`"),
+        ("There is no `src/auth.py`.", "`src/auth.py` is in the repository"),
+        ("package.json depends on lodash 4.17.20.", "the manifest asks for `lodash 4.17.21`"),
+    ],
+)
+def test_what_is_so_instead_names_what_it_is_about(text, note):
+    assert ground(find(text)[0], SEEN).note == note
+
+
+def test_no_note_begins_with_a_word_that_stands_for_something_unnamed():
+    notes = {ground(claim, SEEN).note for row in TABLE for claim in find(row.text)}
+    assert [note for note in notes if note.startswith(("it ", "this "))] == []
+
+
 def test_the_table_is_large_enough():
     assert len({row.text for row in TABLE}) == len(TABLE) >= 150
 

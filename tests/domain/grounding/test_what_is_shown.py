@@ -103,6 +103,16 @@ def test_items_beyond_the_first_that_were_not_confirmed_are_listed():
     assert "- `date_errors`, `claims/gone2.md:5`: that file is not in the repository" in body
 
 
+def test_every_wrong_claim_of_an_item_is_named_with_what_it_is_about():
+    words = f"Line 3 of {PAGE} contains `source: x`. Line 2 of {PAGE} contains `type: rumour`."
+    body = shown(said=review(3, f"[scope_error] The body is thin. {words}"))
+    (doubt,) = re.findall(r"^  - Not confirmed: (.*)$", body, re.MULTILINE)
+    assert doubt == (
+        f"`source: x` is at line 4, not at line 3 (Source: `{PAGE}` @ 1111111)."
+        f" Also: the file does not have `type: rumour` (Source: `{PAGE}` @ 1111111)."
+    )
+
+
 def test_an_unverified_claim_is_kept_with_a_mark_where_the_config_allows_it():
     # row 125
     rules = replace(RULES, grounding=Grounding(allow_unverified_claim=True))
