@@ -24,7 +24,7 @@ from bot.domain.commands.replies import (
     record_elsewhere,
     wrong_use,
 )
-from bot.domain.commands.ruling_text import appealed_text, dismissed_text, not_open_text
+from bot.domain.commands.ruling_text import appealed_text, dismissed_text, not_open_text, rejected_text
 from bot.domain.comment import Site
 from bot.domain.effects import Effect
 from bot.domain.history import History
@@ -35,7 +35,7 @@ from bot.domain.model import Account, PullRequest
 from bot.domain.replied import Replied
 from bot.domain.rules import Rules
 from bot.domain.ruling import Act, Ruling
-from bot.domain.rulings import in_force
+from bot.domain.rulings import in_force, open_appeals
 from bot.domain.thread_effects import Face, React, Reply, Where
 
 
@@ -147,7 +147,10 @@ def _history(asked: asks.HistoryAsked, ground: _Ground, seen: React) -> Outcome:
 
 def _explained(asked: asks.ExplainAsked, ground: _Ground, seen: React) -> Outcome:
     where = ground.pull_request.repository
-    return _answered(ground, explain_text(asked.tag, ground.rules.gates, where, ground.site.web), seen)
+    text = explain_text(
+        asked.tag, ground.rules.gates, where, ground.site.web, may_appeal=not ground.order.account.bot
+    )
+    return _answered(ground, text, seen)
 
 
 def _dismissed(asked: asks.DismissAsked, ground: _Ground, seen: React) -> Outcome:
@@ -179,9 +182,11 @@ def _rejected(asked: asks.RejectAsked, ground: _Ground, seen: React) -> Outcome:
     rulings = tuple(_ruling(Act.REJECT, tag, asked.reason or "", ground) for tag in asked.tags)
     known, order = ground.pull_request, ground.order
     page = f"{ground.site.web.pull_url(known.repository, known.number)}{_ANCHORS[order.where]}{order.id}"
-    known = rejected_by_command(known, asked, order, ground.facts.role, page)
-    known = replace(known, rulings=(*known.rulings, *rulings))
-    return Outcome(known, (seen,))
+    appeals = open_appeals(known)
+    refused = [appeals[tag] for tag in asked.tags if tag in appeals]
+    after = rejected_by_command(known, asked, order, ground.facts.role, page)
+    text = rejected_text(rulings, refused, open_tags(after), ground.rules.gates)
+    return _answered(replace(ground, pull_request=after), text, seen, *rulings)
 
 
 def _selected(asked: asks.SelectAsked, ground: _Ground, seen: React) -> Outcome:

@@ -9,10 +9,11 @@ from bot.decisions.orders import Order
 from bot.domain.commands.asked import RejectAsked
 from bot.domain.events import CommentSeen
 from bot.domain.gates import Gates
-from bot.domain.iterations import standing
+from bot.domain.iterations import current
 from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
 from bot.domain.origin import hash_of
 from bot.domain.rules import Rules
+from bot.domain.rulings import in_force
 from bot.domain.tags import bounded, hear
 
 _BLOCKING = frozenset({"critical", "major"})
@@ -64,9 +65,11 @@ def rejected_by_command(
     """
     account = order.account
     key = f"user:{account.id}"
+    # Without what was dismissed: naming one tag now does not name another one again.
+    present = current(pull_request, in_force(pull_request))
     before = [
         verdict
-        for verdict in standing(pull_request.verdicts)
+        for verdict in (present.standing if present else ())
         if verdict.validator.key == key and verdict.stance is Stance.REJECTS
     ]
     said = [Item(tag, words=asked.reason or "", place=asked.place, url=url) for tag in asked.tags]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.decisions.command import CommandFacts, Outcome, decide
+from bot.decisions.command import CommandFacts, Outcome, decide, open_tags
 from bot.decisions.orders import orders_in
 from bot.domain.commands.replies import Stored, forget_text, help_text
 from bot.domain.events import CommentSeen
@@ -124,3 +124,52 @@ def test_forgetting_without_confirm_forgets_nothing():
 def test_forgetting_with_confirm_forgets_the_giver():
     outcome = decided("/feedback-forget confirm", stored=Stored(pull_requests=2))
     assert outcome.memos == (Forget(REPOSITORY.id, BOB.id, "bob", at(6), KEY),)
+
+
+APPEAL = Ruling(Act.APPEAL, "date_errors", RIO.id, "rio", at(3), HEADS[0], "it is", "comment:70/0")
+
+
+@pytest.mark.parametrize(
+    ("body", "known", "answer"),
+    [
+        (
+            "/feedback-reject near_duplicate reason: it is there already",
+            REJECTED,
+            (
+                "Rejected `1111111` for `near_duplicate`: `it is there already`. "
+                "3 tags open: `date_errors`, `scope_error` and `near_duplicate`.\n"
+            ),
+        ),
+        (
+            "/feedback-reject date_errors",
+            replace(REJECTED, rulings=(APPEAL,)),
+            (
+                "Rejected `1111111` for `date_errors`. The appeal of `rio` against `date_errors` is refused. "
+                "2 tags open: `date_errors` and `scope_error`.\n"
+            ),
+        ),
+        (
+            "/feedback-reject date_error",
+            REJECTED,
+            (
+                "Rejected `1111111` for `date_error`. No gate has the tag `date_error`, so it is only a warning. "
+                "Did you mean `date_errors`? 3 tags open: `date_errors`, `scope_error` and `date_error`.\n"
+            ),
+        ),
+    ],
+    ids=["a verdict", "an appeal refused", "a tag that no gate has"],
+)
+def test_rejecting_is_answered_with_what_it_does(body, known, answer):
+    outcome = decided(body, known=known)
+    assert (outcome.reactions, [each.body for each in outcome.replies]) == ((EYES,), [answer])
+
+
+def test_rejecting_for_one_tag_does_not_bring_back_another_that_was_dismissed():
+    gone = Ruling(Act.DISMISS, "date_errors", BOB.id, "bob", at(2), HEADS[0], "it is right", "comment:71/0")
+    outcome = decided("/feedback-reject near_duplicate", ALICE, replace(REJECTED, rulings=(gone,)))
+    assert open_tags(outcome.pull_request) == ("scope_error", "near_duplicate")
+
+
+def test_a_bot_is_not_told_to_appeal():
+    (to_bot,), (to_person,) = (decided("/feedback-explain date_errors", by).replies for by in (RIO, BOB))
+    assert ["/feedback-appeal" in reply.body for reply in (to_bot, to_person)] == [False, True]

@@ -29,9 +29,11 @@ class Who:
     def __str__(self) -> str:
         """Who, in words."""
         role = "anyone who can read" if self.least is Permission.READ else f"`{self.least.value}` or more"
+        if self.bot_author:
+            return role
         if self.author_too:
-            return f"the author, or {role}"
-        return f"{role}, not the author, no bot" if self.not_author else role
+            return f"the author, or {role}, no bot"
+        return f"{role}, not the author, no bot" if self.not_author else f"{role}, no bot"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ _LONG = 300  # characters of an example
 _TAGS = 60  # in the list of all gates
 
 
-def explain_text(tag: str, gates: Gates, repository: Repository, web: Web) -> str:
+def explain_text(tag: str, gates: Gates, repository: Repository, web: Web, *, may_appeal: bool = True) -> str:
     """The gate with its fix and examples, or the nearest one there is."""
     gate = gates.get(tag)
     if gate is None:
@@ -22,7 +22,7 @@ def explain_text(tag: str, gates: Gates, repository: Repository, web: Web) -> st
         f"Fix: {quiet(gate.fix)}",
         _examples(gate),
         _guide(gate, repository, web),
-        _footer(tag),
+        _footer(tag, may_appeal=may_appeal),
     )
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -47,9 +47,10 @@ def _guide(gate: Gate, repository: Repository, web: Web) -> str:
     return f"More: [{code_span(gate.guide)}]({address}{f'#{heading}' if heading else ''})"
 
 
-def _footer(tag: str) -> str:
-    appeal, history = code_span(f"/feedback-appeal {tag} reason: …"), code_span(f"/feedback-history {tag}")
-    return f"<sub>Wrong here: {appeal} · how often: {history} · all commands: `/feedback-help`</sub>"
+def _footer(tag: str, *, may_appeal: bool) -> str:
+    wrong = f"Wrong here: {code_span(f'/feedback-appeal {tag} reason: …')} · " if may_appeal else ""
+    often = f"{'how' if may_appeal else 'How'} often: {code_span(f'/feedback-history {tag}')}"
+    return f"<sub>{wrong}{often} · all commands: `/feedback-help`</sub>"
 
 
 def _unknown(tag: str, gates: Gates) -> str:

@@ -14,6 +14,9 @@ from bot.domain.prose import Kind, mask
 MOST = 3
 """Commands of one comment that are answered; each is a comment of ours."""
 
+_SHARED = 5
+"""Letters at the beginning by which a longer slip is still known: `explane`, `selection`."""
+
 _LINE = re.compile(rf"^[ ]{{0,3}}{PREFIX}([a-z]+)(?![\w/-])([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 _NOT_OWN = (Kind.CODE, Kind.FENCE, Kind.QUOTE, Kind.COMMENT, Kind.HTML, Kind.LINK, Kind.IMAGE)
 
@@ -60,5 +63,7 @@ def _read(name: str, rest: str) -> Given | WrongUse | None:
 
 def _misspelt(name: str) -> WrongUse | None:
     """What was most likely meant; a word that is far from ours belongs to another bot."""
-    meant = command_named(nearest(name, (command.name for command in COMMANDS)) or "")
+    names = [command.name for command in COMMANDS]
+    alike = (known for known in names if len(known) > _SHARED and known[:_SHARED] == name[:_SHARED])
+    meant = command_named(nearest(name, names) or next(alike, ""))
     return WrongUse(meant, f"there is no `{PREFIX}{name}`") if meant else None

@@ -62,11 +62,14 @@ def export_text(login: str, repository: Repository, public_url: str | None) -> s
 
 
 def forget_text(login: str, stored: Stored, *, done: bool = False) -> str:
-    """What goes, or what is gone; counts without a name stay, so that a week's numbers stay true."""
+    """What goes, or what is gone, and what stays: counts without a name, and what is still worked on."""
     if stored.is_nothing:
         return f"Nothing is stored about {person(login)} in this repository.\n"
     what = _stored(stored)
-    kept = "Numbers of past weeks stay, without a name."
+    kept = (
+        "What is counted stays, without name and words: a verdict that stands goes on standing. "
+        "What belongs to an open pull request keeps both until that is closed."
+    )
     if done:
         return f"Deleted for {person(login)} in this repository: {what}. {kept}\n"
     return (
@@ -79,10 +82,11 @@ def record_elsewhere(login: str, repository: Repository, public_url: str | None)
     """Where a person's record can be read, since a public thread is not the place."""
     path = f"/api/v1/repos/{repository.full_name}/authors/{login}/patterns"
     command = code_span(f"whetstone history {repository.full_name} {login}", 300)
-    where = "" if public_url is None else f"at {code_span(f'GET {public_url}{path}', 300)}, or "
+    address = code_span(f"GET {public_url}{path}", 300)
+    api = "" if public_url is None else f"Whoever has `triage` or more here reads it at {address}. "
     return (
-        f"The record of {person(login)} is not shown in a public thread. With `triage` or more in this "
-        f"repository it can be read {where}with {command} by whoever runs this bot.\n"
+        f"The record of {person(login)} is not shown in a public thread. {api}"
+        f"Whoever runs this bot reads it with {command}.\n"
     )
 
 

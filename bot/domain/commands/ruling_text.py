@@ -1,4 +1,4 @@
-"""What `/feedback-dismiss` and `/feedback-appeal` are answered with, and how both show in the comment."""
+"""What rejecting, dismissing and appealing by command is answered with, and how it shows in the comment."""
 
 from __future__ import annotations
 
@@ -27,6 +27,22 @@ def appealed_text(ruling: Ruling) -> str:
     )
 
 
+def rejected_text(
+    rulings: Sequence[Ruling], appeals: Sequence[Ruling], left: Sequence[str], gates: Gates
+) -> str:
+    """The tags are held against the revision, which appeals that refuses, and which tags no gate has."""
+    tags = joined([code_span(ruling.tag) for ruling in rulings])
+    first = rulings[0]
+    why = f": {code_span(first.reason, 300)}" if first.reason else ""
+    said = [
+        f"Rejected {code_span(short(first.head))} for {tags}{why}.",
+        *(f"The appeal of {person(one.by)} against {code_span(one.tag)} is refused." for one in appeals),
+        *(_no_gate(one.tag, gates) for one in rulings if one.tag not in gates),
+        _left(left),
+    ]
+    return f"{' '.join(said)}\n"
+
+
 def not_open_text(tag: str, open_tags: Sequence[str], gates: Gates) -> str:
     """The tag is not held against this pull request; which ones are."""
     near = gates.nearest(tag) if tag not in gates else None
@@ -47,6 +63,12 @@ def dismissed_line(rulings: Sequence[Ruling]) -> str:
 def appealed_line(ruling: Ruling) -> str:
     """The words at a gate."""
     return f"Appealed: by {person(ruling.by)}, {code_span(ruling.reason, _REASON)}"
+
+
+def _no_gate(tag: str, gates: Gates) -> str:
+    near = gates.nearest(tag)
+    meant = f" Did you mean {code_span(near)}?" if near else ""
+    return f"No gate has the tag {code_span(tag)}, so it is only a warning.{meant}"
 
 
 def _what(ruling: Ruling) -> str:

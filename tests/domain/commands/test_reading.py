@@ -118,10 +118,19 @@ def test_wrong_use_says_what_is_wrong(line, what):
     assert asked(line) == [what]
 
 
-def test_a_misspelt_command_gets_the_one_that_was_meant():
-    assert commands_in("/feedback-histroy") == (
-        WrongUse(command_named("history"), "there is no `/feedback-histroy`"),
-    )
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("histroy", "history"),
+        ("explane", "explain"),
+        ("explanation", "explain"),
+        ("selection", "select"),
+        ("rejected", "reject"),
+    ],
+)
+def test_a_misspelt_command_gets_the_one_that_was_meant(written, meant):
+    line = f"/feedback-{written}"
+    assert commands_in(line) == (WrongUse(command_named(meant), f"there is no `{line}`"),)
 
 
 @pytest.mark.parametrize(
@@ -213,12 +222,12 @@ def test_who_may_in_words():
     assert [str(command.who) for command in COMMANDS] == [
         "anyone who can read",
         "anyone who can read",
-        "the author, or `write` or more",
+        "the author, or `write` or more, no bot",
         "`write` or more, not the author, no bot",
         "`write` or more, not the author, no bot",
         "`write` or more, not the author, no bot",
-        "anyone who can read",
-        "anyone who can read",
+        "anyone who can read, no bot",
+        "anyone who can read, no bot",
         "anyone who can read",
     ]
-    assert str(Who(Permission.TRIAGE)) == "`triage` or more"
+    assert str(Who(Permission.TRIAGE)) == "`triage` or more, no bot"

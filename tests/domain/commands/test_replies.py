@@ -55,6 +55,13 @@ def test_a_gate_is_explained_with_examples():
     )
 
 
+def test_whoever_may_not_appeal_is_not_told_to():
+    text = explain_text("date_errors", PACK, HERE, Web(), may_appeal=False)
+    assert text.endswith(
+        "\n\n<sub>How often: `/feedback-history date_errors` · all commands: `/feedback-help`</sub>\n"
+    )
+
+
 def test_a_gate_links_to_the_repositorys_own_guide():  # row 168
     text = explained("odd_gate", Gates((HOSTILE,)))
     assert (
@@ -107,23 +114,28 @@ def test_forgetting_says_what_would_go_and_wants_a_confirmation():
     stored = Stored(pull_requests=14, verdicts=1, commands=3)
     assert forget_text("bob", stored) == (
         "Stored about `bob` in this repository: 14 pull requests, 1 verdict and 3 commands. "
-        "Numbers of past weeks stay, without a name. This can't be undone.\n\n"
+        "What is counted stays, without name and words: a verdict that stands goes on standing. "
+        "What belongs to an open pull request keeps both until that is closed. This can't be undone.\n\n"
         "To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`\n"
     )
     assert forget_text("bob", stored, done=True) == (
         "Deleted for `bob` in this repository: 14 pull requests, 1 verdict and 3 commands. "
-        "Numbers of past weeks stay, without a name.\n"
+        "What is counted stays, without name and words: a verdict that stands goes on standing. "
+        "What belongs to an open pull request keeps both until that is closed.\n"
     )
     assert forget_text("bob", Stored()) == "Nothing is stored about `bob` in this repository.\n"
 
 
 def test_a_persons_record_is_read_elsewhere():
     assert record_elsewhere("bob", HERE, "https://whetstone.example.org") == (
-        "The record of `bob` is not shown in a public thread. With `triage` or more in this repository it can be "
-        "read at `GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/patterns`, or with "
-        "`whetstone history acme/knowledge bob` by whoever runs this bot.\n"
+        "The record of `bob` is not shown in a public thread. Whoever has `triage` or more here reads it at "
+        "`GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/patterns`. "
+        "Whoever runs this bot reads it with `whetstone history acme/knowledge bob`.\n"
     )
-    assert "it can be read with `whetstone history" in record_elsewhere("bob", HERE, None)
+    assert record_elsewhere("bob", HERE, None) == (
+        "The record of `bob` is not shown in a public thread. "
+        "Whoever runs this bot reads it with `whetstone history acme/knowledge bob`.\n"
+    )
 
 
 @pytest.mark.parametrize(
