@@ -20,7 +20,9 @@ _KEY = "feedback_items"
 _LANGUAGES = frozenset({"json", "yaml", "yml"})
 _LINES = re.compile(r"L?(\d{1,7})(?:\s*[-–]\s*L?(\d{1,7}))?")
 _PATH_AND_PLACE = re.compile(r"(?P<path>[^\s:]+\.[^\s:]+|[^\s:]+/[^\s:]+):(?P<place>.+)")
+_PARTS = frozenset({"function", "section", "element"})
 _LONGEST = 1000
+_LONGEST_PART = 200
 
 
 def items_in(body: str, url: str = "") -> tuple[Item, ...]:
@@ -76,6 +78,8 @@ def _item(tree: Any, path: str, url: str) -> Item | None:
         evidence=_text(evidence, "test_result")[:500] or None,
         metric=_text(evidence, "metric")[:500] or None,
         reference=_text(evidence, "reference")[:500] or None,
+        score=_score(tree),
+        part=_inside(location),
     )
 
 
@@ -92,6 +96,22 @@ def _place(location: Any, target: str) -> Place | None:
     if not _is_path(path):
         return None
     return Place(path, line or None, end if line and end and end > line else None)
+
+
+def _inside(location: Any) -> tuple[str, str] | None:
+    """The function, section or element that the document names in place of lines."""
+    kind, reference = _text(location, "type"), _text(location, "reference").strip()
+    if kind not in _PARTS:
+        return None
+    inside = _PATH_AND_PLACE.fullmatch(reference)
+    named = (inside["place"] if inside else reference).strip()[:_LONGEST_PART]
+    return (kind, named) if named and not _LINES.fullmatch(named) else None
+
+
+def _score(tree: Any) -> float | None:
+    value = _part(tree, "score")
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if fits else None
 
 
 def _is_path(text: str) -> bool:

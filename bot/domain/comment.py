@@ -199,9 +199,9 @@ def _then_checks(feedback: Feedback) -> str:
 
 def _gate(failed: FailedGate, feedback: Feedback, site: Site) -> str:
     repository, head = feedback.pull_request.repository, feedback.iteration.head
-    moved = {finding.item.place: was for finding in failed.findings if (was := _moved(finding))}
+    notes = {finding.item.place: note for finding in failed.findings if (note := _note(finding))}
     places = [
-        site.web.blob(repository, head, place) + moved.get(place, "") for place in failed.places[:MOST_PLACES]
+        site.web.blob(repository, head, place) + notes.get(place, "") for place in failed.places[:MOST_PLACES]
     ]
     if len(failed.places) > MOST_PLACES:
         places.append(f"{len(failed.places) - MOST_PLACES} more")
@@ -214,9 +214,11 @@ def _is_one_review(feedback: Feedback) -> bool:
     return len(feedback.rejecting) == 1 and feedback.rejecting[0].id.startswith("review:")
 
 
-def _moved(finding: Finding) -> str:
-    """That a line was found again, and where it was before."""
-    found = finding.grounding
+def _note(finding: Finding) -> str:
+    """What inside the file; or that a line was found again, and where it was before."""
+    found, place = finding.grounding, finding.item.place
+    if place and place.line is None and finding.item.part:
+        return f" ({code_span(finding.item.part[1])})"
     if found is None or found.moved_from is None or found.place is None:
         return ""
     return f" (moved: line {found.moved_from} → {found.place.end_line or found.place.line})"

@@ -10,11 +10,13 @@ from bot.domain.feedback import FailedGate, Feedback, Finding
 from bot.domain.gates import Aspect
 from bot.domain.grounding.paths import is_secret
 from bot.domain.iterations import phase
-from bot.domain.model import Place
+from bot.domain.model import Item
+from bot.domain.weights import SCORING
 
 SCHEMA_ID = "https://aiwg.io/schemas/actionable-feedback/v1"
 GENERIC_FIX = "See the repository's quality gates."
 _LEAST, _MOST_WORDS, _MOST_ACTION = 20, 500, 1000
+_WEIGHTS = SCORING.weights.severities
 
 Json = dict[str, object]
 
@@ -119,15 +121,17 @@ def _target(feedback: Feedback) -> Json:
 
 def _item(finding: Finding, failed: FailedGate, rank: int) -> Json:
     item, gate = finding.item, failed.gate
+    severity = item.severity or _severity(failed)
     found: Json = {
         "tag": failed.tag,
         "gate": failed.name,
         "blocking": failed.blocking,
         "status": failed.status,
         "aspect": item.aspect or (gate.aspect.value if gate else Aspect.CORRECTNESS.value),
-        "severity": item.severity or _severity(failed),
+        "severity": severity,
+        "score": item.score if item.score is not None else round(1 - _WEIGHTS[severity], 2),
         "issue": issue_text(finding, failed),
-        "location": _location(item.place, item.context_before, item.context_after),
+        "location": _location(item),
         "suggestion": _suggestion(finding, failed, rank),
         "auto_fixable": failed.is_auto_fixable,
         "by": f"check:{finding.by.name}" if finding.by.check else finding.by.name,
@@ -176,9 +180,11 @@ def _severity(failed: FailedGate) -> str:
     return "critical" if failed.gate and failed.gate.aspect is Aspect.SECURITY else "major"
 
 
-def _location(place: Place | None, before: str, after: str) -> Json:
+def _location(item: Item) -> Json:
+    place, before, after = item.place, item.context_before, item.context_after
     if place is None:
-        return {"type": "path", "reference": "."}
+        kind, named = item.part or ("path", ".")
+        return {"type": kind, "reference": named}
     around: Json = {}
     if is_secret(place.path):  # lines of such a file are never quoted
         before = after = ""
@@ -186,6 +192,9 @@ def _location(place: Place | None, before: str, after: str) -> Json:
         around["context_before"] = before
     if after:
         around["context_after"] = after
+    if place.line is None and item.part:
+        kind, named = item.part
+        return {"type": kind, "reference": named, "path": place.path, **around}
     if place.line is None:
         return {"type": "path", "reference": place.path, "path": place.path, **around}
     if place.end_line is None or place.end_line == place.line:

@@ -84,6 +84,10 @@ class Item:
     """A number that shows it: coverage, or how many there are."""
     reference: str | None = None
     """Where the rule is written, by the validator's word."""
+    score: float | None = None
+    """How good this is, from 0 to 1, by the validator's word."""
+    part: tuple[str, str] | None = None
+    """What inside the file, where no line is given: `("function", "parse_token()")`."""
     origin: Origin | None = None
     """Whence it comes, where that is not the same as for the rest of its verdict."""
 

@@ -96,6 +96,27 @@ def test_the_place_is_read_as_the_document_means_it(location, target, place):  #
     assert item.place == place
 
 
+@pytest.mark.parametrize(
+    ("location", "part"),
+    [
+        ({"type": "function", "reference": "src/auth.py:parse_token()"}, ("function", "parse_token()")),
+        ({"type": "section", "reference": "Installing"}, ("section", "Installing")),
+        ({"type": "element", "reference": "#login"}, ("element", "#login")),
+        ({"type": "function", "reference": "42"}, None),
+        ({"type": "line", "reference": "42"}, None),
+    ],
+)
+def test_what_inside_a_file_is_meant_is_kept_where_no_line_is_given(location, part):  # row 32
+    (item,) = items_of(document({**ITEM, "location": location}))
+    assert item.part == part
+
+
+@pytest.mark.parametrize(("given", "kept"), [(0, 0.0), (0.25, 0.25), (1.5, None), ("1", None), (True, None)])
+def test_the_validators_own_score_is_kept(given, kept):  # row 28
+    (item,) = items_of(document({**ITEM, "score": given}))
+    assert item.score == kept
+
+
 def test_an_item_without_a_tag_is_kept_with_its_aspect():
     (item,) = items_of(document({**ITEM, "tag": None}))
     assert (item.tag, item.aspect, item.severity) == (None, "correctness", "critical")

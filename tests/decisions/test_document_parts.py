@@ -10,6 +10,7 @@ from bot.decisions.pull_request import decide, feedback_on
 from bot.decisions.verdicts import with_reviews
 from bot.domain.diff import FileDiff
 from bot.domain.document import document
+from bot.domain.effects import ShowComment
 from bot.domain.events import CheckSeen
 from bot.domain.facts import Facts
 from bot.domain.grounding.observations import Observations, Text
@@ -67,6 +68,22 @@ def test_the_hunk_gives_the_lines_before_and_the_file_those_after():  # row 34
     location = items(read)[0]["location"]
     assert location["context_before"] == "type: claim\ndomain: markets\nsource: x"
     assert location["context_after"] == "line 6\nline 7\nline 8"
+
+
+@pytest.mark.parametrize("kind", ["function", "section", "element"])
+def test_a_named_part_of_a_file_stays_the_place_that_was_named(kind):  # rows 32, 33
+    said = replace(SAID, documents=(Item("scope_error", "too wide", Place(PAGE), part=(kind, "a thing")),))
+    found = next(item for item in items(facts(said)) if item["tag"] == "scope_error")
+    assert found["location"] == {"type": kind, "reference": "a thing", "path": PAGE}
+    (shown,) = [effect for effect in decided(facts(said)).effects if isinstance(effect, ShowComment)]
+    assert f"{PAGE}) (`a thing`) — `too wide`" in shown.body
+
+
+def test_an_item_has_the_score_that_was_given_or_that_its_severity_has():  # row 28
+    given = Item("scope_error", "too wide", severity="minor", score=0.3)
+    said = replace(SAID, documents=(given, Item("near_duplicate"), Item(None, "slow", severity="critical")))
+    scores = {item.get("tag"): item["score"] for item in items(facts(said))}
+    assert scores == {"date_errors": 0.6, "scope_error": 0.3, "near_duplicate": 0.9, None: 0.0}
 
 
 def test_the_diff_of_the_revision_gives_the_lines_around_a_place():  # row 34
