@@ -67,12 +67,16 @@ class CommitTurns:
         found: dict[str, tuple[PullRequestSnapshot, ...]],
     ) -> None:
         numbers = event.numbers if isinstance(event, CheckSeen) else ()
-        if numbers and await self._all_known(event.repository.id, numbers):
+        if isinstance(event, ConfigPushed) and event.in_force:
+            await self.heads.begin(event.repository, event.head)
+        if numbers and not await self._all_known(event.repository.id, numbers):
+            numbers = ()
+        elif not numbers:  # a fork's: those that we were told of are not looked for
+            numbers = await self.store.numbers_at(event.repository.id, event.head)
+        if numbers:
             for number in numbers:
                 await self.store.accept(self.derive(delivery, number, None))
             return
-        if isinstance(event, ConfigPushed) and event.in_force:
-            await self.heads.begin(event.repository, event.head)
         if event.head not in found:
             found[event.head] = await self.github.pull_requests_at(event.repository, event.head)
         for seen in found[event.head]:

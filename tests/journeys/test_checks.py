@@ -86,6 +86,7 @@ async def test_a_check_on_a_pull_request_from_a_fork_is_found_by_its_head(mapped
     mapped.github.check(pull, "validate", "failure", Output("x", "s"))
     await mapped.settled()
     assert mapped.markers(pull)[0]["issues"] == ["date_errors"]
+    assert mapped.github.asked("GET", "*/pulls") == []  # it was told of before, so it is not looked for
 
 
 async def test_a_failed_status_rejects(mapped, pull, knowledge):

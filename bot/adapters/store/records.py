@@ -48,8 +48,25 @@ def save(transaction: Transaction, lane: str, record: PullRequest) -> None:
         "updated_at": record.updated_at.timestamp(),
         "closed_at": _seconds(record.closed_at),
         "record": encode_record(record),
+        "head": record.head,
     }
     transaction.execute(_upsert(pull_requests, transaction.words), {"lane": lane, **values})
+
+
+def numbers_at(transaction: Transaction, repository_id: int, head: str) -> tuple[int, ...]:
+    """The open pull requests of a repository that have this head, as far as recorded."""
+    return tuple(transaction.execute(_AT, {"where": repository_id, "head": head}).scalars())
+
+
+_AT = (
+    select(pull_requests.c.number)
+    .where(
+        pull_requests.c.repository_id == bindparam("where"),
+        pull_requests.c.head == bindparam("head"),
+        pull_requests.c.open,
+    )
+    .order_by(pull_requests.c.number)
+)
 
 
 def remember(transaction: Transaction, lane: str, sticky: Sticky) -> None:

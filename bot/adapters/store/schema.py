@@ -132,12 +132,14 @@ pull_request = Table(
     Column("created_at", Double, nullable=False),
     Column("updated_at", Double, nullable=False),
     Column("closed_at", Double),
-    # Everything that is known, without the sticky comment; the columns above are for finding it.
+    # Everything that is known, without the sticky comment; the other columns are for finding it.
     Column("record", Text, nullable=False),
+    Column("head", Text, nullable=False, server_default=""),
 )
 Index(
     "ix_pull_request_repository_id_number", pull_request.c.repository_id, pull_request.c.number, unique=True
 )
+Index("ix_pull_request_repository_id_head", pull_request.c.repository_id, pull_request.c.head)
 Index("ix_pull_request_owner_name", pull_request.c.owner, pull_request.c.name)
 
 sticky = Table(

@@ -53,6 +53,16 @@ async def test_a_later_turn_replaces_what_was_recorded(store):
     assert await store.load(LANE) == later
 
 
+async def test_the_open_pull_requests_with_a_head_are_found(store):
+    claim = await owing(store)
+    where = pull_request().repository.id
+    await store.apply(claim, Turn(pull_request(), (), ()))
+    assert await store.numbers_at(where, HEADS[0]) == (212,)
+    assert [await store.numbers_at(*each) for each in ((where, HEADS[1]), (where + 1, HEADS[0]))] == [(), ()]
+    await store.apply(claim, Turn(pull_request(open=False), (), ()))
+    assert await store.numbers_at(where, HEADS[0]) == ()
+
+
 async def test_a_turn_without_a_pull_request_leaves_the_record_alone(store):
     claim = await owing(store)
     await store.apply(claim, Turn(pull_request(), (), ()))
