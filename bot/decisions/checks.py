@@ -17,7 +17,7 @@ from bot.domain.effects import Effect
 from bot.domain.escape import cut, marker, quiet
 from bot.domain.facts import Facts, Moment
 from bot.domain.feedback import Feedback
-from bot.domain.label_effects import ShowLabel, label_for
+from bot.domain.label_effects import ShowLabel, is_degraded, label_for
 from bot.domain.model import PullRequest
 from bot.domain.rules import Rules
 from bot.domain.suggestions import Suggestion
@@ -46,7 +46,7 @@ def beside(decision: Decision, facts: Facts, rules: Rules, moment: Moment, site:
     if rules.comment.suggestions and feedback:
         known, more = _with_suggestions(known, feedback)
         effects += more
-    known, more = _with_label(known, label_for(feedback) if labels else "")
+    known, more = _with_labels(known, feedback if labels else None)
     effects += more
     return replace(decision, pull_request=known, effects=tuple(effects))
 
@@ -144,10 +144,10 @@ def _with_suggestions(known: PullRequest, feedback: Feedback) -> tuple[PullReque
     return replace(known, suggested=head), (effect,)
 
 
-def _with_label(known: PullRequest, label: str) -> tuple[PullRequest, tuple[Effect, ...]]:
-    if known.labelled == label:
-        return known, ()
-    return replace(known, labelled=label), (ShowLabel(known.repository, known.number, label),)
+def _with_labels(known: PullRequest, feedback: Feedback | None) -> tuple[PullRequest, tuple[Effect, ...]]:
+    effect = ShowLabel(known.repository, known.number, label_for(feedback), is_degraded(feedback))
+    labelled = ", ".join(effect.labels)
+    return (known, ()) if known.labelled == labelled else (replace(known, labelled=labelled), (effect,))
 
 
 def _suggestion_body(gate: str, tag: str, line: str) -> str:

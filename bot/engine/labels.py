@@ -1,4 +1,4 @@
-"""How does our one label get on a pull request, and off again?"""
+"""How do our labels get on a pull request, and off again?"""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from bot.ports import Claim, GitHub, Gone, OutboxRow, Store
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Keeps our label in step; others' are never touched."""
+    """Keeps our labels in step; others' are never touched."""
 
     store: Store
     github: GitHub
 
     async def show(self, claim: Claim, row: OutboxRow, effect: ShowLabel) -> None:
-        """Add the one, take the other off: what GitHub shows decides, so it may be repeated."""
+        """Add what is missing, take the others off: what GitHub shows decides, so it may be repeated."""
         where, number = effect.repository, effect.number
         present = await self.github.labels(where, number)
-        if effect.label and effect.label not in present:
-            colour, description = LOOKS[effect.label]
-            await self.github.make_label(where, effect.label, colour, description)
-            await self.github.add_label(where, number, effect.label)
-        for other in LOOKS:
-            if other != effect.label and other in present:
-                await self._take_off(effect, other)
+        for label, (colour, description) in LOOKS.items():
+            if label in effect.labels and label not in present:
+                await self.github.make_label(where, label, colour, description)
+                await self.github.add_label(where, number, label)
+        for label in LOOKS:
+            if label not in effect.labels and label in present:
+                await self._take_off(effect, label)
         await self.store.sent(claim, row, None, ())
 
     async def _take_off(self, effect: ShowLabel, label: str) -> None:

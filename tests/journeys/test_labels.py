@@ -41,6 +41,20 @@ async def test_the_label_is_in_step_with_the_comment_and_others_stay(labelling, 
     assert labelling.markers(pull)[0]["verdict"] == "accept"
 
 
+async def test_an_iteration_that_made_it_worse_is_labelled_so_until_one_is_better(labelling, pull):  # row 97
+    both = "<!-- ISSUES: date_errors, scope_error -->"
+    seen = []
+    for number, words in enumerate((DATE, both, DATE)):
+        labelling.later()
+        labelling.github.push(pull, {"claims/first.md": f"# {number}\n"})
+        seen.append(await said(labelling, pull, "alice", REJECT, words))
+    assert seen == [
+        ["whetstone: rejected"],
+        ["whetstone: rejected", "whetstone: degraded"],
+        ["whetstone: rejected"],
+    ]
+
+
 async def test_a_label_that_stands_there_is_not_written_again(labelling, pull):
     await said(labelling, pull, "alice", REJECT, DATE)
     before = len(labelling.github.asked("*", "*/labels*"))
