@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import resource
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 
@@ -15,6 +17,11 @@ from bot.adapters.web.webhook import MAX_BODY
 SHUTDOWN = 1.0
 """Seconds that requests under way get at the end; the worker has had its own by then."""
 
+SILENCE = 15.0
+"""Seconds that a connection may last without a whole request."""
+MOST_CALLERS = 4096
+"""Connections at once, where the system allows the process twice as many descriptors."""
+
 log = logging.getLogger("whetstone.web")
 
 
@@ -26,19 +33,44 @@ def application(routes: Iterable[web.AbstractRouteDef]) -> web.Application:
 
 
 @asynccontextmanager
-async def serving(app: web.Application, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
+async def serving(
+    app: web.Application, host: str, port: int, *, silence: float = SILENCE
+) -> AsyncIterator[tuple[str, int]]:
     """Listens while the block runs; gives the address, with the port that the system chose."""
     # Signatures are over the bytes as sent, so nothing is unpacked on the way.
     runner = web.AppRunner(
-        app, access_log=None, logger=_protocol, auto_decompress=False, shutdown_timeout=SHUTDOWN
+        app,
+        access_log=None,
+        logger=_protocol,
+        auto_decompress=False,
+        shutdown_timeout=SHUTDOWN,
+        keepalive_timeout=silence,
     )
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
-        address = runner.addresses[0]
-        yield str(address[0]), int(address[1])
+        async with await asyncio.get_running_loop().create_server(_callers(runner), host, port) as listening:
+            address = listening.sockets[0].getsockname()
+            yield str(address[0]), int(address[1])
     finally:
         await runner.cleanup()
+
+
+def _callers(runner: web.AppRunner) -> Callable[[], asyncio.Protocol]:
+    """Makes what talks to one caller, who is not waited for if no request comes."""
+    server = runner.server
+    if server is None:
+        raise RuntimeError("the runner is not set up")
+    most = min(MOST_CALLERS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+
+    def caller() -> asyncio.Protocol:
+        talking = server()
+        # Else the time for the next request is watched only from the second one on.
+        talking.keep_alive(val=True)
+        if len(server.connections) >= most:
+            asyncio.get_running_loop().call_soon(talking.force_close)
+        return talking
+
+    return caller
 
 
 def _is_ours(record: logging.LogRecord) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import msgspec
@@ -16,9 +16,12 @@ from bot.adapters.payloads.fields import Json, optional_integer
 from bot.adapters.web.answers import answer, problem
 from bot.adapters.web.echoes import is_echo
 from bot.adapters.web.lanes import lane
+from bot.adapters.web.room import Room, Taken
 from bot.ports import Acceptance, Delivery, Inbox, StoreUnavailable
 
 MAX_BODY = 25 * 1024 * 1024
+ROOM = 64 * 1024 * 1024
+"""Bytes at once of bodies whose signature is not checked yet: a stranger's fill no more."""
 _DELIVERY_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 _decode = msgspec.json.Decoder().decode
 
@@ -37,8 +40,9 @@ class Door:
     app_id: int = 0
     """Our own App: what it wrote itself comes back as an event, and says nothing new."""
     now: Callable[[], datetime] = _now
-    patience: float = 30
+    patience: float = 10
     """Seconds for a body to come in; GitHub itself gives up after ten."""
+    room: Room = field(default_factory=lambda: Room(ROOM))
 
     def __post_init__(self) -> None:
         """No secret, or an empty one, would let anybody in."""
@@ -53,8 +57,9 @@ class Door:
         """The contract's checks, in the contract's order; 202 only when the delivery is safe."""
         headers = request.headers
         try:
-            body = await _body(request, self.patience)
-            self._check_signature(body, headers.get("X-Hub-Signature-256", ""))
+            with self.room.taken() as taken:
+                body = await _body(request, self.patience, taken)
+                self._check_signature(body, headers.get("X-Hub-Signature-256", ""))
             event = _event(headers)
             if event not in self.events:
                 return _ignored()
@@ -97,14 +102,19 @@ def _too_large() -> _Refused:
     return _Refused(413, "The payload is larger than 25 MiB.")
 
 
-async def _body(request: web.Request, patience: float) -> bytes:
+async def _body(request: web.Request, patience: float, taken: Taken) -> bytes:
     if (request.content_length or 0) > MAX_BODY:
         raise _too_large()
+    body = bytearray()
     try:
         async with asyncio.timeout(patience):
-            return await request.read()  # stops at the application's client_max_size
-    except web.HTTPRequestEntityTooLarge:
-        raise _too_large() from None
+            async for chunk in request.content.iter_any():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    raise _too_large()
+                if not taken.more(len(chunk)):
+                    raise _Refused(503, "Too much comes in at once; deliver this again later.")
+            return bytes(body)
     except TimeoutError:
         raise _Refused(408, "The body did not come in time.") from None
     except (ConnectionError, web.RequestPayloadError):
