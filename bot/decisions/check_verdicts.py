@@ -63,6 +63,7 @@ def _verdict(check: CheckSeen, found: Sequence[Annotation], rules: Rules) -> Ver
         permission="config",
         body_hash=check.body_hash,
         account=check.account,
+        account_id=check.account_id,
         way="" if check.run_id else "status",
     )
 

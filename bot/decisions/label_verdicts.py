@@ -54,4 +54,5 @@ def _verdict(tag: str, seen: LabelSeen, role: str | None, *, counted: bool) -> V
         counted=counted,
         permission=role,
         body_hash=hash_of(seen.label),
+        account_id=seen.sender.id,
     )

@@ -33,6 +33,7 @@ def with_validation(
         permission=seen.role,
         body_hash=seen.body_hash,
         account=seen.author.login if seen.author and seen.tool else "",
+        account_id=seen.author.id if seen.author else 0,
     )
     return (*(each for each in pull_request.verdicts if each.id != verdict.id), verdict)
 

@@ -152,6 +152,7 @@ class CheckSeen:
     """Known once the revision's pull requests were looked for."""
     account: str = ""
     """The App that ran it, or who set the status."""
+    account_id: int = 0
     body_hash: str = ""
     """Of all that it says, less its annotations."""
 

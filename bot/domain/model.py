@@ -135,6 +135,8 @@ class Verdict:
     """The beginning of the words themselves, for the detector."""
     account: str = ""
     """Whose account it came from, where the validator's name is another: the App behind a check."""
+    account_id: int = 0
+    """Who spoke, where the validator's key does not say it: by a label, a status, or over HTTP."""
     way: str = ""
     """How it was said, where the id does not tell: a commit status is kept like a check."""
 

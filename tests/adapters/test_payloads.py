@@ -483,6 +483,7 @@ def test_a_status_is_seen_as_a_check_without_annotations():
         "",
         title="2 mistakes",
         account="bob",
+        account_id=12,
         body_hash=hash_of("2 mistakes"),
     )
 

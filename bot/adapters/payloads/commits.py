@@ -65,6 +65,7 @@ def status(_action: str, payload: Json) -> Event | Ignored:
         title=text(payload, "description"),
         pull_request=_pull_request(payload),
         account=text(payload, "sender.login"),
+        account_id=optional_integer(payload, "sender.id") or 0,
         body_hash=hash_of(text(payload, "description")),
     )
 
