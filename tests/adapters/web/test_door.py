@@ -43,7 +43,6 @@ async def status_of(address, rest, *, end=False, then=b""):
     return answer.decode().split()[1] if answer else "closed"
 
 
-HEAD = b"POST /webhook HTTP/1.1\r\nHost: x\r\n"
 UNSIGNED = (401, "X-Hub-Signature-256 does not sign this body with our secret.")
 TOO_LARGE = (413, "The payload is larger than 25 MiB.")
 NO_EVENT = (400, "The header X-GitHub-Event is missing.")
@@ -282,16 +281,11 @@ async def test_a_caller_who_never_comes_to_the_point_is_not_kept(inbox, sent):
 
 async def test_strangers_together_fill_no_more_than_the_room_there_is(inbox):
     door = Door(inbox, (b"secret",), frozenset({"ping"}), room=Room(100))
+    body = b"Content-Length: 90\r\n\r\n" + b"x" * 90
     async with serving(application(door.routes()), "127.0.0.1", 0) as address:
-        first, second = [await asyncio.open_connection(*address) for _ in range(2)]
-        first[1].write(HEAD + b"Content-Length: 90\r\n\r\n" + b"x" * 80)
-        while door.room.left > 20:
-            await asyncio.sleep(0)
-        second[1].write(HEAD + b"Content-Length: 90\r\n\r\n" + b"x" * 90)
-        assert b" 503 " in await second[0].readline()
-        assert door.room.left == 20
-        first[1].write(b"x" * 10)
-        assert b" 401 " in await first[0].readline()
+        with door.room.taken() as by_another:
+            by_another.more(80)
+            assert await status_of(address, body) == "503"
+            assert door.room.left == 20
+        assert await status_of(address, body) == "401"
         assert door.room.left == 100
-        for _, writer in (first, second):
-            writer.close()
