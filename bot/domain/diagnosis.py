@@ -126,11 +126,15 @@ def of_parked(count: int) -> Finding:
     if not count:
         return Finding("store", State.FINE, "it answers, and nothing is parked")
     mend = "whetstone parked says why; when it is mended: whetstone parked --retry all"
-    return Finding("store", State.NOTE, f"it answers; {count} deliveries are parked", mend)
+    parked = "1 delivery is parked" if count == 1 else f"{count} deliveries are parked"
+    return Finding("store", State.NOTE, f"it answers; {parked}", mend)
 
 
-def of_uncounted(pull_requests: Iterable[PullRequest]) -> tuple[Finding, ...]:
+def of_uncounted(pull_requests: Sequence[PullRequest]) -> tuple[Finding, ...]:
     """The accounts whose rejecting reviews were not counted, with the lines that would count them."""
+    if not any(pull_request.verdicts for pull_request in pull_requests):
+        mend = "whetstone backfill OWNER/REPO reads what was said before the App was installed"
+        return (Finding("validators", State.NOTE, "no review is recorded yet", mend),)
     names: Counter[tuple[str, bool]] = Counter()
     for pull_request in pull_requests:
         names.update(
@@ -146,8 +150,9 @@ def of_uncounted(pull_requests: Iterable[PullRequest]) -> tuple[Finding, ...]:
 def _uncounted(name: str, count: int, *, bot: bool) -> Finding:
     reviews = "1 rejecting review" if count == 1 else f"{count} rejecting reviews"
     kind, listed = ("apps", name.removesuffix("[bot]")) if bot else ("users", name)
-    mend = f"if it should count, in .github/whetstone.yml: validators: {{{kind}: [{listed}]}}"
-    return Finding("validators", State.NOTE, f"{reviews} by {name} not counted: it is no validator", mend)
+    mend = f"to count {name}, in .github/whetstone.yml: validators: {{{kind}: [{listed}]}}"
+    what = f"{name} is no validator: {reviews} of {'its' if bot else 'theirs'} did not count"
+    return Finding("validators", State.NOTE, what, mend)
 
 
 def _permissions(subject: str, who: str, granted: object, wanted: Wanted, mend: str) -> Finding:

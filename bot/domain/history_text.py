@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import timedelta
 
 from bot.domain.escape import code_span, marker, table_cell
@@ -161,10 +162,15 @@ def _followed(history: History) -> str:
     if not groups:
         return ""
     followed, items = sum(one.followed for one in groups), sum(one.items for one in groups)
-    by_place = "; ".join(map(_group, sorted(groups, key=lambda one: one.key)))
-    said = f"Feedback followed: {share(followed, items)}: {by_place}."
+    by_place = ", ".join(map(_group, sorted(groups, key=lambda one: one.key)))
+    said = f"Of {counted(items, 'item')} of feedback, {followed} {_was(followed)} followed: {by_place}."
     measured, improved = sum(one.measured for one in groups), sum(one.improved for one in groups)
-    return f"{said} The score rose after {share(improved, measured)} of it." if measured else said
+    rose = f" Quality rose after {improved} of the {measured} whose next score is known."
+    return f"{said}{rose}" if measured else said
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
 
 
 def _group(rate: Rate) -> str:
@@ -172,11 +178,14 @@ def _group(rate: Rate) -> str:
 
 
 def _footer(history: History, setting: Setting) -> str:
+    if setting.is_terminal:
+        return _terminal_footer(history, setting)
     whose = "" if setting.is_default else f" @{history.ask.login}"
     command = f"/feedback-history{whose}"
     tag = history.ask.tag or next(iter(history.patterns.issue_breakdown), None)
     now = history.patterns.period_hours
-    parts = [f"Other period: {code_span(f'{command} {period_word(_other_period(history))}')}"]
+    other = _other_period(history)
+    parts = [f"Other period: {code_span(f'{command} {period_word(other)}')}"] if other else []
     if history.ask.tag:
         parts.append(f"all gates: {code_span(f'{command} {period_word(now)}')}")
     elif tag:
@@ -184,11 +193,23 @@ def _footer(history: History, setting: Setting) -> str:
     if tag:
         parts.append(f"all of a gate: {code_span(f'/feedback-explain {tag}')}")
     parts.append("what is stored about you: `/feedback-export`, `/feedback-forget`")
-    return f"<sub>{' · '.join(parts)}</sub>"
+    line = " · ".join(parts)
+    return f"<sub>{line[0].upper()}{line[1:]}</sub>"
 
 
-def _other_period(history: History) -> int:
+def _terminal_footer(history: History, setting: Setting) -> str:
+    other = _other_period(history)
+    if other is None:
+        return ""
+    whose = f"{setting.repository.full_name} {shlex.quote(history.ask.login)}"
+    return f"Other period: whetstone history {whose} --hours {other}"
+
+
+def _other_period(history: History) -> int | None:
+    """The next longer one, else a shorter; none where nothing was found, since a shorter finds no more."""
     shown = history.patterns.period_hours
     others = sorted(24 * days for days in history.ask.periods if 24 * days != shown)
     longer = [hours for hours in others if hours > shown]
-    return longer[0] if longer else (others or [24 * 30])[-1]
+    if longer:
+        return longer[0]
+    return (others or [24 * 30])[-1] if history.rows else None

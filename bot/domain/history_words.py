@@ -25,6 +25,8 @@ class Setting:
     web: Web
     is_default: bool = True
     """The command alone shows this author in this thread; else its examples carry the login."""
+    is_terminal: bool = False
+    """It is read where slash commands mean nothing."""
 
 
 def span(history: History) -> str:

@@ -159,9 +159,11 @@ def _not_broken(records: Iterable[Record], gates: Gates, ask: WeekAsk) -> tuple[
     said = [verdict for record in records for verdict in record.verdicts if verdict.counted]
     if not any(verdict.at < start for verdict in said):
         return ()  # nobody judged here before, so eight weeks would be said too much
+    # A gate that nobody ever broke may be one that this repository has no use for: it is no news.
+    known = {item.tag for verdict in said if verdict.at < start for item in verdict.items}
     lately = Window(start, ask.window.end)
     broken = {item.tag for verdict in said if verdict.at in lately for item in verdict.items}
-    return tuple(tag for tag in gates.tags if tag not in broken)
+    return tuple(tag for tag in gates.tags if tag in known - broken)
 
 
 def _totals(records: Sequence[Record], ask: WeekAsk) -> tuple[WeekTotal, ...]:

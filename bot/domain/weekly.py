@@ -57,11 +57,11 @@ def _marker(week: Summary) -> str:
 
 def _result(week: Summary) -> str:
     now, before = week.now, week.before
-    against = f"{points_against(now, before)} the week before" if before.total else "none the week before"
+    none = "; none was judged the week before"
+    against = f" ({points_against(now, before)} the week before)" if before.total else none
     judged = f"{counted(now.total, 'pull request')} judged, {now.rejected} rejected"
     return (
-        f"**Week {week.ask.week.number}**: {judged}, "
-        f"{percent(now.accepted, now.total)}% accepted ({against})."
+        f"**Week {week.ask.week.number}**: {judged}, {percent(now.accepted, now.total)}% accepted{against}."
     )
 
 

@@ -70,9 +70,13 @@ def _helped(week: Summary) -> str:
         if seen.measured
         else ""
     )
-    clear = "" if seen.mean_clarity is None else f"the clarity of feedback was {seen.mean_clarity:.2f} of 1"
+    clear = "" if seen.mean_clarity is None else _clear(seen.mean_clarity)
     told = "; ".join(filter(None, (rose, clear)))
     return f"{told[0].upper()}{told[1:]}." if told else ""
+
+
+def _clear(score: float) -> str:
+    return f"the feedback scored {score:.2f} for clarity (1 is the best)"
 
 
 def _cases(share: Share) -> str:

@@ -91,11 +91,13 @@ def _first_review(week: Summary) -> str:
     later = week.later_iterations
     if not later:
         return f"{said}."
+    other = "other " if week.now.first_pass else ""
+    ones = "accepted one" if len(later) == 1 else f"{len(later)} accepted ones"
+    if max(later) == 1:  # the reviewer changed their mind about the same revision
+        return f"{said}; the {other}{ones} needed no new revision."
     mean = f"{sum(later) / len(later):.1f}".removesuffix(".0")
-    iterations = "1 iteration" if mean == "1" else f"{mean} iterations"
-    if len(later) == 1:
-        return f"{said}; the other accepted one took {iterations}."
-    return f"{said}; the other {len(later)} accepted ones took {iterations} on average."
+    on_average = "" if len(later) == 1 else " on average"
+    return f"{said}; the {other}{ones} took {mean} iterations{on_average}."
 
 
 def _todo(todo: Sequence[Advice]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -77,20 +78,21 @@ async def test_a_healthy_deployment_is_fine_in_every_respect(github, whetstone):
     code, said, warned = await whetstone("doctor", "acme/kb", "--json")
     assert (code, warned) == (0, "")
     assert states(said) == [
-        (subject, "fine")
-        for subject in (
-            "settings",
-            "reach",
-            "clock",
-            "key",
-            "permissions",
-            "events",
-            "installation",
-            "webhook",
-            "deliveries",
-            "store",
-            "validators",
-        )
+        *(
+            (subject, "fine")
+            for subject in (
+                "settings",
+                "reach",
+                "clock",
+                "key",
+                "permissions",
+                "events",
+                "installation",
+                "webhook",
+                "deliveries",
+            )
+        ),
+        ("store", "note"),  # nothing was ever stored here
     ]
 
 
@@ -125,8 +127,14 @@ async def test_without_settings_each_missing_one_is_a_finding_and_the_store_is_s
     assert [(state, subject, what) for state, subject, what, _ in lines] == [
         ("wrong", "settings", "GITHUB_APP_ID is not set"),
         ("wrong", "settings", "GITHUB_WEBHOOK_SECRET is not set"),
-        ("fine", "store", "it answers, and nothing is parked"),
-        ("fine", "validators", "every rejecting review was counted"),
+        (
+            "note",
+            "store",
+            (
+                "there is no store yet at sqlite:///data/whetstone.db (DATABASE_URL); "
+                "whetstone serve makes it at its first start"
+            ),
+        ),
     ]
 
 
@@ -257,14 +265,17 @@ def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add()
     )  # fmt: skip
     assert [(f.what, f.mend) for f in of_uncounted([pull])] == [
         (
-            "2 rejecting reviews by rabbit[bot] not counted: it is no validator",
-            "if it should count, in .github/whetstone.yml: validators: {apps: [rabbit]}",
+            "rabbit[bot] is no validator: 2 rejecting reviews of its did not count",
+            "to count rabbit[bot], in .github/whetstone.yml: validators: {apps: [rabbit]}",
         ),
         (
-            "1 rejecting review by dora not counted: it is no validator",
-            "if it should count, in .github/whetstone.yml: validators: {users: [dora]}",
+            "dora is no validator: 1 rejecting review of theirs did not count",
+            "to count dora, in .github/whetstone.yml: validators: {users: [dora]}",
         ),
     ]
+    counted = replace(pull, verdicts=(said[3],))
+    assert [f.what for f in of_uncounted([counted])] == ["every rejecting review was counted"]
+    assert [(f.state, f.what) for f in of_uncounted([])] == [(State.NOTE, "no review is recorded yet")]
 
 
 def _events():

@@ -341,7 +341,7 @@ async def test_feedback_that_was_followed_is_kept_with_the_pull_request(journey,
     journey.github.comment(pull, "alice", "/feedback-history")
     await journey.settled()
     assert (
-        "\n\nFeedback followed: 1 of 2 (50%): 1 of 2 with a place. The score rose after "
+        "\n\nOf 2 items of feedback, 1 was followed: 1 of 2 with a place. Quality rose after "
         in (journey.comments(pull)[-1])
     )
 

@@ -125,9 +125,22 @@ def test_an_empty_history():  # row 186
         '"issue_breakdown": {}} -->\n\n'
         "**Feedback history** — `rio-agent[bot]`, this repository, last 90 days\n\n"
         "No pull request was judged or merged in this time.\n\n"
-        "<sub>Other period: `/feedback-history 30d` · what is stored about you: `/feedback-export`, "
-        "`/feedback-forget`</sub>\n"
+        "<sub>What is stored about you: `/feedback-export`, `/feedback-forget`</sub>\n"
     )
+
+
+def test_where_nothing_was_found_only_a_longer_period_is_offered():
+    assert "`/feedback-history 30d`" in reply(hours=168)
+    assert "Other period" not in reply(hours=24 * 90)
+
+
+def test_on_a_terminal_the_hint_is_a_command_that_can_be_typed_there():
+    shown = history_text(
+        history([record(1, rejects(4, "date_errors"))], GATES, ASK),
+        replace(SETTING, is_default=False, is_terminal=True),
+    )
+    assert shown.endswith("\n\nOther period: whetstone history acme/knowledge 'rio-agent[bot]' --hours 720\n")
+    assert "/feedback-" not in shown
 
 
 def test_a_quiet_time_after_a_busy_one():
@@ -295,18 +308,18 @@ OBSERVED = (
 def test_what_came_of_the_feedback_is_one_line():  # rows 53, 54
     story = record(1, rejects(3, "date_errors", "scope_error"), observed=OBSERVED)
     assert (
-        "\n\nFeedback followed: 3 of 4 (75%): 2 of 2 with a place; 1 of 2 without a place. "
-        "The score rose after 2 of 3 (67%) of it.\n\n"
+        "\n\nOf 4 items of feedback, 3 were followed: 2 of 2 with a place, 1 of 2 without a place. "
+        "Quality rose after 2 of the 3 whose next score is known.\n\n"
     ) in reply(story, hours=168)
     assert (
-        "\n\nFeedback followed: 1 of 2 (50%): 1 of 1 with a place; 0 of 1 without a place. "
-        "The score rose after 1 of 2 (50%) of it.\n\n"
+        "\n\nOf 2 items of feedback, 1 was followed: 1 of 1 with a place, 0 of 1 without a place. "
+        "Quality rose after 1 of the 2 whose next score is known.\n\n"
     ) in reply(story, hours=168, tag="date_errors")
 
 
 def test_an_unknown_score_is_not_spoken_of():
     story = record(1, rejects(3, "scope_error"), observed=(OBSERVED[3],))
-    assert "\n\nFeedback followed: 1 of 1 (100%): 1 of 1 without a place.\n\n" in reply(story, hours=168)
+    assert "\n\nOf 1 item of feedback, 1 was followed: 1 of 1 without a place.\n\n" in reply(story, hours=168)
 
 
 def test_where_nothing_was_tracked_nothing_is_said_of_it():

@@ -178,7 +178,15 @@ def test_a_gate_is_linked_only_where_the_repository_has_a_config():
         ({"now": Tally(3, 1, 2), "later_iterations": ()}, "2 were accepted at the first review."),
         (
             {"now": Tally(3, 1, 0), "later_iterations": (1, 1)},
-            "None was accepted at the first review; the other 2 accepted ones took 1 iteration on average.",
+            "None was accepted at the first review; the 2 accepted ones needed no new revision.",
+        ),
+        (
+            {"now": Tally(3, 2, 0), "later_iterations": (1,)},
+            "None was accepted at the first review; the accepted one needed no new revision.",
+        ),
+        (
+            {"now": Tally(3, 1, 0), "later_iterations": (1, 2)},
+            "None was accepted at the first review; the 2 accepted ones took 1.5 iterations on average.",
         ),
     ],
 )
@@ -194,7 +202,7 @@ def test_a_week_without_a_broken_gate():
 
 
 def test_a_first_week_has_nothing_to_compare_with():
-    assert "71% accepted (none the week before)." in told(before=Tally(0, 0, 0)).comment
+    assert "71% accepted; none was judged the week before.\n" in told(before=Tally(0, 0, 0)).comment
 
 
 @pytest.mark.parametrize(
@@ -215,9 +223,9 @@ def test_what_feedback_came_to(followed, said):
             9,
             7,
             0.854,
-            "1 of 3. Quality rose after feedback in 78% of cases (7 of 9); the clarity of feedback was 0.85 of 1. Not",
+            "1 of 3. Quality rose after feedback in 78% of cases (7 of 9); the feedback scored 0.85 for clarity (1 is the best). Not",
         ),
-        (0, 0, 1.0, "1 of 3. The clarity of feedback was 1.00 of 1. Not"),
+        (0, 0, 1.0, "1 of 3. The feedback scored 1.00 for clarity (1 is the best). Not"),
         (2, 1, None, "1 of 3. Quality rose after feedback in 1 of 2. Not"),
         (0, 0, None, "1 of 3. Not"),
     ],
