@@ -41,8 +41,9 @@ def commands() -> dict[str, Command]:
 
 def run(argv: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
-    registry = commands()
+    registry = _asked_for(argv) or commands()
     parser = _Parser(prog="whetstone", description="Closes the loop on rejected pull requests.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     choices = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     for command in registry.values():
         sub = choices.add_parser(
@@ -68,6 +69,25 @@ def run(argv: Sequence[str]) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+
+
+def _asked_for(argv: Sequence[str]) -> dict[str, Command]:
+    """The one command that is named; loading the others would take longer than most of them run."""
+    name = argv[0].replace("-", "_") if argv else ""
+    if name not in {module.name for module in pkgutil.iter_modules(__path__)}:
+        return {}
+    command = getattr(importlib.import_module(f"{__name__}.{name}"), "COMMAND", None)
+    return {command.name: command} if isinstance(command, Command) and command.name == argv[0] else {}
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for: that costs more than most commands' start."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"whetstone {version('whetstone-bot')}")
+        parser.exit()
 
 
 class _Parser(argparse.ArgumentParser):

@@ -11,6 +11,7 @@ import sys
 
 from bot import wiring
 from bot.cli import Command, UsageError
+from bot.cli.numbers import at_least_one
 from bot.domain.comment import MARKER
 from bot.domain.escape import read_marker
 from bot.domain.spoken import document, word_of
@@ -22,7 +23,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("repository", metavar="OWNER/REPO", help="where the pull request is")
-    parser.add_argument("number", metavar="N", type=int, help="the pull request's number")
+    parser.add_argument("number", metavar="N", type=at_least_one, help="the pull request's number")
     parser.add_argument("--login", required=True, help="the App's login; whose marker counts")
     parser.add_argument("--marker", action="store_true", help="the marker instead of the document")
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from bot import wiring
 from bot.cli import Command, UsageError
 from bot.cli.comment import repository_named
+from bot.cli.numbers import at_least_one
+from bot.ports import StoreUnavailable
 from bot.settings import SettingsError
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("repository", metavar="OWNER/REPO", help="where the pull request is")
-    parser.add_argument("number", metavar="N", type=int, help="the pull request's number")
+    parser.add_argument("number", metavar="N", type=at_least_one, help="the pull request's number")
     parser.add_argument("directory", metavar="DIR", type=Path, help="where to write; made if it is not there")
 
 
@@ -25,6 +27,11 @@ def _run(arguments: argparse.Namespace) -> int:
         files = asyncio.run(wiring.bundle(repository, arguments.number))
     except SettingsError as mistakes:
         raise UsageError("; ".join(mistakes.problems)) from mistakes
+    except wiring.CannotStart as reason:
+        raise UsageError(str(reason)) from reason
+    except StoreUnavailable as error:
+        print(f"whetstone export: {error}", file=sys.stderr)
+        return 1
     if files is None:
         where = f"{arguments.repository}#{arguments.number}"
         print(f"whetstone export: nothing is judged at {where}", file=sys.stderr)

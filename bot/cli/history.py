@@ -6,9 +6,12 @@ import argparse
 import asyncio
 import json
 import sys
+from typing import Any
 
 from bot import wiring
 from bot.cli import Command, UsageError
+from bot.cli.comment import repository_named
+from bot.cli.numbers import whole
 from bot.ports import StoreUnavailable
 from bot.settings import SettingsError
 
@@ -19,14 +22,15 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("repository", metavar="OWNER/REPO")
     parser.add_argument("login", metavar="LOGIN", nargs="?", help="one author; without it all of them")
     parser.add_argument(
-        "--hours", type=int, help="the period (168; for one author the shortest that says enough)"
+        "--hours",
+        type=whole(1, _MOST_HOURS),
+        help="the period (168; for one author the shortest that says enough)",
     )
     parser.add_argument("--json", action="store_true", help="the patterns as JSON")
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if arguments.hours is not None and not 1 <= arguments.hours <= _MOST_HOURS:
-        raise UsageError(f"--hours is a whole number from 1 to {_MOST_HOURS}")
+    repository_named(arguments.repository)
     try:
         return asyncio.run(_told(arguments))
     except SettingsError as mistakes:
@@ -48,18 +52,24 @@ async def _told(arguments: argparse.Namespace) -> int:
         print(json.dumps(everybody))
         return 0
     for login, known in everybody.items():
-        broken = ", ".join(f"{tag} {count}" for tag, count in known["issue_breakdown"].items())
-        counts = f"{known['total_prs']} judged, {known['rejected_prs']} rejected, {known['trend']}"
-        print(f"{login}: {counts}; {broken or 'no gate broken'}")
+        print(f"{login}: {_line(known)}")
     if not everybody:
         print("No pull request was judged in this time.")
     return 0
 
 
+def _line(known: dict[str, Any]) -> str:
+    """`9 judged, 2 rejected, improving; date_errors 3`."""
+    trend = "too few for a trend" if known["trend"] == "no_data" else known["trend"]
+    broken = ", ".join(f"{tag} {count}" for tag, count in known["issue_breakdown"].items())
+    nothing = "rejected without a tag" if known["rejected_prs"] else "no gate broken"
+    return f"{known['total_prs']} judged, {known['rejected_prs']} rejected, {trend}; {broken or nothing}"
+
+
 COMMAND = Command(
     "history",
     "Show which gates an author breaks, how often, and whether it gets better.",
-    "whetstone history acme/knowledge rio-agent[bot] --hours 720",
+    "whetstone history acme/knowledge 'rio-agent[bot]' --hours 720",
     _arguments,
     _run,
 )

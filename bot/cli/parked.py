@@ -26,6 +26,14 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UsageError("; ".join(mistakes.problems)) from mistakes
     try:
         return asyncio.run(_listed(url, arguments))
+    except wiring.NoStoreYet as reason:
+        if arguments.retry:
+            raise UsageError(str(reason)) from reason
+        if not arguments.json:
+            print(f"Nothing is parked: {reason}.")
+        return 0
+    except wiring.CannotStart as reason:
+        raise UsageError(str(reason)) from reason
     except (JobFailed, StoreUnavailable) as error:
         print(f"whetstone parked: {error}", file=sys.stderr)
         return 1

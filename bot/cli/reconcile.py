@@ -10,20 +10,21 @@ from datetime import timedelta
 
 from bot import wiring
 from bot.cli import Command, UsageError, terminal
+from bot.cli.numbers import above_zero
 from bot.domain.app_facts import Sent
 from bot.ports import GitHubError
 from bot.settings import Settings, SettingsError
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--days", type=float, default=3, help="how far back (3; GitHub keeps no more)")
+    parser.add_argument(
+        "--days", type=above_zero(30), default=3, help="how far back (3; GitHub keeps no more)"
+    )
     parser.add_argument("--dry-run", action="store_true", help="list what failed, and ask for nothing")
     parser.add_argument("--json", action="store_true", help="one JSON object a delivery")
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if not 0 < arguments.days <= 30:
-        raise UsageError("--days is a number up to 30")
     try:
         return asyncio.run(_reconciled(wiring.settings(), arguments))
     except SettingsError as mistakes:

@@ -10,12 +10,13 @@ from dataclasses import replace
 
 from bot import wiring
 from bot.cli import Command, UsageError
+from bot.cli.numbers import port
 from bot.settings import Settings, SettingsError
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", help="the address to listen on (HOST, 127.0.0.1)")
-    parser.add_argument("--port", type=int, help="the port to listen on (PORT, 8080)")
+    parser.add_argument("--port", type=port, help="the port to listen on (PORT, 8080)")
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--web-only", action="store_true", help="take deliveries in, work on none (PostgreSQL)")
     part.add_argument("--worker-only", action="store_true", help="work, and listen to nobody (PostgreSQL)")

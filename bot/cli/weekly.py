@@ -8,6 +8,7 @@ import sys
 
 from bot import wiring
 from bot.cli import Command, UsageError
+from bot.cli.comment import repository_named
 from bot.ports import GitHubError, JobFailed, StoreUnavailable
 from bot.settings import SettingsError
 
@@ -18,6 +19,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    repository_named(arguments.repository)
     try:
         if arguments.dry_run:
             return asyncio.run(_shown(arguments.repository))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bot.wiring.basics import (
     READY_WITHIN,
     CannotStart,
+    NoStoreYet,
     app_desk,
     configure_log,
     database_url,
@@ -60,6 +61,7 @@ __all__ = [
     "DefaultRules",
     "Guests",
     "Instance",
+    "NoStoreYet",
     "Pace",
     "app_desk",
     "backfill",

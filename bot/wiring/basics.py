@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +17,13 @@ from bot import settings as settings_of
 from bot.domain.comment import Site
 from bot.domain.document import SCHEMA_ID
 from bot.domain.links import GITHUB, Web
-from bot.ports import GitHub
+from bot.ports import GitHub, StoreUnavailable
 from bot.settings import Settings
 
 if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
+    from aiohttp.web import Application
+
     from bot.adapters.github.app_desk import AppDesk
     from bot.adapters.metrics import Meter
     from bot.adapters.store import SqlStore
@@ -62,13 +66,84 @@ def web_address(api_url: str) -> str:
     return GITHUB
 
 
+class CannotStart(Exception):
+    """Why this process can't begin its work, for the operator."""
+
+
+class NoStoreYet(CannotStart):
+    """Nothing was ever stored where `DATABASE_URL` points."""
+
+
 @asynccontextmanager
 async def store_of(url: str) -> AsyncIterator[SqlStore]:
-    """The store beside a running server: reads, accepts and retries, but takes no lanes."""
-    from bot.adapters.store import open_store
+    """The store beside a running server: reads, accepts and retries, but takes no lanes; never a new one."""
+    from bot.adapters.store import StoreRefused, open_store
 
-    async with open_store(url, worker=False) as store:
+    if not has_store(url):
+        raise NoStoreYet(
+            f"there is no store yet at {settings_of.shown_database(url)} (DATABASE_URL); "
+            "whetstone serve makes it at its first start"
+        )
+    async with AsyncExitStack() as stack:
+        try:
+            store = await stack.enter_async_context(open_store(url, worker=False))
+        except StoreRefused as reason:
+            raise CannotStart(str(reason)) from reason
+        except (StoreUnavailable, OSError) as error:
+            raise StoreUnavailable(store_trouble(url, error)) from error
         yield store
+
+
+def has_store(url: str) -> bool:
+    """Whether the file of a store on this machine exists; a server is asked only when it is used."""
+    from bot.adapters.store.address import SqliteFile, address
+
+    where = address(url)
+    return not isinstance(where, SqliteFile) or where.path.exists()
+
+
+def store_trouble(url: str, error: Exception) -> str:
+    """Why the store can't be opened, with the setting that names it and without its password."""
+    where = settings_of.shown_database(url)
+    return f"the store {where}, which DATABASE_URL names, can't be opened: {_reason(error)}"
+
+
+@asynccontextmanager
+async def listening(app: Application, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
+    """Where the application listens while the block runs; refused with the settings that say where."""
+    from bot.adapters.web.app import serving
+
+    async with AsyncExitStack() as stack:
+        try:
+            address = await stack.enter_async_context(serving(app, host, port))
+        except OSError as error:
+            raise CannotStart(_deaf(host, port, error)) from error
+        yield address
+
+
+def _deaf(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is in use by another program; set PORT (or --port) to a free one"
+    if error.errno == errno.EACCES:
+        return f"port {port} is for the system's own programs; set PORT (or --port) to one above 1023"
+    return f"{host} is no address of this machine ({_reason(error)}); set HOST (or --host)"
+
+
+def _reason(error: BaseException) -> str:
+    error = error.__cause__ if isinstance(error.__cause__, OSError) else error
+    match error:
+        case ConnectionRefusedError():
+            return "nothing listens there"
+        case socket.gaierror():
+            return "the name of its machine is not known"
+        case TimeoutError():
+            return "it does not answer"
+        case OSError() if error.strerror and error.filename:
+            return f"{error.filename}: {error.strerror}"
+        case OSError() if error.strerror:
+            return error.strerror
+        case _:
+            return str(error) or type(error).__name__
 
 
 def database_url() -> str:
@@ -89,10 +164,6 @@ def store_line(configuration: Settings) -> str:
     if configuration.database_url.startswith("sqlite"):
         return f"Store: {shown}, a file on this machine: it survives a restart as long as the disk is kept."
     return f"Store: {shown}, PostgreSQL: it survives a restart, and several machines may share it."
-
-
-class CannotStart(Exception):
-    """Why this process can't begin its work, for the operator."""
 
 
 @asynccontextmanager

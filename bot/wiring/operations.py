@@ -18,7 +18,18 @@ from bot.domain.spoken import Spoken
 from bot.domain.weekly import WeeklyIssue
 from bot.ports import Delivery, JobFailed, Progress, StoreUnavailable
 from bot.settings import Settings
-from bot.wiring.basics import CannotStart, app_desk, database_url, github_of, new_id, now, settings, store_of
+from bot.wiring.basics import (
+    CannotStart,
+    NoStoreYet,
+    app_desk,
+    database_url,
+    github_of,
+    has_store,
+    new_id,
+    now,
+    settings,
+    store_of,
+)
 from bot.wiring.process import running
 from bot.wiring.rule_parts import kept_rules
 
@@ -51,12 +62,13 @@ async def examine(configuration: Settings, repository: tuple[str, str] | None) -
 
 async def examine_store(repository: tuple[str, str] | None) -> tuple[Finding, ...]:
     """What the store says, for the operator."""
-    from bot.adapters.store import StoreRefused
-
     try:
         async with store_of(database_url()) as store:
             parked, known = await store.parked(), await store.recorded(repository)
-    except (StoreRefused, StoreUnavailable, OSError) as error:
+    except NoStoreYet as reason:
+        mend = "start the server once; if it ran already, give this command its DATABASE_URL"
+        return (Finding("store", State.NOTE, str(reason), mend),)
+    except (CannotStart, StoreUnavailable) as error:
         mend = "check DATABASE_URL, and that the database runs and lets this user in"
         return (Finding("store", State.WRONG, str(error), mend),)
     return (of_parked(len(parked)), *of_uncounted(known))
@@ -134,10 +146,11 @@ async def backfill(
 
     where = await _installed(configuration, repository)
     delivery = jobs.backfill_step(BackfillDue(where, new_id(), since=since), now())
-    async with store_of(configuration.database_url) as store:
-        # One that was interrupted, or given up on, goes on from where it was.
-        if unfinished := await store.unfinished(delivery.lane):
-            delivery = unfinished.delivery
+    if has_store(configuration.database_url):
+        async with store_of(configuration.database_url) as store:
+            # One that was interrupted, or given up on, goes on from where it was.
+            if unfinished := await store.unfinished(delivery.lane):
+                delivery = unfinished.delivery
     due = payloads.read(delivery)
     if not isinstance(due, BackfillDue):
         raise JobFailed(f"{delivery.id} can't be read")
@@ -183,9 +196,9 @@ async def history_of(name: str, login: str, hours: int | None) -> tuple[str, dic
         author = await store.memory.author(where.id, login)
         ask = ask_of(author.login if author else login, rules, now(), hours)
         identity = author.id if author else -1
-        records = await store.memory.records(where.id, needed_since(ask), identity)
-        told = history(records, rules.gates, ask, await store.memory.fixes(where.id, identity))
-    text = history_text(told, Setting(where, rules.gates, Web(), is_default=False))
+        records, fixes = await store.memory.authored(where.id, needed_since(ask), identity)
+        told = history(records, rules.gates, ask, fixes)
+    text = history_text(told, Setting(where, rules.gates, Web(), is_default=False, is_terminal=True))
     return text, told.patterns.as_json()
 
 
@@ -207,7 +220,10 @@ async def everybodys_patterns(name: str, hours: int) -> dict[str, dict[str, Any]
 async def _known(store: SqlStore, name: str) -> Repository:
     found = await store.memory.repository_named(name)
     if found is None:
-        raise CannotStart(f"nothing is recorded about {name}; give a repository as OWNER/REPO")
+        raise CannotStart(
+            f"nothing is recorded about {name}: no event of it has come in yet; "
+            f"whetstone backfill {name} reads its past"
+        )
     return found
 
 

@@ -17,7 +17,17 @@ from bot.domain.model import PullRequest
 from bot.domain.rules import Rules
 from bot.ports import Delivery, StoreUnavailable
 from bot.settings import Settings
-from bot.wiring.basics import READY_WITHIN, CannotStart, github_of, new_id, now, settings, site
+from bot.wiring.basics import (
+    READY_WITHIN,
+    CannotStart,
+    github_of,
+    listening,
+    new_id,
+    now,
+    settings,
+    site,
+    store_trouble,
+)
 from bot.wiring.rule_parts import DefaultRules, live_rule_book
 from bot.wiring.setting_up import trying_routes
 
@@ -72,8 +82,10 @@ async def running(  # noqa: PLR0913  each is one choice about the process
                 configuration.database_url, worker=work, clock=store_clock, lease=pulse.pace.lease
             )
             store = await stack.enter_async_context(opening)
-        except (StoreRefused, StoreUnavailable) as reason:
+        except StoreRefused as reason:
             raise CannotStart(str(reason)) from reason
+        except (StoreUnavailable, OSError) as error:
+            raise CannotStart(store_trouble(configuration.database_url, error)) from error
         working = _working(configuration, store, meter, clock, pulse, weekly=weekly)
         worker, week_clock = await stack.enter_async_context(working) if work else (None, None)
         serving = _serving(configuration, store, worker, meter, guests)
@@ -93,7 +105,7 @@ async def _serving(
     guests: Guests | None = None,
 ) -> AsyncIterator[tuple[str, int]]:
     from bot.adapters.metrics import Metrics
-    from bot.adapters.web.app import application, serving
+    from bot.adapters.web.app import application
     from bot.adapters.web.health import routes
     from bot.adapters.web.webhook import Door
 
@@ -103,7 +115,7 @@ async def _serving(
     metrics = Metrics(meter, store.memory, configuration.metrics_token, now).routes()
     async with _api(configuration, store) as api:
         app = application([*door.routes(), *routes(_Readiness(store, worker)), *trying, *metrics, *api])
-        async with serving(app, configuration.host, configuration.port) as address:
+        async with listening(app, configuration.host, configuration.port) as address:
             yield address
 
 

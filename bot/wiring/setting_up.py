@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot import settings as settings_of
 from bot.settings import Settings
-from bot.wiring.basics import app_desk, now, web_address
+from bot.wiring.basics import app_desk, listening, now, web_address
 
 if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
@@ -31,7 +31,7 @@ async def setting_up(
 ) -> AsyncIterator[tuple[tuple[str, int], Registering]]:
     """The pages that register the App, as long as the block runs."""
     from bot.adapters.github.manifest import Order, Registration, convert
-    from bot.adapters.web.app import application, serving
+    from bot.adapters.web.app import application
     from bot.adapters.web.setup.keeping import keep
     from bot.adapters.web.setup.registering import Registering
 
@@ -55,7 +55,8 @@ async def setting_up(
         kept,
         configuration.public_url or "",
     )
-    async with serving(application(registering.routes()), configuration.host, configuration.port) as address:
+    app = application(registering.routes())
+    async with listening(app, configuration.host, configuration.port) as address:
         yield address, registering
 
 

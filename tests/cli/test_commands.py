@@ -119,11 +119,6 @@ def test_receive_says_what_is_wrong_with_its_input(tmp_path, event, payload, wha
     assert (code, what in said) == (2, True)
 
 
-def test_parked_is_empty_on_a_new_store(tmp_path):
-    assert whetstone("parked", where=tmp_path) == (0, "Nothing is parked.\n", "")
-    assert whetstone("parked", "--retry", "nope", where=tmp_path)[0] == 2
-
-
 def test_a_shipped_pack_with_mistakes_stops_the_start_with_all_of_them(tmp_path):
     root = Path(__file__).parents[2]
     shutil.copytree(root / "bot", tmp_path / "bot", ignore=shutil.ignore_patterns("__pycache__"))

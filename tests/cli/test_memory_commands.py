@@ -10,6 +10,7 @@ import pytest
 
 from bot import wiring
 from bot.cli import run
+from bot.cli.history import _line
 from bot.standin import AppFacts
 from tests.journeys.town import KEYS, SECRET, Town
 
@@ -67,7 +68,30 @@ def test_a_dry_run_prints_the_issue_of_the_running_week(capsys):
 @pytest.mark.parametrize("command", [["history", "acme/nothing"], ["weekly", "acme/nothing", "--dry-run"]])
 def test_an_unknown_repository_is_said_in_one_line(capsys, command):
     assert run(command) == 2
-    assert "nothing is recorded about acme/nothing" in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        f"whetstone {command[0]}: nothing is recorded about acme/nothing: no event of it has come in yet; "
+        "whetstone backfill acme/nothing reads its past\n"
+    )
+
+
+@pytest.mark.usefixtures("lived")
+def test_everybodys_history_is_told_in_words(capsys):
+    assert run(["history", "acme/knowledge"]) == 0
+    assert capsys.readouterr().out == (
+        "rio-agent[bot]: 1 judged, 1 rejected, too few for a trend; date_errors 1\n"
+    )
+
+
+def test_who_was_rejected_without_a_tag_broke_no_known_gate():
+    known = {"total_prs": 6, "rejected_prs": 1, "trend": "stable", "issue_breakdown": {}}
+    assert _line(known) == "6 judged, 1 rejected, stable; rejected without a tag"
+    assert _line(known | {"rejected_prs": 0}) == "6 judged, 0 rejected, stable; no gate broken"
+
+
+@pytest.mark.usefixtures("lived")
+def test_nothing_is_parked_where_all_went_well(capsys):
+    assert (run(["parked"]), capsys.readouterr().out) == (0, "Nothing is parked.\n")
+    assert run(["parked", "--retry", "nope"]) == 2
 
 
 async def test_weekly_is_handed_to_the_running_server(town):

@@ -12,7 +12,7 @@ import aiohttp
 
 from bot.adapters.github.app_key import AppKey
 from bot.adapters.github.callers import Callers
-from bot.adapters.github.errors import Asked, Refusals
+from bot.adapters.github.errors import Asked, Refusals, unreached
 from bot.adapters.github.wire import REQUESTER, Wire, remembered
 from bot.adapters.payloads.fields import Odd, find, identifier, moment, text, word
 from bot.domain.app_facts import AboutApp, Hook, Installed, Sent
@@ -47,7 +47,7 @@ class AppDesk:
             async with self._wire.session.get(address, headers={"user-agent": REQUESTER}) as answer:
                 return _date(answer.headers.get("date", ""))
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-            raise Unavailable(f"{address}: {type(error).__name__} {error}".rstrip()) from error
+            raise Unavailable(f"{address}: {unreached(error)}") from error
 
     async def about(self) -> AboutApp:
         """The App as it is registered."""
@@ -73,7 +73,7 @@ class AppDesk:
             found = await self._get(path, owner=owner, repo=name)
         except Gone:
             return None
-        return _read(f"GET {path}", found, _installed)
+        return _read(f"GET {path.format(owner=owner, repo=name)}", found, _installed)
 
     async def deliveries(self, since: datetime) -> tuple[Sent, ...]:
         """What GitHub sent since then, newest first; it keeps three days of it."""
@@ -87,11 +87,12 @@ class AppDesk:
     async def redeliver(self, delivery_id: int) -> None:
         """Have GitHub send a delivery again; it keeps its GUID."""
         path = f"{_DELIVERIES}/{{delivery}}/attempts"
-        asked = Asked(f"POST {path}", "", 0)
+        asked = Asked(f"POST {path.format(delivery=delivery_id)}", "", 0)
         await self._callers.as_app(asked, lambda api: api.write("POST", path, b"", delivery=delivery_id))
 
     async def _get(self, path: str, **gaps: str | int) -> Any:
-        return await self._callers.as_app(Asked(f"GET {path}", "", 0), lambda api: api.get(path, **gaps))
+        asked = Asked(f"GET {path.format(**gaps)}", "", 0)
+        return await self._callers.as_app(asked, lambda api: api.get(path, **gaps))
 
 
 def _older(since: datetime) -> Callable[[Any], bool]:

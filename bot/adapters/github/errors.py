@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import aiohttp
 import msgspec
 
 from bot.adapters.payloads.fields import find, text
@@ -109,6 +110,21 @@ class Refusals:
         self.strikes[asked.installation_id] = strikes + 1
         guess: timedelta = _FIRST_GUESS * 2 ** min(strikes, 10)
         return now + min(guess, _LAST_GUESS)
+
+
+def unreached(error: Exception) -> str:
+    """Why no answer came, in words."""
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            return f"the name {error.host} is not known here"
+        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
+            return f"the certificate of {error.host} is not good: {error}"
+        case aiohttp.ClientConnectorError():
+            return f"nothing answers at {error.host}:{error.port}"
+        case TimeoutError():
+            return "no answer in time"
+        case _:
+            return f"{type(error).__name__} {error}".rstrip()
 
 
 def _not_allowed(asked: Asked, answer: Answer, said: str, message: str) -> Forbidden:

@@ -11,8 +11,11 @@ from bot.adapters.github.tokens import Token
 from bot.adapters.github.wire import Api, Wire, remembered
 from bot.adapters.payloads.fields import find, text
 from bot.domain.spoken import Spoken
-from bot.ports import Forbidden
+from bot.ports import Forbidden, Gone, RateLimited, Refused
 
+_UNSET = "GH_TOKEN is not set, and without it only public threads can be read, and few of them"
+_BAD = "GH_TOKEN is not good, or not good any more"
+_BLIND = "there is no such thread, or GH_TOKEN may not read it"
 _PATH = "/repos/{owner}/{repo}/issues/{number}/comments?per_page=100"
 
 
@@ -21,7 +24,7 @@ async def comments(
 ) -> tuple[Spoken, ...]:
     """All comments of the thread, oldest first."""
     owner, name = repository
-    asked = Asked(f"GET {_PATH.partition('?')[0]} in {owner}/{name}", "pull_requests=read", 0)
+    asked = Asked(f"the comments of {owner}/{name}#{number}", "pull_requests=read", 0)
     shown = Token(token, datetime.now(UTC) + timedelta(hours=1)) if token else None
     timeout = aiohttp.ClientTimeout(total=seconds)
     async with aiohttp.ClientSession(timeout=timeout) as session:
@@ -29,7 +32,9 @@ async def comments(
         try:
             found = await Api(wire, asked, shown).items(_PATH, owner=owner, repo=name, number=number)
         except BadToken as error:
-            raise Forbidden(f"{error}; GH_TOKEN is not good, or not good any more") from error
+            raise Forbidden(f"{error}; {_UNSET if token is None else _BAD}") from error
+        except (Forbidden, Gone, RateLimited) as error:
+            raise Refused(f"{error}; {_UNSET if token is None else _BLIND}") from error
     return tuple(
         Spoken(
             login=text(each, "user.login"),

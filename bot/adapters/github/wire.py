@@ -15,7 +15,7 @@ from cachetools import LRUCache
 from gidgethub.aiohttp import GitHubAPI
 from yarl import URL
 
-from bot.adapters.github.errors import Answer, Asked, Refusals
+from bot.adapters.github.errors import Answer, Asked, Refusals, unreached
 from bot.adapters.github.tokens import Token
 from bot.ports import Fenced, Unavailable
 
@@ -191,7 +191,7 @@ class Api(GitHubAPI):
             ) as response:
                 return Answer(response.status, response.headers, await response.read())
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-            raise Unavailable(f"{self._asked.what}: {type(error).__name__} {error}".rstrip()) from error
+            raise Unavailable(f"{self._asked.what}: {unreached(error)}") from error
 
     def _unreadable(self) -> Unavailable:
         return Unavailable(f"{self._asked.what}: an answer of {self._last.status} that can't be read")

@@ -1,0 +1,180 @@
+"""What a person is told who asks for what can't be: one line, with what to change."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import pytest
+from aiohttp import web
+
+from bot import wiring
+from bot.cli import commands, run
+from bot.domain.diagnosis import State
+from bot.settings import Settings
+
+POSTGRES_AWAY = "postgresql://whetstone:hidden@127.0.0.1:9/whetstone"
+READING = [
+    ["history", "acme/knowledge"],
+    ["history", "acme/knowledge", "rio-agent"],
+    ["weekly", "acme/knowledge", "--dry-run"],
+    ["export", "acme/knowledge", "7", "out"],
+    ["parked", "--retry", "x"],
+]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty directory, where nothing is set."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("DATABASE_URL", "GH_TOKEN", "GITHUB_TOKEN", "GITHUB_API_URL"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("demo --port 99999", "demo: argument --port: '99999' is no whole number from 0 to 65535"),
+        ("demo --weeks -1", "demo: argument --weeks: '-1' is no whole number from 0 to 52"),
+        ("serve --port 99999", "serve: argument --port: '99999' is no whole number from 0 to 65535"),
+        ("serve --port web", "serve: argument --port: 'web' is no whole number from 0 to 65535"),
+        ("reconcile --days 0", "reconcile: argument --days: '0' is no number above 0, up to 30"),
+        ("reconcile --days nan", "reconcile: argument --days: 'nan' is no number above 0, up to 30"),
+        ("comment acme/kb -1 --login w", "comment: argument N: '-1' is no whole number 1 or more"),
+        ("export acme/kb 0 out", "export: argument N: '0' is no whole number 1 or more"),
+        ("history acme/kb --hours 0", "history: argument --hours: '0' is no whole number from 1 to 87600"),
+    ],
+)
+def test_a_number_out_of_its_bounds_is_refused_with_them_before_anything_happens(here, capsys, typed, said):
+    name = typed.split()[0]
+    with pytest.raises(SystemExit) as left:
+        run(typed.split())
+    assert (left.value.code, capsys.readouterr().err) == (
+        2,
+        f"whetstone {said} (see whetstone {name} --help)\n",
+    )
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["history", "weekly"])
+def test_what_is_no_repository_is_told_apart_from_one_that_is_not_known(here, capsys, name):
+    assert run([name, "knowledge"]) == 2
+    assert capsys.readouterr().err == f"whetstone {name}: 'knowledge' is no repository; use OWNER/REPO\n"
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("typed", READING, ids=" ".join)
+def test_reading_where_nothing_was_stored_makes_no_store(here, capsys, typed):
+    assert run(typed) == 2
+    assert capsys.readouterr().err == (
+        f"whetstone {typed[0]}: there is no store yet at sqlite:///data/whetstone.db (DATABASE_URL); "
+        "whetstone serve makes it at its first start\n"
+    )
+    assert list(here.iterdir()) == []
+
+
+def test_nothing_is_parked_where_nothing_was_stored(here, capsys):
+    assert run(["parked"]) == 0
+    assert capsys.readouterr().out.startswith("Nothing is parked: there is no store yet at sqlite:")
+    assert (run(["parked", "--json"]), capsys.readouterr().out) == (0, "")
+    assert list(here.iterdir()) == []
+
+
+async def test_doctor_does_not_praise_a_store_that_is_not_there(here):
+    (found,) = await wiring.examine_store(None)
+    assert (found.subject, found.state) == ("store", State.NOTE)
+    assert found.what.startswith("there is no store yet at sqlite:///data/whetstone.db")
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("typed", [*READING, ["parked"]], ids=" ".join)
+def test_a_store_that_is_away_is_named_with_its_setting_and_without_its_password(capsys, monkeypatch, typed):
+    monkeypatch.setenv("DATABASE_URL", POSTGRES_AWAY)
+    assert run(typed) == 1
+    assert capsys.readouterr().err == (
+        f"whetstone {typed[0]}: the store postgresql://whetstone:***@127.0.0.1:9/whetstone, "
+        "which DATABASE_URL names, can't be opened: nothing listens there\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("database", "said"),
+    [
+        (POSTGRES_AWAY, "which DATABASE_URL names, can't be opened: nothing listens there"),
+        ("sqlite:////proc/nowhere/w.db", "can't be opened: /proc/nowhere: No such file or directory"),
+    ],
+)
+async def test_a_server_whose_store_is_away_says_which_setting_names_it(database, said):
+    settings = Settings(app_id=1, private_key="k", webhook_secrets=("s",), database_url=database, port=0)
+    with pytest.raises(wiring.CannotStart) as reason:
+        async with wiring.running(settings):
+            raise AssertionError
+    assert said in str(reason.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [
+        ("127.0.0.1", "port {port} is in use by another program; set PORT (or --port) to a free one"),
+        ("203.0.113.7", "203.0.113.7 is no address of this machine"),
+    ],
+)
+async def test_a_port_that_is_taken_is_named_with_its_setting(host, said):
+    from bot.wiring.basics import listening
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(wiring.CannotStart) as reason:
+            async with listening(web.Application(), host, port):
+                raise AssertionError
+    assert str(reason.value).startswith(said.format(port=port))
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        (None, "; GH_TOKEN is not set, and without it only public threads can be read, and few of them"),
+        ("t", "; there is no such thread, or GH_TOKEN may not read it"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+async def test_a_thread_that_can_not_be_read_is_told_with_what_the_token_has_to_do_with_it(
+    capsys, monkeypatch, aiohttp_server, token, said
+):
+    async def hidden(_):
+        return web.json_response({"message": "Not Found"}, status=404)
+
+    app = web.Application()
+    app.add_routes([web.get("/{tail:.*}", hidden)])
+    server = await aiohttp_server(app)
+    monkeypatch.setenv("GITHUB_API_URL", str(server.make_url("")).rstrip("/"))
+    if token:
+        monkeypatch.setenv("GH_TOKEN", token)
+    typed = ["comment", "acme/kb", "7", "--login", "whetstone[bot]"]
+    assert await asyncio.to_thread(run, typed) == 1
+    assert capsys.readouterr().err == f"whetstone comment: the comments of acme/kb#7: 404 Not Found{said}\n"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_github_that_can_not_be_reached_is_told_in_words(capsys, monkeypatch):
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+    assert run(["comment", "acme/kb", "7", "--login", "whetstone[bot]"]) == 1
+    assert capsys.readouterr().err == (
+        "whetstone comment: the comments of acme/kb#7: nothing answers at 127.0.0.1:9\n"
+    )
+
+
+def test_the_version_can_be_asked_for(capsys):
+    with pytest.raises(SystemExit) as left:
+        run(["--version"])
+    assert (left.value.code, capsys.readouterr().out) == (0, "whetstone 0.1.0\n")
+
+
+@pytest.mark.parametrize("name", sorted(commands()))
+def test_an_example_can_be_pasted_into_any_shell(name):
+    import shlex
+
+    words = shlex.split(commands()[name].example, posix=False)
+    assert [word for word in words if "[" in word and not word.startswith("'")] == []
