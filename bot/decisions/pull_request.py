@@ -88,8 +88,11 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
         blocking=_blocking_tags(feedback),
         anew=_is_worse(feedback, sticky),
     )
+    because = "the verdicts changed what the comment says"
+    if not feedback.gates:
+        return Decision(known, (effect, *said), because)  # a document has at least one item
     whole = Document(feedback.id, feedback.at, json_text(document(feedback, site.schema)))
-    return Decision(known, (effect, *said), "the verdicts changed what the comment says", (whole,))
+    return Decision(known, (effect, *said), because, (whole,))
 
 
 def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feedback | None:

@@ -29,7 +29,9 @@ def with_remarks(feedback: Feedback, recent: Sequence[Record], web: Web) -> Feed
         return replace(
             gate,
             appealed=appealed_line(appeal) if appeal else "",
-            again=_again(gate.tag, feedback, records, web) or _since(gate.tag, before),
+            again="; ".join(
+                said for said in (_since(gate.tag, before), _again(gate.tag, feedback, records, web)) if said
+            ),
         )
 
     return replace(feedback, gates=tuple(map(remarked, feedback.gates)))

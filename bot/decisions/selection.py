@@ -61,9 +61,9 @@ def report_of(pull_request: PullRequest, rules: Rules) -> Report | None:
 
 
 def selection_report_of(pull_request: PullRequest, rules: Rules) -> str | None:
-    """The Output Selection Report as Markdown; None before the first judgement."""
+    """The Output Selection Report as Markdown; None before the second iteration."""
     report = report_of(pull_request, rules)
-    return selection_report.render(report) if report else None
+    return selection_report.render(report) if report and len(report.scored) > 1 else None
 
 
 def select_by_command(pull_request: PullRequest, wanted: SelectAsked, asker: Asker, rules: Rules) -> Selected:
@@ -74,6 +74,8 @@ def select_by_command(pull_request: PullRequest, wanted: SelectAsked, asker: Ask
     report = report_of(pull_request, rules)
     if report is None:
         return Selected(pull_request, "Nothing was judged yet, so there is no iteration to select.\n")
+    if len(report.scored) == 1:
+        return Selected(pull_request, "Only one iteration was judged, so there is nothing to select from.\n")
     found = asked(str(wanted.choice), report.trajectory, wanted.reason)
     if isinstance(found, Refused):
         return Selected(pull_request, f"{found.because}\n")

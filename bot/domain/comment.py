@@ -14,7 +14,7 @@ from bot.domain.feedback import FailedGate, Feedback, Finding
 from bot.domain.gate_text import gate_block, is_doubted, where
 from bot.domain.grounding.words import not_confirmed
 from bot.domain.links import Web
-from bot.domain.model import Validator
+from bot.domain.model import Stance, Validator, Verdict
 from bot.domain.rulings import dismissed_now
 
 MARKER = "REJECTION"
@@ -151,9 +151,9 @@ def _without_blocking(feedback: Feedback) -> str:
 def _where_we_are(feedback: Feedback, site: Site) -> str:
     iteration = feedback.iteration
     here = [verdict for verdict in iteration.standing if verdict.head in {iteration.head, None}]
-    judges = _all_of([_validator(verdict.validator) for verdict in here or feedback.rejecting])
-    line = f"Iteration {iteration.number} of {feedback.max_iterations} at {_head(feedback, site)}"
-    line += f", judged by {judges}."
+    line = (
+        f"Iteration {documents.of_budget(feedback)} at {_head(feedback, site)}, {_judged_by(feedback, here)}."
+    )
     if earlier := [verdict for verdict in feedback.rejecting if here and verdict not in here]:
         names = _all_of([_validator(verdict.validator) for verdict in earlier])
         line += f" The earlier verdict of {names} still stands."
@@ -164,6 +164,18 @@ def _where_we_are(feedback: Feedback, site: Site) -> str:
             f"{len(changes.still_open)} still open, {len(changes.new)} new."
         )
     return line
+
+
+def _judged_by(feedback: Feedback, here: list[Verdict]) -> str:
+    """Who judged this revision, and who of them approves."""
+    approving = [verdict for verdict in here if verdict.stance is Stance.APPROVES]
+    others = [verdict for verdict in here if verdict not in approving]
+    judges = _all_of([_validator(verdict.validator) for verdict in others or approving or feedback.rejecting])
+    verb = "approves" if len(approving) == 1 else "approve"
+    if not approving:
+        return f"judged by {judges}"
+    names = _all_of([_validator(verdict.validator) for verdict in approving])
+    return f"judged by {judges}; {names} {verb}" if others else f"judged by {judges}, who {verb}"
 
 
 def _next(feedback: Feedback) -> str:

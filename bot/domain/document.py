@@ -27,15 +27,15 @@ def document(feedback: Feedback, schema: str = SCHEMA_ID) -> Json:
     return {
         "$schema": schema,
         "id": feedback.id,
-        "timestamp": feedback.at.isoformat(),
+        "timestamp": feedback.at.isoformat(timespec="seconds"),
         "iteration": {
             "number": feedback.iteration.number,
-            "max": max(feedback.max_iterations, feedback.iteration.number),
+            "max": feedback.max_iterations,
             "phase": phase(feedback.iteration.number, feedback.max_iterations, closed=not pull_request.open),
         },
         "target": _target(feedback),
         "overall_assessment": {
-            "score": feedback.score,
+            "score": round(feedback.score, 2),
             "verdict": feedback.verdict,
             "summary": summary(feedback),
             "confidence": feedback.confidence,
@@ -74,8 +74,13 @@ def fenced(copy: Json) -> str:
 def summary(feedback: Feedback) -> str:
     """One sentence of 50 to 500 characters, made of counts."""
     counts = _counts(feedback)
-    where = f"at iteration {feedback.iteration.number} of {feedback.max_iterations}"
-    return cut(f"{counts} {where}: {_since(feedback)}.", _MOST_WORDS)
+    return cut(f"{counts} at iteration {of_budget(feedback)}: {_since(feedback)}.", _MOST_WORDS)
+
+
+def of_budget(feedback: Feedback) -> str:
+    """`3 of 5`: which iteration it is, against how many there may be."""
+    number, most = feedback.iteration.number, feedback.max_iterations
+    return f"{number} of {most}" if number <= most else f"{number} (the budget was {most})"
 
 
 def kind_of(path: str) -> str:
@@ -161,13 +166,13 @@ def _grounding(finding: Finding) -> Json | None:
 
 
 def issue_text(finding: Finding, failed: FailedGate) -> str:
-    """The validator's words; led in by the gate's description where they are too few to stand alone."""
+    """The validator's words; where they are too few to stand alone, what they are about behind them."""
     words = finding.item.words
     if len(words) >= _LEAST:
         return cut(words, _MOST_WORDS)
     unknown = f"{finding.by.name} names {failed.name}, which is no gate of this repository"
-    lead = failed.gate.description if failed.gate else unknown
-    return _long_enough(cut(f"{lead}: {words}" if words else lead, _MOST_WORDS), failed)
+    about = failed.gate.description if failed.gate else unknown
+    return _long_enough(cut(f"{words} ({about})" if words else about, _MOST_WORDS), failed)
 
 
 def _long_enough(text: str, failed: FailedGate) -> str:
@@ -263,7 +268,7 @@ def _counts(feedback: Feedback) -> str:
 
 def _since(feedback: Feedback) -> str:
     if feedback.previous is None:
-        return f"the first judgement of {feedback.pull_request.name}"
+        return f"the first revision of {feedback.pull_request.name} that was judged"
     changes = feedback.changes
     return (
         f"{len(changes.fixed)} fixed, {len(changes.still_open)} still open, {len(changes.new)} new "

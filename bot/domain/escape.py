@@ -13,10 +13,12 @@ CODE_LIMIT = 120
 
 def code_span(text: str, limit: int = CODE_LIMIT) -> str:
     """The text as one line of code that nothing inside can end, at most `limit` characters of it."""
-    words = _unhidden(cut(one_line(text), limit)) or " "
-    fence = "`" * (max(map(len, _BACKTICKS.findall(words)), default=0) + 1)
-    pad = " " if "`" in (words[0], words[-1]) else ""
-    return f"{fence}{pad}{words}{pad}{fence}"
+    return _code(_unhidden(cut(one_line(text), limit)))
+
+
+def own_code(text: str, limit: int = CODE_LIMIT) -> str:
+    """A gate's own words as code that can be copied: only what looks like a marker is changed."""
+    return _code(_MARKER.sub(_unhidden("<!--"), cut(one_line(text), limit)))
 
 
 def quiet(text: str) -> str:
@@ -51,7 +53,7 @@ def marker(word: str, data: Mapping[str, object]) -> str:
 
 def json_text(data: object) -> str:
     """JSON on one line in which `<`, `>` and `&` stand only as escapes, so that HTML can hold it."""
-    text = json.dumps(data)
+    text = _UNSEEN.sub(_escaped, json.dumps(data, ensure_ascii=False))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -67,6 +69,8 @@ def read_marker(word: str, body: str) -> dict[str, object] | None:
 
 
 _BACKTICKS = re.compile(r"`+")
+_MARKER = re.compile(r"<!--(?=\s*[A-Z][A-Z-]*:)")
+_UNSEEN = re.compile(r"[^ -~]")
 _LINE_ENDS = re.compile(r"[\r\n]+")
 _CODE_OR_LIVE = re.compile(
     r"(?<!`)(?P<fence>`+)(?!`)(?P<code>.*?[^`])(?P=fence)(?!`)"
@@ -83,6 +87,13 @@ _MEANT = re.compile(r"&(?=[#\w])|[<`\\]|!(?=\[)|(?<=\])\(")
 _WANTED = frozenset("\u200c\u200d\u2060")
 
 
+def _code(text: str) -> str:
+    words = text or " "
+    fence = "`" * (max(map(len, _BACKTICKS.findall(words)), default=0) + 1)
+    pad = " " if "`" in (words[0], words[-1]) else ""
+    return f"{fence}{pad}{words}{pad}{fence}"
+
+
 def _unhidden(text: str) -> str:
     return text.replace("<!--", "<\u2060!--")
 
@@ -93,7 +104,11 @@ def _literal(text: str) -> str:
 
 def _as_code(found: re.Match[str]) -> str:
     text = found[0] if found["fence"] is None else found["code"]
-    return code_span(text, len(text))
+    return own_code(text, len(text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0] if _visible(found[0]) == found[0] else json.dumps(found[0])[1:-1]
 
 
 def _visible(character: str) -> str:

@@ -8,6 +8,8 @@ from bot.domain.feedback import FailedGate, Finding
 from bot.domain.grounding.words import not_confirmed, sourced
 from bot.domain.rules import Grounding
 
+_MOST_ACTION = 300  # characters of what somebody says to do
+
 
 def gate_block(failed: FailedGate, where: str = "", rules: Grounding | None = None) -> str:
     """Name, what is wrong, the fix with its tag, then where it is and what to write if that is known."""
@@ -38,9 +40,10 @@ def where(
     Empty where nothing more was said than the tag, unless it has to be told who said that.
     """
     finding = telling(failed)
-    if not places and not finding.item.words and not bare:
+    if not places and not (finding.item.words and failed.tag) and not bare:
         return ""
-    words = f" — {code_span(finding.item.words)}" if finding.item.words else ""
+    # Without a tag there is no gate to describe it: the words stand in its place.
+    words = f" — {code_span(finding.item.words)}" if finding.item.words and failed.tag else ""
     claim = f"{', '.join(places) or 'no place given'}{words}"
     return sourced(claim, finding.grounding, f"{_origin(finding)} @ {head[:7]}", rules or Grounding())
 
@@ -62,7 +65,7 @@ def _origin(finding: Finding) -> str:
 
 def _unknown(failed: FailedGate) -> str:
     if not failed.tag:
-        return quiet(documents.issue_text(failed.findings[0], failed))
+        return code_span(telling(failed).item.words or "nothing more was said")
     near = f"; the nearest known tag is {code_span(failed.nearest)}" if failed.nearest else ""
     return f"no gate of this repository has this tag{near}"
 
@@ -70,7 +73,8 @@ def _unknown(failed: FailedGate) -> str:
 def _fix(failed: FailedGate) -> str:
     fix = quiet(failed.gate.fix) if failed.gate else documents.GENERIC_FIX
     if not failed.tag:
-        return quiet(failed.findings[0].item.action or fix)
+        action = telling(failed).item.action
+        return code_span(action, _MOST_ACTION) if action else fix
     tag = code_span(failed.tag)
     guide = failed.gate.guide if failed.gate else None
     inferred = f" (understood from plain words, confidence {failed.inferred:.2f})" if failed.inferred else ""

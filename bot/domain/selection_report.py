@@ -142,12 +142,16 @@ def _checks(selected: Scored) -> Iterator[str]:
 
 def _compared(report: Report) -> str:
     compared, selection = report.selection.comparison, report.selection
-    change = "–" if compared.delta is None else f"{compared.delta * 100:+.4g}%".replace("+0%", "0%")
+    change = "–" if compared.delta is None else _points(compared.delta * 100)
     return (
         f"best_iteration: {compared.best_iteration} ({report.percent(selection.automatic)}), "
         f"final_iteration: {compared.final_iteration} ({report.percent(selection.final)}), "
         f"delta: {change}, decision: {compared.decision}"
     )
+
+
+def _points(change: float) -> str:
+    return f"{change:+.4g} point{'' if abs(change) == 1 else 's'}" if change else "0 points"
 
 
 def _artifacts(report: Report) -> str:

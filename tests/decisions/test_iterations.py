@@ -19,6 +19,7 @@ from bot.domain.escape import read_marker
 from bot.domain.events import CheckSeen, ReviewState, ThreadSeen
 from bot.domain.facts import Facts
 from bot.domain.follow_rates import followed_items, kept, rates
+from bot.domain.memory import record_of
 from bot.domain.model import Account, Escalation, Revision
 from bot.domain.override import Audit, Choice
 from bot.domain.rules import Escalate, Iterations
@@ -236,6 +237,19 @@ def test_a_rebase_without_change_offers_no_way_back():
 def test_the_next_line_names_the_shorter_way(first, second, words):
     body = decided(judged(head(1), head(2)), facts(said(1, *first), said(2, *second))).effects[0].body
     assert f" Shorter: go back to iteration 1 (below), where {words}." in body
+
+
+def test_an_open_gate_tells_since_when_and_how_often_elsewhere():
+    elsewhere = tuple(
+        record_of(
+            pull_request(number=number, verdicts=after(judged(head(1)), said(1, "date_errors")).verdicts)
+        )
+        for number in (60, 61)
+    )
+    reviews = (said(1, "date_errors"), said(2, "date_errors"))
+    read = replace(facts(*reviews), recent=elsewhere)
+    body = decided(judged(head(1), head(2)), read).effects[0].body
+    assert "  - Again: open since iteration 1; in 3 of the last 3 pull requests, last in [61](" in body
 
 
 # A person decides
@@ -577,3 +591,14 @@ def test_the_summary_of_a_document_has_50_to_500_characters(tags):  # row 19
     second = after(judged(head(1), head(2), repository=small, number=1), said(1, *tags), said(2, *tags))
     summaries = [summary(feedback_on(known, RULES, moment())) for known in (first, second)]
     assert all(50 <= len(text) <= 500 for text in summaries)
+
+
+def test_of_one_iteration_there_is_nothing_to_select():
+    known = after(judged(head(1)), said(1, "date_errors"))
+    asker = Asker("bob", at(50), HEADS[0], BOB.id)
+    done = select_by_command(known, SelectAsked(Asked.BEST, "it is"), asker, RULES)
+    assert (done.pull_request, done.reply) == (
+        known,
+        "Only one iteration was judged, so there is nothing to select from.\n",
+    )
+    assert selection_report_of(known, RULES) is None

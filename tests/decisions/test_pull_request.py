@@ -151,6 +151,16 @@ def test_it_is_resolved_when_the_last_rejecting_reviewer_approves():
     assert (data["issues"], data["blocking"], data["verdict"]) == ([], [], "accept")
 
 
+def test_a_document_has_at_least_one_item_so_an_approval_makes_none():  # row 15
+    rejected = review(3, BAD_DATE)
+    known = after(pull_request(), facts(rejected))
+    before, now = (
+        decided(pull_request(), facts(rejected)),
+        decided(known, facts(rejected, review(5, state=APPROVED))),
+    )
+    assert [len(decision.memos) for decision in (before, now)] == [1, 0]
+
+
 def test_a_second_approval_leaves_the_resolved_comment_alone():
     rejected = review(3, BAD_DATE)
     known = after(pull_request(), facts(rejected))

@@ -13,9 +13,24 @@ from bot.domain import document as documents
 from bot.domain import prose
 from bot.domain.comment import MARKER, MOST_CHARACTERS, MOST_MARKER, render, superseded
 from bot.domain.escape import read_marker
+from bot.domain.events import ReviewState
 from bot.domain.gates import Gates
 from bot.domain.links import Web
-from tests.builders import ALICE, KNOWLEDGE_BASE, RULES, SITE, at, facts, inline, moment, pull_request, review
+from bot.domain.model import Item, Place, Revision, Stance, Validator, Verdict
+from tests.builders import (
+    ALICE,
+    BOB,
+    HEADS,
+    KNOWLEDGE_BASE,
+    RULES,
+    SITE,
+    at,
+    facts,
+    inline,
+    moment,
+    pull_request,
+    review,
+)
 from tests.live import live_references
 
 PARSE_RULE = re.compile(r"<!-- REJECTION: (\{.*?\}) -->")
@@ -80,6 +95,80 @@ def test_an_unknown_tag_is_a_warning_that_names_the_nearest_known_one():  # row 
         in said
     )
     assert "  - Fix: See the repository's quality gates. `date_error`\n" in said
+
+
+def without_a_tag(**changes):
+    """What is said of an item that a document names without a tag."""
+    item = Item(None, "the **loop** reads @all the table", aspect="efficiency", severity="major", **changes)
+    known = pull_request(
+        verdicts=(
+            Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at(3), HEADS[0], (item,)),
+        )
+    )
+    shown = render(feedback_on(known, RULES, moment()), SITE)
+    start = shown.index("**[BLOCK] Efficiency**")
+    return shown[start : shown.index("\n\n", start)]
+
+
+def test_what_has_no_tag_is_said_in_its_validators_words_once_and_in_code():
+    place = Place("src/table.py", 9)
+    assert without_a_tag(action="Load **it** once, before #7", place=place) == (
+        "**[BLOCK] Efficiency**: `the **loop** reads @all the table`\n"
+        "  - Fix: `Load **it** once, before #7`\n"
+        f"  - Where: [`src/table.py:9`](https://github.com/acme/knowledge/blob/{HEADS[0]}/src/table.py#L9)"
+        " (Source: review by `alice` @ 1111111)"
+    )
+    assert without_a_tag() == (
+        "**[BLOCK] Efficiency**: `the **loop** reads @all the table`\n"
+        "  - Fix: See the repository's quality gates."
+    )
+
+
+def test_short_words_stand_before_what_they_are_about():
+    found = documents.document(feedback("", (inline(71, 3, "[date_errors] no"),)))
+    assert [item["issue"] for item in found["feedback_items"]] == [
+        "no (Invalid or incorrect date format in created field)"
+    ]
+
+
+def test_the_document_has_the_markers_time_and_budget_and_a_short_score():
+    found = feedback("<!-- ISSUES: date_errors -->")
+    late = replace(
+        found,
+        at=found.at.replace(microsecond=307358),
+        iteration=replace(found.iteration, number=6),
+        score=0.8333,
+    )
+    whole = documents.document(late)
+    data = read_marker(MARKER, render(late, SITE))
+    assert (whole["timestamp"], whole["iteration"]["max"]) == (data["ts"], data["max_iterations"])
+    assert whole["overall_assessment"]["score"] == 0.83
+    assert whole["overall_assessment"]["summary"] == (
+        "1 blocking issue at iteration 6 (the budget was 5): "
+        "the first revision of acme/knowledge#212 that was judged."
+    )
+    assert "\n\nIteration 6 (the budget was 5) at [`1111111`]" in render(late, SITE)
+
+
+@pytest.mark.parametrize(
+    ("reviews", "said"),
+    [
+        ([review(4, state=ReviewState.APPROVED, author=BOB)], "judged by `alice`; `bob` approves."),
+        ([review(4, "<!-- ISSUES: scope_error -->", author=BOB)], "judged by `alice` and `bob`."),
+    ],
+)
+def test_whoever_approves_is_not_named_among_those_who_reject(reviews, said):
+    read = facts(review(3, "<!-- ISSUES: date_errors -->"), *reviews)
+    shown = render(feedback_on(with_reviews(pull_request(), read, RULES, at(5)), RULES, moment()), SITE)
+    assert f"), {said}\n" in shown
+
+
+def test_an_approval_of_the_new_head_is_told_beside_the_earlier_verdict():
+    moved = pull_request(head=HEADS[1], revisions=(Revision(HEADS[0], at(0)), Revision(HEADS[1], at(4))))
+    approval = review(5, state=ReviewState.APPROVED, author=BOB, head=HEADS[1])
+    read = facts(review(3, "<!-- ISSUES: date_errors -->"), approval)
+    shown = render(feedback_on(with_reviews(moved, read, RULES, at(6)), RULES, moment()), SITE)
+    assert ", judged by `bob`, who approves. The earlier verdict of `alice` still stands." in shown
 
 
 def test_more_than_ten_gates_are_named_but_not_explained():

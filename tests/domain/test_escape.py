@@ -70,7 +70,8 @@ def test_words_in_code_notify_nobody(words):
     [
         ("Re-read the source.", "Re-read the source."),
         ("[[wiki links]] reference files", "[[wiki links]] reference files"),
-        ("use `<!-- claim pending: … -->`.", "use `<\u2060!-- claim pending: … -->`."),
+        ("use `<!-- claim pending: … -->`.", "use `<!-- claim pending: … -->`."),
+        ("not `<!-- REJECTION: {} -->`", "not `<\u2060!-- REJECTION: {} -->`"),
         ("use <!-- claim -->.", "use &#60;!-- claim -->."),
         ("Ask @acme/editors, or @bob.", "Ask `@acme/editors`, or `@bob`."),
         ("see #12 and acme/knowledge#3", "see `#12` and `acme/knowledge#3`"),
@@ -98,7 +99,7 @@ def test_no_sentence_is_live(words):
     line = quiet(words)
     assert live_references(line) == []
     assert live_references(f"{line} `@bob #12` {line}") == []
-    assert "<!--" not in line
+    assert not re.search(r"<!--\s*[A-Z][A-Z-]*:", line)
     assert "\n" not in line
 
 
@@ -123,6 +124,12 @@ def test_a_marker_is_one_line_that_its_data_cannot_end():  # row 170
         '<!-- REJECTION: {"issues": ["--\\u003e \\u003cb\\u003e\\u0026"], "words": "two\\nlines \\u2028"} -->'
     )
     assert read_marker("REJECTION", f"\n{text}\n\n**Rejected**") == data
+
+
+def test_what_can_be_seen_is_written_as_it_is_and_what_hides_is_escaped():
+    assert json_text(["ünder … 測試 😀", "\u202eabc\u200b", "\ud800"]) == (
+        '["ünder … 測試 😀", "\\u202eabc\\u200b", "\\ud800"]'
+    )
 
 
 @given(st.dictionaries(st.text(), st.recursive(st.none() | st.integers() | HOSTILE, st.lists, max_leaves=5)))

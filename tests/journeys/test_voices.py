@@ -136,8 +136,8 @@ async def test_a_document_in_a_review_gives_items_with_and_without_a_tag(journey
         ["date_errors"],
     )
     assert "**Rejected** — 2 blocking issues" in body
-    assert "**[BLOCK] Efficiency**: The table is loaded once for every row of the page" in body
-    assert "  - Fix: Load the table once before the loop" in body
+    assert "**[BLOCK] Efficiency**: `The table is loaded once for every row of the page" in body
+    assert "  - Fix: `Load the table once before the loop" in body
 
 
 async def test_a_document_in_an_inline_comment_takes_its_place(journey, pull):

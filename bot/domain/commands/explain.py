@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.escape import code_span, quiet
+from bot.domain.escape import code_span, own_code, quiet
 from bot.domain.gates import Gate, Gates
 from bot.domain.links import Web
 from bot.domain.model import Place, Repository
@@ -34,7 +34,7 @@ def _weight(gate: Gate) -> str:
 
 def _examples(gate: Gate) -> str:
     return "\n".join(
-        f"- Not {code_span(example.bad, _LONG)}\n  but {code_span(example.good, _LONG)}"
+        f"- Not {own_code(example.bad, _LONG)}\n  but {own_code(example.good, _LONG)}"
         for example in gate.examples
     )
 

@@ -150,7 +150,7 @@ Iteration 2 selected because:
 - Highest quality score (85% vs 83% final)
 - Quality degraded in iteration 3
 - All validation checks passed
-- best_iteration: 2 (85%), final_iteration: 3 (83%), delta: -2%, decision: use_best
+- best_iteration: 2 (85%), final_iteration: 3 (83%), delta: -2 points, decision: use_best
 
 ### Artifacts Applied
 
