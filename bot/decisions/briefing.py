@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from bot.domain.brief import Known, LogEntry, OpenItem, refined
-from bot.domain.detection import FeedbackType, detect
-from bot.domain.feedback import FailedGate, Feedback
+from bot.decisions.readings import failed_checks, readings
+from bot.domain.brief import LogEntry, Refinement, refined
+from bot.domain.detection import Detection, DetectionRules, FeedbackType, detect
+from bot.domain.feedback import Feedback
 from bot.domain.model import Briefed, PullRequest
 from bot.domain.rules import Rules
 
 MOST_KEPT = 50
+"""Rounds of briefs that a pull request remembers."""
 
 
 def with_brief(feedback: Feedback, rules: Rules) -> Feedback:
     """The feedback with its brief, which the pull request remembers; without where nothing was understood."""
     known = replace(feedback.pull_request, briefs=_judged(feedback))
     feedback = replace(feedback, pull_request=known)
-    said = _said(feedback)
     if rules.understanding is None or not rules.detection.enabled or not feedback.rejecting:
         return feedback
-    detection = detect(said, rules.understanding, "changes_requested")
-    refinement = refined(detection, _items(feedback), _known(feedback, said), rules.understanding)
-    if refinement is None:
+    said = _said(feedback)
+    detection = _detected(feedback, said, rules.understanding)
+    rounds = refined(detection, readings(feedback, said), rules.understanding)
+    if not rounds:
         return feedback
-    kept = _kept(
-        feedback,
-        Briefed(
-            at=feedback.at,
-            iteration=feedback.iteration.number,
-            feedback_type=refinement.brief.feedback_type.value,
-            signal=", ".join(detection.words) or "changes requested",
-            actions=tuple(line.action for line in refinement.brief.lines),
-            text="\n".join(line.text for line in refinement.brief.lines),
-            before=_before(feedback),
-        ),
-    )
-    return replace(feedback, brief=refinement.brief, pull_request=replace(known, briefs=kept))
+    kept = _kept(feedback, tuple(_told(feedback, rounds, detection)))
+    return replace(feedback, brief=rounds[-1].brief, pull_request=replace(known, briefs=kept))
 
 
 def feedback_log(pull_request: PullRequest) -> tuple[LogEntry, ...]:
@@ -51,6 +43,7 @@ def feedback_log(pull_request: PullRequest) -> tuple[LogEntry, ...]:
             refined_prompt=told.text,
             iteration=told.iteration,
             success=told.success,
+            round=told.round,
         )
         for told in pull_request.briefs
     )
@@ -68,12 +61,45 @@ def _judged(feedback: Feedback) -> tuple[Briefed, ...]:
     )
 
 
-def _kept(feedback: Feedback, told: Briefed) -> tuple[Briefed, ...]:
-    before = tuple(old for old in feedback.pull_request.briefs if old.iteration != told.iteration)
-    same = next((old for old in feedback.pull_request.briefs if old.iteration == told.iteration), None)
-    if same and (same.text, same.actions) == (told.text, told.actions):
-        return feedback.pull_request.briefs
-    return (*before, told)[-MOST_KEPT:]
+def _detected(feedback: Feedback, said: str, rules: DetectionRules) -> Detection:
+    """What kind of feedback it is; a check that failed says so itself, whatever people say beside it."""
+    found = detect(said, rules, "changes_requested")
+    checks = failed_checks(feedback)
+    if not checks:
+        return found
+    kind = FeedbackType.VERIFICATION_FAILURE
+    actions = tuple(action.name for action in rules.actions.get(kind, ()))
+    return replace(found, type=kind, actions=actions, words=tuple(f"check {name} failed" for name in checks))
+
+
+def _told(feedback: Feedback, rounds: tuple[Refinement, ...], detection: Detection) -> Iterator[Briefed]:
+    """One entry a round, each refining the one before; only the last was posted."""
+    before = _before(feedback)
+    for refinement in rounds:
+        lines = refinement.brief.lines
+        told = Briefed(
+            at=feedback.at,
+            iteration=feedback.iteration.number,
+            feedback_type=refinement.brief.feedback_type.value,
+            signal=", ".join(detection.words) or "changes requested",
+            actions=tuple(line.action for line in lines),
+            text="\n".join(line.text for line in lines),
+            before=before,
+            success=None if refinement == rounds[-1] else False,
+            round=refinement.round,
+        )
+        before = told.text
+        yield told
+
+
+def _kept(feedback: Feedback, told: tuple[Briefed, ...]) -> tuple[Briefed, ...]:
+    known = feedback.pull_request.briefs
+    same = [old for old in known if old.iteration == feedback.iteration.number]
+    if [(old.round, old.text, old.actions) for old in same] == [
+        (new.round, new.text, new.actions) for new in told
+    ]:
+        return known
+    return (*(old for old in known if old not in same), *told)[-MOST_KEPT:]
 
 
 def _before(feedback: Feedback) -> str:
@@ -88,33 +114,3 @@ def _said(feedback: Feedback) -> str:
         finding.item.words for gate in feedback.gates for finding in gate.findings if finding.item.words
     ]
     return "\n\n".join(dict.fromkeys(words))[:6_000]
-
-
-def _items(feedback: Feedback) -> tuple[OpenItem, ...]:
-    return tuple(_item(gate) for gate in feedback.gates)
-
-
-def _item(gate: FailedGate) -> OpenItem:
-    finding = next((each for each in gate.findings if each.item.words), gate.findings[0])
-    return OpenItem(
-        name=gate.name,
-        words=finding.item.words,
-        fix=finding.item.action or (gate.gate.fix if gate.gate else ""),
-        place=gate.places[0] if gate.places else None,
-        is_blocking=gate.blocking,
-        suggestion=finding.item.suggestion,
-        alternatives=tuple(example.good for example in gate.gate.examples) if gate.gate else (),
-    )
-
-
-def _known(feedback: Feedback, said: str) -> Known:
-    failed = [verdict for verdict in feedback.rejecting if verdict.validator.check]
-    annotations = [item.words for verdict in failed for item in verdict.items if item.words]
-    places = [place for gate in feedback.gates for place in gate.places]
-    return Known(
-        asked=feedback.source,
-        said=said,
-        checks=tuple(dict.fromkeys(verdict.validator.name for verdict in failed)),
-        annotations=tuple(annotations),
-        resolved=tuple(places),
-    )

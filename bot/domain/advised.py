@@ -20,7 +20,6 @@ class Advised:
 
 
 def advised(pull_request: PullRequest) -> tuple[Advised, ...]:
-    """What is remembered of each brief, oldest first."""
-    return tuple(
-        Advised(told.at, told.feedback_type, told.actions, told.success) for told in pull_request.briefs
-    )
+    """What is remembered of each brief that was posted, oldest first: the last round of its iteration."""
+    posted = {told.iteration: told for told in pull_request.briefs}
+    return tuple(Advised(told.at, told.feedback_type, told.actions, told.success) for told in posted.values())

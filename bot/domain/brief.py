@@ -1,17 +1,17 @@
 """What is the next revision told: what to change, in which order, and how to prove it?
 
 A brief is made of the actions of the detected type, most important first. It is scored from 0 to 10; below
-7 it asks for more to be read, round by round, but for no more rounds than the rules allow.
+7 the next round goes by more of what was read, but there are no more rounds than the rules allow.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import Enum
 from typing import Any
 
-from bot.domain.brief_slots import Known, OpenItem, filled, slots
+from bot.domain.brief_slots import Known, OpenItem, filled, has_slots, slots
 from bot.domain.detection import Detection, DetectionRules, FeedbackType
 
 __all__ = [
@@ -21,10 +21,9 @@ __all__ = [
     "Line",
     "LogEntry",
     "OpenItem",
+    "Reading",
     "Refinement",
-    "Wanted",
     "brief",
-    "log_entry",
     "refined",
 ]
 
@@ -62,20 +61,21 @@ class Brief:
         }
 
 
-class Wanted(Enum):
-    """What a brief that is not good yet wants to have read before the next round."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one round goes by; the rounds are numbered by what they read."""
 
-    ANNOTATIONS = "the annotations of the failed checks"
-    PLACES = "the lines of the names that the items speak of"
+    round: int
+    items: tuple[OpenItem, ...]
+    known: Known
 
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """A round's brief, and what the next round wants; nothing more where it is final."""
+    """A round, and the brief that came of it."""
 
     brief: Brief
     round: int
-    wants: Wanted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ class LogEntry:
     refined_prompt: str
     iteration: int
     success: bool | None = None
-    """Whether the next verdict accepted the revision; unknown until it comes."""
+    """Whether the next verdict accepted the revision; unknown before, false of what was not posted."""
+    round: int = 1
 
     def as_document(self) -> dict[str, Any]:
         """The entry with the field names of the source document."""
@@ -103,11 +104,8 @@ class LogEntry:
             "refined_prompt": self.refined_prompt,
             "iteration": self.iteration,
             "success": self.success,
+            "round": self.round,
         }
-
-    def judged(self, *, accepted: bool) -> LogEntry:
-        """The entry once the next verdict is there."""
-        return replace(self, success=accepted)
 
 
 def brief(
@@ -117,58 +115,54 @@ def brief(
     if detection.type is None or not detection.is_shown:
         return None
     values = slots(items, known)
-    lines = tuple(
-        Line(action.name, text)
+    told = [
+        (action, text)
         for action in rules.actions.get(detection.type, ())
         if (text := filled(action.template, values)) is not None
-    )[:MOST_LINES]
-    return Brief(detection.type, detection.confidence, _score(lines, items, known), lines)
+    ][:MOST_LINES]
+    tied = bool(items) and bool(told) and all(has_slots(action.template) for action, _ in told)
+    score = POINTS * (sum(_marks(items, known).values()) + tied)
+    return Brief(
+        detection.type, detection.confidence, score, tuple(Line(action.name, text) for action, text in told)
+    )
 
 
 def refined(
-    detection: Detection, items: tuple[OpenItem, ...], known: Known, rules: DetectionRules
-) -> Refinement | None:
-    """Return this round's brief and what to read for the next one; the last one says whom to ask."""
-    made = brief(detection, items, known, rules)
-    if made is None:
-        return None
-    rounds = 1 + (known.annotations is not None) + (known.resolved is not None)
-    wants = _next(known) if made.score < GOOD and rounds < rules.max_refinement_iterations else None
-    if wants is None and made.score < GOOD:
-        made = replace(made, lines=(*made.lines[: MOST_LINES - 1], _question(known)))
-    return Refinement(made, rounds, wants)
+    detection: Detection, readings: Sequence[Reading], rules: DetectionRules
+) -> tuple[Refinement, ...]:
+    """Return the rounds up to the first good brief, or as many as are allowed: then it says what to ask.
+
+    A round that has nothing more to go by than the one before is none.
+    """
+    rounds: list[Refinement] = []
+    last: Reading | None = None
+    for reading in readings[: rules.max_refinement_iterations]:
+        if last and (reading.items, reading.known) == (last.items, last.known):
+            continue
+        made = brief(detection, reading.items, reading.known, rules)
+        if made is None:
+            return ()
+        rounds.append(Refinement(made, reading.round))
+        last = reading
+        if made.score >= GOOD:
+            return tuple(rounds)
+    return (*rounds[:-1], _asking(rounds[-1], last)) if last else ()
 
 
-def log_entry(refinement: Refinement, signal: str, before: str, at: datetime) -> LogEntry:
-    """Return the round as it is logged: `before` is the previous brief, or the pull request's own words."""
-    made = refinement.brief
-    return LogEntry(
-        timestamp=at,
-        original_prompt=before,
-        feedback_type=made.feedback_type,
-        feedback_signal=signal,
-        actions_applied=tuple(line.action for line in made.lines),
-        refined_prompt="\n".join(line.text for line in made.lines),
-        iteration=refinement.round,
-    )
+def _marks(items: tuple[OpenItem, ...], known: Known) -> Mapping[str, bool]:
+    """What a brief is good for, each as the question that it leaves open."""
+    return {
+        "which place?": any(item.places for item in items),
+        "what should change?": any(item.fix or item.suggestion for item in items),
+        "what shows it?": known.has_evidence,
+        "which check or test proves it?": known.has_proof,
+    }
 
 
-def _score(lines: tuple[Line, ...], items: tuple[OpenItem, ...], known: Known) -> int:
-    marks = (
-        any(item.place for item in items),
-        any(item.fix or item.suggestion for item in items),
-        known.has_evidence,
-        known.has_proof,
-        bool(items) and 0 < len(lines) <= MOST_LINES,
-    )
-    return POINTS * sum(marks)
-
-
-def _next(known: Known) -> Wanted | None:
-    if known.annotations is None:
-        return Wanted.ANNOTATIONS
-    return Wanted.PLACES if known.resolved is None else None
-
-
-def _question(known: Known) -> Line:
-    return Line("request_clarification", f"Ask `{known.asked}`: which place?")
+def _asking(refinement: Refinement, reading: Reading) -> Refinement:
+    """The round with a last line that asks for what is missing most."""
+    made, known = refinement.brief, reading.known
+    question = next(mark for mark, is_there in _marks(reading.items, known).items() if not is_there)
+    whom = f"Read the output of `{known.asked}`" if known.only_checks else f"Ask `{known.asked}`"
+    line = Line("request_clarification", f"{whom}: {question}")
+    return replace(refinement, brief=replace(made, lines=(*made.lines[: MOST_LINES - 1], line)))

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.model import Place
+from bot.domain.prose import Kind, mask
 
 LONGEST = 200
 """Characters of an observation that a line shows."""
 MOST_PLACES = 3
+MOST_ALTERNATIVES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """What is open, as a brief needs it: the gate's words, the validator's words, and the place."""
+    """What is open, as a brief needs it: the gate's words, the validator's words, and the places."""
 
     name: str
     words: str = ""
     fix: str = ""
-    place: Place | None = None
+    """What the gate registry says to do, or the validator; a brief invents nothing."""
+    places: tuple[Place, ...] = ()
     is_blocking: bool = True
     suggestion: str | None = None
-    alternatives: tuple[str, ...] = ()
-    """What the gate registry gives as good examples; a brief invents none."""
+    by_check: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was observed besides the items; `None` where a round has not read it yet."""
+    """What was observed besides the items."""
 
     asked: str
     """Who can be asked: the validator that speaks."""
@@ -38,14 +40,21 @@ class Known:
     checks: tuple[str, ...] = ()
     """Names of the checks that failed at this head."""
     framework: str = ""
-    """The framework that the manifest names."""
-    annotations: tuple[str, ...] | None = None
-    resolved: tuple[Place, ...] | None = None
+    """The framework that the trace or the manifest names."""
+    annotations: tuple[str, ...] = ()
+    """What the failed checks say of single lines."""
+    titles: tuple[str, ...] = ()
+    """What they call that: the test, or the rule."""
+    seen: tuple[str, ...] = ()
+    """Where else the failure was seen: evidence of a document, claims that were looked up."""
+    only_checks: bool = False
+    """No person or agent rejects it: there is output to read, and nobody to ask."""
 
     @property
     def has_evidence(self) -> bool:
-        """Whether anything shows the failure: an error, a failed check, an annotation."""
-        return bool(self.checks or self.annotations or error_message(self.said) or expected(self.said))
+        """Whether anything shows the failure: an error, a failed check, an annotation, a look at the file."""
+        shown = self.checks or self.annotations or self.seen
+        return bool(shown or error_message(self.said) or expected(self.said))
 
     @property
     def has_proof(self) -> bool:
@@ -56,20 +65,27 @@ class Known:
 def slots(items: tuple[OpenItem, ...], known: Known) -> Mapping[str, str]:
     """Return a value for each slot that an observation fills, blocking items first."""
     ordered = sorted(items, key=lambda item: not item.is_blocking)
-    first = ordered[0] if ordered else None
+    blocking = [item for item in ordered if item.is_blocking] or ordered
+    first = ordered[0] if ordered else OpenItem("")
+    failing = next((item for item in ordered if item.by_check), first)
     found = {
-        "error_message": error_message(known.said) or next(iter(known.annotations or ()), ""),
-        "detected_framework": known.framework,
+        "error_message": _short(error_message(known.said) or next(iter(known.annotations), "")),
+        "detected_framework": _short(known.framework),
         "test_description": _what_must_pass(known),
-        "expected_behavior": expected(known.said) or (first.fix if first else ""),
-        "clarification_prompt": _intent(known.said),
-        "narrowed_scope": _scope(ordered, known),
-        "alternatives": "; ".join(example for item in ordered for example in item.alternatives),
-        "gap_description": first.words or first.name if first else "",
-        "constraint": first.fix if first else "",
-        "issue": first.name if first else "",
+        "expected_behavior": _short(expected(known.said) or failing.fix),
+        "clarification_prompt": _short(intent(known.said)),
+        "narrowed_scope": _scope(blocking) or _scope(ordered),
+        "alternatives": _alternatives(blocking),
+        "gap_description": _short(first.words or first.name),
+        "constraint": _short(first.fix),
+        "issue": _short(first.name),
     }
-    return {slot: _short(value) for slot, value in found.items() if value.strip()}
+    return {slot: value for slot, value in found.items() if value}
+
+
+def has_slots(template: str) -> bool:
+    """Whether the template says anything of this pull request, or is advice for any."""
+    return _SLOT.search(template) is not None
 
 
 def filled(template: str, values: Mapping[str, str]) -> str | None:
@@ -98,6 +114,18 @@ def expected(text: str) -> str:
     return match[0].strip() if match else ""
 
 
+def intent(text: str) -> str:
+    """Return the sentence in which the validator says what was wanted, whole: half of one misleads."""
+    own = mask(text, Kind.QUOTE, Kind.FENCE, Kind.COMMENT)
+    match = _INTENT.search(own)
+    if match is None:
+        return ""
+    ends = [end.end() for end in _SENTENCE_END.finditer(own)]
+    start = max((end for end in ends if end <= match.start()), default=0)
+    stop = min((end for end in ends if end > match.start()), default=len(own))
+    return _LIST_MARK.sub("", text[start:stop].strip()).rstrip(".! ")
+
+
 _SLOT = re.compile(r"\{(\w+)\}")
 _ERROR = re.compile(
     r"\b[A-Z]\w*(?:Error|Exception)\b:? ?\S|(?i:segmentation fault|core dumped|panicked at|\bpanic: "
@@ -114,27 +142,29 @@ _EXPECTED = re.compile(
 )
 _INTENT = re.compile(
     r"(?i)\b(?:i meant|i wanted|i asked for|what i (?:want|need)|i(?: would|['’]d) (?:rather|prefer)"
-    r"|should (?:be|use|go|live|stay|rather)|please (?:use|keep|move|make|do))\b[^.!?\n]{3,160}"
+    r"|should (?:be(?! (?:fine|ok|okay|good|enough|easy)\b)|use|go|live|stay|rather)"
+    r"|please (?:use|keep|move|make|do))\b[^\n]{3}"
 )
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
+_LIST_MARK = re.compile(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 
 
 def _what_must_pass(known: Known) -> str:
     test = failing_test(known.said)
-    if not known.checks:
-        return test
     named = ", ".join(f"check {check}" for check in known.checks[:MOST_PLACES])
-    return f"{named} ({test})" if test else named
+    found = test or _short(", ".join(known.titles[:MOST_PLACES]))
+    return f"{named} ({found})" if named and found else named or test
 
 
-def _intent(text: str) -> str:
-    match = _INTENT.search(text)
-    return match[0].strip() if match else ""
+def _scope(items: Sequence[OpenItem]) -> str:
+    places = dict.fromkeys(str(place) for item in items for place in item.places)
+    return ", ".join(tuple(places)[:MOST_PLACES])
 
 
-def _scope(items: list[OpenItem], known: Known) -> str:
-    places = [str(item.place) for item in items if item.place and item.is_blocking]
-    places += [str(place) for place in known.resolved or ()]
-    return ", ".join(tuple(dict.fromkeys(places))[:MOST_PLACES])
+def _alternatives(items: Sequence[OpenItem]) -> str:
+    """What the registry asks for instead, item by item."""
+    fixes = dict.fromkeys(_short(item.fix).rstrip(".") for item in items if item.fix)
+    return "; ".join(tuple(fixes)[:MOST_ALTERNATIVES])
 
 
 def _short(text: str) -> str:

@@ -15,6 +15,8 @@ from bot.domain.origin import Origin
 from bot.domain.rules import Grounding
 from bot.domain.selection_report import Report
 
+STATED = 0.95
+"""How sure it is what a validator says by a formal state or a tag."""
 _BLOCKING_SEVERITIES = frozenset({"critical", "major"})
 
 
@@ -89,7 +91,6 @@ class Feedback:
     best: Iteration
     score: float
     """Quality of this iteration from 0 to 1; it only ranks the author's own revisions."""
-    confidence: float = 0.95
     brief: Brief | None = None
     """What the next revision is told, from the validator's own words."""
     was_open: int = 0
@@ -112,6 +113,12 @@ class Feedback:
     def warnings(self) -> tuple[FailedGate, ...]:
         """The gates that do not."""
         return tuple(gate for gate in self.gates if not gate.blocking)
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is, on average over the gates; of what nobody stated, how surely it was understood."""
+        sure = [STATED if gate.inferred is None else gate.inferred for gate in self.gates]
+        return round(sum(sure) / len(sure), 2) if sure else STATED
 
     @property
     def rejecting(self) -> tuple[Verdict, ...]:

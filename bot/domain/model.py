@@ -84,6 +84,8 @@ class Item:
     """A number that shows it: coverage, or how many there are."""
     reference: str | None = None
     """Where the rule is written, by the validator's word."""
+    offered: bool = False
+    """Its suggestion stands in the thread already, to be committed with one click."""
     score: float | None = None
     """How good this is, from 0 to 1, by the validator's word."""
     part: tuple[str, str] | None = None
@@ -177,7 +179,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Briefed:
-    """What one iteration's author was told to do next, and whether the next verdict accepted it."""
+    """What one iteration's author was to be told next, round by round; the last round was posted."""
 
     at: datetime
     iteration: int
@@ -187,6 +189,8 @@ class Briefed:
     text: str
     before: str
     success: bool | None = None
+    """Whether the next verdict accepted it; never so of a round that was not posted."""
+    round: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +249,9 @@ class PullRequest:
     resolved_threads: tuple[str, ...] = ()
     """Addresses of the inline comments whose threads were resolved."""
     asked: Asked | None = None
-    briefs: tuple[Briefed, ...] = ()
-    """One an iteration that a brief was shown for."""
     """What the comment asks for, under which id: another score alone is no new feedback."""
+    briefs: tuple[Briefed, ...] = ()
+    """One a round, for each iteration that a brief was shown for."""
     grounding: tuple[Grounded, ...] = ()
     """Which claims of the validators were looked up, and what each came to."""
     rulings: tuple[Ruling, ...] = ()

@@ -9,10 +9,16 @@ from bot.adapters.detection_rules import shipped
 from bot.decisions.briefing import feedback_log, with_brief
 from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
+from bot.decisions.voices import with_voices
+from bot.domain.advised import advised
+from bot.domain.check_runs import Annotation
 from bot.domain.document import document
-from bot.domain.events import ReviewState
+from bot.domain.events import CheckSeen, ReviewState
+from bot.domain.grounding.log import with_grounding
+from bot.domain.grounding.observations import Entry, EntryKind, Observations, Text, Tree
 from bot.domain.model import Revision
-from tests.builders import HEADS, RULES, at, facts, inline, moment, pull_request, review
+from bot.domain.rules import CheckRule, Validators
+from tests.builders import BOB, HEADS, REPOSITORY, RULES, at, facts, inline, moment, pull_request, review
 
 UNDERSTANDING = replace(RULES, understanding=shipped())
 
@@ -22,12 +28,15 @@ def briefed(*reviews, comments=(), known=None, rules=UNDERSTANDING):
     return with_brief(feedback_on(seen, rules, moment()), rules)
 
 
+PAGE = "claims/futarchy.md"
+DATE_FIX = "created = extraction date (today), not source publication date. Format: YYYY-MM-DD."
+PLACED = inline(71, 3, "[date_errors] month 13 is out of range")
 FAILING = "The tests fail: `test_dates` expected 2026-11-15 but got 2026-13-01.\n<!-- ISSUES: date_errors -->"
 REFUSED = "This is not what we want, please do it differently.\n<!-- ISSUES: scope_error -->"
 
 
 def test_failing_tests_lead_with_what_must_pass():  # row 228
-    brief = briefed(review(3, FAILING)).brief
+    brief = briefed(review(3, FAILING), comments=(PLACED,)).brief
     assert brief.feedback_type == "verification_failure"
     assert [line.action for line in brief.lines] == [
         "add_test_context",
@@ -69,11 +78,16 @@ def told(*rounds):
     return known
 
 
+def posted(known):
+    """The last round of each iteration."""
+    return list({entry.iteration: entry for entry in feedback_log(known)}.values())
+
+
 def test_success_is_filled_in_when_the_next_verdict_comes():  # row 242
     first = review(3, FAILING, head=HEADS[0])
     second = review(13, REFUSED, head=HEADS[1])
     third = review(23, state=ReviewState.APPROVED, head=HEADS[2])
-    log = feedback_log(told((first,), (first, second), (first, second, third)))
+    log = posted(told((first,), (first, second), (first, second, third)))
     assert [(entry.iteration, entry.success) for entry in log] == [(1, False), (2, True)]
     assert log[0].original_prompt == "Futarchy resists manipulation"
     assert log[1].original_prompt == log[0].refined_prompt
@@ -83,3 +97,129 @@ def test_the_same_verdict_twice_is_one_entry():
     first = review(3, FAILING)
     known = briefed(first).pull_request
     assert len(briefed(first, known=known).pull_request.briefs) == 1
+
+
+PLAIN = review(3, "The links don't resolve, and the month is wrong: a broken link, a wrong date.")
+STATED = review(4, "[body_too_thin] one sentence", author=BOB)
+
+
+@pytest.mark.parametrize(
+    ("said", "sure"),
+    [  # row 20
+        ((STATED,), 0.95),
+        ((PLAIN,), 0.60),
+        ((PLAIN, STATED), 0.77),
+        ((review(3, state=ReviewState.APPROVED),), 0.95),
+    ],
+)
+def test_what_nobody_stated_lowers_how_sure_the_whole_is(said, sure):
+    assert document(briefed(*said))["overall_assessment"]["confidence"] == sure
+
+
+# A failed check
+
+MAPPED = replace(UNDERSTANDING, validators=Validators(checks=(CheckRule("validate", ("date_errors",)),)))
+CHECK = CheckSeen(REPOSITORY, HEADS[0], "validate", "failure", at(5), "https://ci/1", run_id=9, annotations=1)
+FOUND = Annotation(PAGE, 5, 5, "line 5: month 13 is out of range", "frontmatter-dates")
+
+
+def checked(*reviews, annotations=(FOUND,), rules=MAPPED):
+    read = replace(facts(*reviews), spoken=(CHECK,), annotations={9: annotations})
+    seen = with_voices(with_reviews(pull_request(), read, rules, at(30)), read, rules)
+    return with_brief(feedback_on(seen, rules, moment()), rules)
+
+
+MODEL = {  # as `models/rejection.md` has it
+    "feedback_type": "verification_failure",
+    "confidence": 0.95,
+    "score": 8,
+    "lines": [
+        {
+            "action": "add_test_context",
+            "text": "Ensure the solution passes: check validate (frontmatter-dates)",
+        },
+        {"action": "specify_behavior", "text": f"Expected behavior: {DATE_FIX}"},
+        {"action": "request_validation", "text": "Include validation that confirms the fix works"},
+    ],
+}
+
+
+@pytest.mark.parametrize("reviews", [(), (review(3, "[title_overclaims] This is wrong, redo it."),)])
+def test_a_failed_check_is_a_verification_failure_whoever_else_rejects_it(reviews):  # rows 196, 225-228
+    assert checked(*reviews).brief.as_document() == MODEL
+
+
+def test_a_failed_check_without_a_place_is_read_not_asked():
+    last = checked(annotations=()).brief.lines[-1].text
+    assert last == "Read the output of `validate`: which place?"
+
+
+def test_each_round_is_logged_and_refines_the_one_before():  # rows 241, 242
+    log = feedback_log(checked().pull_request)
+    assert [(entry.iteration, entry.round, entry.success) for entry in log] == [(1, 1, False), (1, 2, None)]
+    assert {entry.feedback_signal for entry in log} == {"check validate failed"}
+    assert log[0].refined_prompt.startswith("Ensure the solution passes: check validate\n")
+    assert log[1].original_prompt == log[0].refined_prompt
+    assert log[1].refined_prompt.startswith(
+        "Ensure the solution passes: check validate (frontmatter-dates)\n"
+    )
+
+
+def test_a_repository_that_allows_one_round_gets_what_the_event_says():  # row 240
+    once = replace(MAPPED, understanding=UNDERSTANDING.understanding.extended((), threshold=0.6, rounds=1))
+    made = checked(rules=once)
+    assert [entry.round for entry in feedback_log(made.pull_request)] == [1]
+    assert made.brief.lines[-1].text == "Read the output of `validate`: which place?"
+
+
+def test_only_the_round_that_was_posted_is_counted_as_advice():  # row 245
+    assert [each.success for each in advised(checked().pull_request)] == [None]
+
+
+# What was looked up
+
+LINES = ("---", "type: claim", "domain: markets", "source: x", "created: 2026-13-01", "---")
+
+
+def looked_up(said, *comments):
+    tree = Tree({PAGE: Entry(EntryKind.FILE, "1" * 40, 90)})
+    seen = Observations(HEADS[0], tree, {PAGE: Text(LINES)})
+    read = replace(facts(said, comments=comments), observations=seen)
+    known = with_reviews(pull_request(), read, UNDERSTANDING, at(30))
+    known = with_grounding(known, read, UNDERSTANDING, at(30))
+    return with_brief(feedback_on(known, UNDERSTANDING, moment()), UNDERSTANDING)
+
+
+def lines(feedback):
+    return [line.text for line in feedback.brief.lines]
+
+
+def test_a_place_that_was_found_is_evidence_and_the_fix_is_the_gates_own():  # rows 230, 231, 239
+    made = looked_up(review(3), PLACED)
+    assert made.brief.score == 8
+    assert lines(made) == [
+        f"Focusing specifically on: {PAGE}:5",
+        f"Alternative approaches to consider: {DATE_FIX.rstrip('.')}",
+    ]
+
+
+def test_a_name_is_resolved_to_its_line_in_the_third_round():  # row 239
+    made = looked_up(review(3, f"[date_errors] the month is wrong, see {PAGE}:5"))
+    assert [entry.round for entry in feedback_log(made.pull_request)] == [1, 3]
+    assert lines(made)[0] == f"Focusing specifically on: {PAGE}:5"
+
+
+def test_a_place_that_is_not_there_is_no_place_to_look_at():
+    made = looked_up(review(3), inline(71, 3, "[date_errors] month 13", path="claims/gone.md"))
+    assert [text for text in lines(made) if "gone" in text] == []
+    assert lines(made)[-1] == "Ask `alice`: which place?"
+
+
+def test_a_goal_is_repeated_as_the_whole_sentence():  # row 229
+    made = looked_up(review(3), inline(71, 3, "[factual_discrepancy] 43 % should be 34 %, see hanson.md:88"))
+    assert lines(made)[0] == "To clarify the goal: 43 % should be 34 %, see hanson.md:88"
+
+
+def test_a_tag_is_no_test():
+    made = looked_up(review(3, "<!-- ISSUES: flaky_test -->\nThe tests fail: flaky_test."))
+    assert [text for text in lines(made) if "flaky_test" in text] == []
