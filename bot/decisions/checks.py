@@ -134,7 +134,8 @@ def _with_suggestions(known: PullRequest, feedback: Feedback) -> tuple[PullReque
         for gate in feedback.gates
         if gate.is_auto_fixable
         for finding in gate.findings
-        if (place := finding.item.place) and place.line and not place.end_line and finding.item.suggestion
+        if (place := finding.item.place) and place.line and not place.end_line
+        if finding.item.suggestion and not finding.item.offered
     )
     if not found:
         return known, ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.domain import prose
 from bot.domain.gates import Gates, is_tag
@@ -46,7 +46,7 @@ def hear(body: str, gates: Gates, *, url: str = "", place: Place | None = None) 
             item if item.words else Item(item.tag, whole[:MOST_WORDS], place, url, suggestion)
             for item in spoken
         ]
-    items, more = bounded(spoken)
+    items, more = bounded(replace(item, offered=True) if item.suggestion else item for item in spoken)
     return Speech(spoken_stance(body), items, more)
 
 

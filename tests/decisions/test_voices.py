@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.adapters import schemas
@@ -35,6 +35,7 @@ from tests.builders import (
     SITE,
     at,
     facts,
+    inline,
     moment,
     pull_request,
     review,
@@ -328,6 +329,14 @@ def test_a_suggestion_names_its_gate_without_mentioning_anybody():
     assert live_references(suggestion.body) == []
 
 
+def test_what_the_validator_offers_to_commit_is_not_offered_again():
+    rules = replace(RULES, comment=replace(RULES.comment, suggestions=True))
+    said = inline(71, 3, "[date_errors] so:\n```suggestion\ncreated: 2026-11-14\n```")
+    read = facts(review(3), comments=(said,))
+    decision = beside(decide(pull_request(), read, rules, moment(), SITE), read, rules, moment(), SITE)
+    assert [effect for effect in decision.effects if isinstance(effect, Suggest)] == []
+
+
 def test_a_check_run_that_says_so_already_is_left_alone():
     read = facts(review(3, "<!-- ISSUES: date_errors -->"))
     known, first = run(pull_request(), read)
@@ -351,9 +360,12 @@ ITEMS = st.builds(
     action=st.none() | WORDS,
     rationale=st.none() | WORDS,
     evidence=st.none() | WORDS,
+    score=st.none() | st.floats(0, 1),
+    part=st.none() | st.tuples(st.sampled_from(["function", "section", "element"]), WORDS),
 )
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(ITEMS, min_size=1, max_size=30), WORDS)
 def test_any_document_and_any_text_give_a_comment_that_parses_back(items, body):
     said = replace(review(3, body), documents=tuple(items))

@@ -58,7 +58,7 @@ def test_a_rejection_block_of_a_validator_counts_and_a_broken_one_does_not():
 def test_an_inline_comment_gives_each_tag_its_place_its_words_and_its_suggestion():
     body = "[date_errors] month 13\n```suggestion\ncreated: 2026-11-15\n```\n> earlier words"
     assert hear(body, KNOWLEDGE_BASE, place=PLACE).items == (
-        Item("date_errors", "month 13", PLACE, suggestion="created: 2026-11-15"),
+        Item("date_errors", "month 13", PLACE, suggestion="created: 2026-11-15", offered=True),
     )
 
 
