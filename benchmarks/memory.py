@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import insert, text
+from sqlalchemy import insert
 
 from benchmarks.store import postgres
 from bot.adapters.store import SqlStore, open_store
@@ -85,8 +85,8 @@ async def p50(times: int, work) -> float:  # noqa: ANN001
 async def one_history(store: SqlStore, where: int) -> None:
     ask = Ask("rio-agent[bot]", NOW, UTC)
     author = where * AUTHORS_A_REPOSITORY + 1
-    records = await store.memory.records(where, needed_since(ask), author)
-    told = history(records, GATES, ask, await store.memory.fixes(where, author))
+    records, fixes = await store.memory.authored(where, needed_since(ask), author)
+    told = history(records, GATES, ask, fixes)
     history_text(told, Setting(Repository(where, "acme", "knowledge", 5), GATES, Web()))
 
 
@@ -105,8 +105,7 @@ async def fill(store: SqlStore, begin: int, end: int) -> None:
             await put(store, batch)
             batch = []
     await put(store, batch)
-    # A database that has grown by itself has looked at its tables by now.
-    await store._database.write(lambda t: t.execute(text("ANALYZE")))  # noqa: SLF001
+    await store.sweep()  # as every hour
 
 
 async def put(store: SqlStore, batch: list[dict[str, object]]) -> None:

@@ -29,10 +29,14 @@ def fixes(record: Record, until: datetime) -> tuple[Fix, ...]:
     return tuple(_fixes(record, judgements(record, until)))
 
 
+def all_fixes(records: Iterable[Record], until: datetime) -> tuple[Fix, ...]:
+    """The fixes in these pull requests, oldest first."""
+    return tuple(sorted((fix for one in records for fix in fixes(one, until)), key=lambda fix: fix.at))
+
+
 def last_fixes(records: Iterable[Record], until: datetime) -> dict[str, Fix]:
     """The latest fix of each tag."""
-    found = sorted((fix for record in records for fix in fixes(record, until)), key=lambda fix: fix.at)
-    return {fix.tag: fix for fix in found}
+    return {fix.tag: fix for fix in all_fixes(records, until)}
 
 
 def was_fixed_next(record: Record, tag: str, window: Window) -> bool:

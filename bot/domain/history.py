@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 
-from bot.domain.fixes import Fix, last_fixes, names
+from bot.domain.fixes import Fix, all_fixes, names
 from bot.domain.gates import Gates
 from bot.domain.judged import Judged, State, judged
 from bot.domain.memory import DEAD_AFTER, Record, Window, last_hours, reaches_back
@@ -82,6 +82,7 @@ def history(
     previous = judged(records, window.before, ask.dead_after)
     counted = {row.number for row in rows}
     mine = tuple(record for record in records if record.number in counted)
+    mended = all_fixes(records, ask.now)
     return History(
         ask=ask,
         patterns=patterns(rows, previous, gates, ask.login, hours),
@@ -90,8 +91,8 @@ def history(
         previous=previous,
         only_blocker=only_blockers(rows, gates),
         sightings=_sightings(mine, rows, window),
-        fixes={**(known_fixes or {}), **last_fixes(records, ask.now)},
-        fixed_in={(fix.tag, fix.number): fix for one in mine for fix in last_fixes((one,), ask.now).values()},
+        fixes={**(known_fixes or {}), **{fix.tag: fix for fix in mended}},
+        fixed_in={(fix.tag, fix.number): fix for fix in mended if fix.number in counted},
         weeks=_weeks(rows, ask.zone),
         observed=tuple(
             each

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from functools import lru_cache
 
 from bot.domain.escape import code_span, cut, quiet
 from bot.domain.gates import Gates
@@ -61,6 +62,7 @@ def joined(words: Sequence[str], last: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+@lru_cache(1024)  # of the same gates at every history and week
 def first_sentence(text: str) -> str:
     """The first sentence of a gate's text, made quiet."""
     found = _SENTENCE_END.search(text)

@@ -102,11 +102,11 @@ def ask_of(login: str, rules: Rules, now: datetime, hours: int | None, tag: str 
 async def history_of(memory: Memory, known: PullRequest, author: Account, ask: Ask, rules: Rules) -> History:
     """What is remembered of an author, with the present pull request as it is right now."""
     where = known.repository.id
-    records = await memory.records(where, needed_since(ask), author.id)
+    records, fixes = await memory.authored(where, needed_since(ask), author.id)
     if known.author.id == author.id:
         others = (record for record in records if record.number != known.number)
         records = (*others, _record(known))
-    return history(records, rules.gates, ask, await memory.fixes(where, author.id))
+    return history(records, rules.gates, ask, fixes)
 
 
 def _record(present: PullRequest) -> Record:

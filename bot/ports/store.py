@@ -178,8 +178,10 @@ class Memory(Protocol):
         """An author's latest records in a repository."""
         ...
 
-    async def fixes(self, repository_id: int, author_id: int) -> Mapping[str, Fix]:
-        """The latest fix of each tag by an author, however long ago."""
+    async def authored(
+        self, repository_id: int, since: datetime, author_id: int
+    ) -> tuple[tuple[Record, ...], Mapping[str, Fix]]:
+        """An author's records that were last active since then, and their latest fixes however long ago."""
         ...
 
     async def author(self, repository_id: int, login: str) -> Account | None:
@@ -217,6 +219,11 @@ class Store(Inbox, Protocol):
     @property
     def wakes(self) -> asyncio.Event:
         """Set when something may have become due; whoever waits for it clears it."""
+        ...
+
+    @property
+    def is_crowded(self) -> bool:
+        """Deliveries crowd at this process's door: whatever else it does can wait a little."""
         ...
 
     async def claim(self, limit: int) -> tuple[Claim, ...]:

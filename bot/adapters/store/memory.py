@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Insert, Select, Table, and_, delete, or_, select
+from sqlalchemy import Insert, Integer, Select, Table, and_, bindparam, delete, or_, select
 
 from bot.adapters.store.codec import decode, encode, plain
 from bot.adapters.store.memory_homes import left
@@ -77,29 +77,36 @@ def records_of(
     transaction: Transaction, repository_id: int, since: datetime, author_id: int | None = None
 ) -> tuple[Record, ...]:
     """The records of a repository, or of one author in it, that were last active since then."""
-    wanted = and_(record.c.repository_id == repository_id, record.c.last_active >= since.timestamp())
-    if author_id is not None:
-        wanted = and_(wanted, record.c.author_id == author_id)
-    return tuple(map(decoded, transaction.execute(select(record.c.record).where(wanted)).scalars()))
+    asked = {"where": repository_id, "since": since.timestamp()}
+    if author_id is None:
+        found = transaction.execute(_OF_ALL, asked)
+    else:
+        found = transaction.execute(_OF_ONE, asked | {"who": author_id})
+    return tuple(map(decoded, found.scalars()))
 
 
 def newest_records(
     transaction: Transaction, repository_id: int, author_id: int, most: int
 ) -> tuple[Record, ...]:
     """An author's latest records in a repository."""
-    found = (
-        select(record.c.record)
-        .where(record.c.repository_id == repository_id, record.c.author_id == author_id)
-        .order_by(record.c.last_active.desc())
-        .limit(most)
-    )
-    return tuple(map(decoded, transaction.execute(found).scalars()))
+    asked = {"where": repository_id, "who": author_id, "most": most}
+    return tuple(map(decoded, transaction.execute(_NEWEST, asked).scalars()))
 
 
 def last_fixes_of(transaction: Transaction, repository_id: int, author_id: int) -> dict[str, Fix]:
     """The latest fix of each tag by an author, however long ago."""
-    rows = select(fix).where(fix.c.repository_id == repository_id, fix.c.author_id == author_id)
-    return {row.tag: Fix(row.tag, row.number, row.head, moment(row.at)) for row in transaction.execute(rows)}
+    rows = transaction.execute(_FIXES, {"where": repository_id, "who": author_id})
+    return {row.tag: Fix(row.tag, row.number, row.head, moment(row.at)) for row in rows}
+
+
+def authored(
+    transaction: Transaction, repository_id: int, since: datetime, author_id: int
+) -> tuple[tuple[Record, ...], dict[str, Fix]]:
+    """An author's records that were last active since then, and their latest fixes however long ago."""
+    return (
+        records_of(transaction, repository_id, since, author_id),
+        last_fixes_of(transaction, repository_id, author_id),
+    )
 
 
 def author_named(transaction: Transaction, repository_id: int, login: str) -> Account | None:
@@ -188,6 +195,20 @@ def _keep_rulings(
     ]
     if rows:
         transaction.execute(transaction.insert(audit).on_conflict_do_nothing(), rows)
+
+
+# Built once: building a statement takes as long as the database needs to answer it.
+_OF_ALL = select(record.c.record).where(
+    record.c.repository_id == bindparam("where"), record.c.last_active >= bindparam("since")
+)
+_OF_ONE = _OF_ALL.where(record.c.author_id == bindparam("who"))
+_NEWEST = (
+    select(record.c.record)
+    .where(record.c.repository_id == bindparam("where"), record.c.author_id == bindparam("who"))
+    .order_by(record.c.last_active.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+_FIXES = select(fix).where(fix.c.repository_id == bindparam("where"), fix.c.author_id == bindparam("who"))
 
 
 def _newest(wanted: Any) -> Select[tuple[str]]:

@@ -46,9 +46,11 @@ class SqlMemory:
         """An author's latest records in a repository."""
         return await self._database.read(lambda t: memory.newest_records(t, repository_id, author_id, most))
 
-    async def fixes(self, repository_id: int, author_id: int) -> dict[str, Fix]:
-        """The latest fix of each tag by an author, however long ago."""
-        return await self._database.read(lambda t: memory.last_fixes_of(t, repository_id, author_id))
+    async def authored(
+        self, repository_id: int, since: datetime, author_id: int
+    ) -> tuple[tuple[Record, ...], dict[str, Fix]]:
+        """An author's records that were last active since then, and their latest fixes however long ago."""
+        return await self._database.read(lambda t: memory.authored(t, repository_id, since, author_id))
 
     async def author(self, repository_id: int, login: str) -> Account | None:
         """The author who has, or last had, this login there."""

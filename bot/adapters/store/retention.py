@@ -10,6 +10,7 @@ from sqlalchemy.sql.dml import Delete, Update
 from bot.adapters.store.database import Database
 from bot.adapters.store.memory_erasure import erase
 from bot.adapters.store.schema import DONE, PARKED, QUEUED, delivery, instance, lane, outbox, spending
+from bot.adapters.store.statistics import look
 
 DAY = 86_400.0
 BODY_OF_DONE = 8 * DAY
@@ -29,7 +30,9 @@ Step = Callable[[ColumnElement[float]], Update | Delete]
 async def sweep(database: Database) -> int:
     """Forget what is older than its retention; returns how many rows changed."""
     swept = sum([await _repeat(database, step) for step in STEPS])
-    return swept + await erase(database)
+    swept += await erase(database)
+    await look(database)
+    return swept
 
 
 def bodies(now: ColumnElement[float]) -> Update:

@@ -95,8 +95,7 @@ async def test_histories_and_weeks_equal_those_of_all_records(store, seed):
         mine = [record for record in everything if record.author == author]
         for hours in (None, 24 * 7, 24 * 60):
             ask = Ask(author.login, START, UTC, hours)
-            found = await store.memory.records(HERE.id, needed_since(ask), author.id)
-            fixes = await store.memory.fixes(HERE.id, author.id)
+            found, fixes = await store.memory.authored(HERE.id, needed_since(ask), author.id)
             assert history(found, KNOWLEDGE_BASE, ask, fixes) == history(
                 mine, KNOWLEDGE_BASE, ask, last_fixes(mine, START + timedelta(days=400))
             )

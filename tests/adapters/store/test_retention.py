@@ -2,9 +2,10 @@
 
 import asyncio
 
-from sqlalchemy import select
+from sqlalchemy import insert, select, text
 
 from bot.adapters.store import retention
+from bot.adapters.store.memory_schema import forgotten
 from bot.adapters.store.schema import delivery as delivery_rows
 from bot.ports import Acceptance, Turn
 from tests.adapters.store.story import claim_one, delivery, done, owing, show
@@ -95,3 +96,24 @@ async def test_a_sweep_that_is_far_behind_stops_after_a_while(timed_store, clock
     clock.advance(9 * DAY)
     await timed_store.beat()
     assert [await timed_store.sweep(), await timed_store.sweep()] == [7, 4]
+
+
+async def test_a_sweep_has_the_database_look_at_what_has_grown(store):
+    rows = [{"repository_id": 1, "account_id": number, "at": 0.0} for number in range(2000)]
+
+    def grow(transaction):
+        transaction.execute(insert(forgotten), rows)
+        if transaction.shared:  # which counts its changes a moment later
+            transaction.execute(text("SELECT pg_stat_force_next_flush()"))
+
+    def known(transaction):
+        told = (
+            "SELECT reltuples FROM pg_class WHERE relname = 'forgotten'"
+            if transaction.shared
+            else "SELECT stat FROM sqlite_stat1 WHERE tbl = 'forgotten'"
+        )
+        return float(str(transaction.execute(text(told)).scalar()).split()[0])
+
+    await store._database.write(grow)
+    await store.sweep()
+    assert await store._database.read(known) > 1000  # SQLite looks at some of the rows
