@@ -20,6 +20,7 @@ from bot.adapters.follow_metrics import show_followed, show_tracked, word
 from bot.adapters.review_metrics import show_claims, show_validators
 from bot.adapters.store.memory_counts import Broken, Counts, Heeded, Unheard
 from bot.adapters.web.answers import problem
+from bot.adapters.web.sharing import Shared
 from bot.domain.memory import Window
 from bot.domain.reviewing import Reviewing
 from bot.domain.tracked import Observation
@@ -33,7 +34,9 @@ AHEAD = timedelta(minutes=5)
 MOST_AUTHORS = 50
 """Series a repository: an author more is an author less."""
 REMEMBERED = 30.0
-"""Seconds for which the broken gates are not counted again."""
+"""Seconds for which the last days are not counted again."""
+QUEUE_REMEMBERED = 2.0
+"""Seconds for which the queue is not: anybody may ask, as often as they like."""
 
 
 class Meter:
@@ -153,14 +156,13 @@ class Counting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Lately:
-    """What was counted of the last seven days, and when."""
+    """What was counted of the last seven days."""
 
-    counted_at: float = -REMEMBERED
-    broken: Counter[Broken] = field(default_factory=Counter)
-    heeded: Counter[Heeded] = field(default_factory=Counter)
-    unheard: Counter[Unheard] = field(default_factory=Counter)
-    reviewed: Mapping[str, tuple[Reviewing, ...]] = field(default_factory=dict)
-    observed: tuple[Observation, ...] = ()
+    broken: Counter[Broken]
+    heeded: Counter[Heeded]
+    unheard: Counter[Unheard]
+    reviewed: Mapping[str, tuple[Reviewing, ...]]
+    observed: tuple[Observation, ...]
 
 
 @dataclass(slots=True)
@@ -171,7 +173,8 @@ class Metrics:
     stored: Counting
     token: str | None
     now: Callable[[], datetime]
-    _lately: _Lately = field(default_factory=_Lately)
+    _queue: Shared[str, Counts] = field(default_factory=lambda: Shared(QUEUE_REMEMBERED))
+    _lately: Shared[str, _Lately] = field(default_factory=lambda: Shared(REMEMBERED))
 
     def routes(self) -> list[web.RouteDef]:
         """The one route."""
@@ -180,8 +183,8 @@ class Metrics:
     async def show(self, request: web.Request) -> web.Response:
         """Everything without names; with the token also by repository and author."""
         try:
-            counts = await self.stored.counts()
-            lately = await self._known_lately()
+            counts = await self._queue.of("queue", self.stored.counts)
+            lately = await self._lately.of("lately", self._counted_lately)
         except StoreUnavailable:
             return problem(503, "The store is away.")
         found = CollectorRegistry()
@@ -199,17 +202,16 @@ class Metrics:
         text = generate_latest(self.meter.registry) + generate_latest(found)
         return web.Response(body=text, headers={"Content-Type": f"{TEXT}; charset=utf-8"})
 
-    async def _known_lately(self) -> _Lately:
-        if time.monotonic() - self._lately.counted_at > REMEMBERED:
-            now = self.now()
-            broken = await self.stored.broken(now - WINDOW)
-            window = Window(now - WINDOW, now + AHEAD)
-            heeded = await self.stored.heeded(window)
-            reviewed = await self.stored.reviewed(window)
-            unheard = await self.stored.unheard(now - WINDOW)
-            observed = await self.stored.observed(window)
-            self._lately = _Lately(time.monotonic(), broken, heeded, unheard, reviewed, observed)
-        return self._lately
+    async def _counted_lately(self) -> _Lately:
+        now = self.now()
+        window = Window(now - WINDOW, now + AHEAD)
+        return _Lately(
+            broken=await self.stored.broken(now - WINDOW),
+            heeded=await self.stored.heeded(window),
+            unheard=await self.stored.unheard(now - WINDOW),
+            reviewed=await self.stored.reviewed(window),
+            observed=await self.stored.observed(window),
+        )
 
     def _is_known(self, authorization: str) -> bool:
         scheme, _, given = authorization.partition(" ")

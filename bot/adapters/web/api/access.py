@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 import time
@@ -15,6 +14,7 @@ from cachetools import TTLCache
 from bot.adapters.github.visitors import UnknownToken
 from bot.adapters.web.api.limits import PerMinute
 from bot.adapters.web.api.refusals import Refusal, no_token, not_found, too_many
+from bot.adapters.web.sharing import Shared
 from bot.domain.visits import Visit
 from bot.ports import GitHubError
 
@@ -22,8 +22,10 @@ REMEMBERED = 300.0
 """Seconds for which GitHub is not asked again."""
 CALLS = 120
 """A minute and token."""
-WRONG_TOKENS = 30
-"""A minute and address: each of them is a question to GitHub, which shuts out who asks too often."""
+NEW_TOKENS = 30
+"""A minute and address, of those that turn out to be no good: each is a question to GitHub, which shuts
+out who asks too often. A token that was good lately is not held up by the others of its address."""
+LATELY = 86_400.0
 
 _TOKEN = re.compile(r"[A-Za-z0-9_.\-]{20,512}")
 _KEPT = 10_000
@@ -44,11 +46,11 @@ class Access:
 
     def __init__(self, visitors: Visitors, timer: Callable[[], float] = time.monotonic) -> None:
         self._visitors = visitors
-        self._known: TTLCache[Key, Visit | None] = TTLCache(_KEPT, REMEMBERED, timer=timer)
+        self._visits: Shared[Key, Visit | None] = Shared(REMEMBERED, most=_KEPT, timer=timer)
         self._unknown: TTLCache[str, bool] = TTLCache(_KEPT, REMEMBERED, timer=timer)
-        self._asked: dict[Key, asyncio.Task[Visit | None]] = {}
+        self._good: TTLCache[str, bool] = TTLCache(_KEPT, LATELY, timer=timer)
         self._calls = PerMinute(CALLS, timer)
-        self._wrong = PerMinute(WRONG_TOKENS, timer)
+        self._new = PerMinute(NEW_TOKENS, timer)
 
     async def visit(self, request: web.Request) -> Visit:
         """What the caller may do in the repository of the path; raises `Refusal`."""
@@ -63,34 +65,23 @@ class Access:
         return visit
 
     async def _asked_once(self, key: Key, token: str, address: str) -> Visit | None:
-        if key[0] in self._unknown:
+        caller, owner, name = key
+        if caller in self._unknown:
             raise no_token()
-        if key in self._known:
-            return self._known[key]
-        if self._wrong.is_spent(address):
-            raise too_many(60)
+        is_new = caller not in self._good and not self._visits.knows(key)
+        if is_new and (wait := self._new.spend(address)):
+            raise too_many(wait, "Too many new tokens from this address")
         try:
-            return await self._answer(key, token)
+            visit = await self._visits.of(key, lambda: self._visitors.visit(token, owner, name))
         except UnknownToken:
-            self._unknown[key[0]] = True
-            self._wrong.spend(address)
+            self._unknown[caller] = True
             raise no_token() from None
         except GitHubError:
             raise Refusal(503, "GitHub can't be asked about this token right now.") from None
-
-    async def _answer(self, key: Key, token: str) -> Visit | None:
-        """Those who ask at the same time share one question."""
-        task = self._asked.get(key)
-        if task is None:
-            task = asyncio.create_task(self._visitors.visit(token, key[1], key[2]))
-            self._asked[key] = task
-            task.add_done_callback(lambda done: self._settle(key, done))
-        return await asyncio.shield(task)
-
-    def _settle(self, key: Key, done: asyncio.Task[Visit | None]) -> None:
-        del self._asked[key]
-        if not done.cancelled() and done.exception() is None:
-            self._known[key] = done.result()
+        if is_new:
+            self._new.give_back(address)
+        self._good[caller] = True
+        return visit
 
 
 def _token(request: web.Request) -> str:

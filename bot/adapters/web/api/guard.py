@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Protocol
 
 from aiohttp import web
 
 from bot.adapters.web.api.access import Access
-from bot.adapters.web.api.refusals import Refusal, not_found
+from bot.adapters.web.api.refusals import Refusal, github_away, not_found
 from bot.domain.choices import Permission
 from bot.domain.model import Repository
 from bot.domain.visits import Visit
-from bot.ports import StoreUnavailable
+from bot.ports import GitHubError, StoreUnavailable
 
 PREFIX = "/api/v1/repos/{owner}/{repo}"
 """Where everything about a repository stands."""
@@ -52,6 +53,8 @@ class Guard:
                 return await endpoint(request, await self._visit(request, least))
             except Refusal as refusal:
                 return refusal.answer()
+            except GitHubError as trouble:
+                return github_away(trouble, datetime.now(UTC)).answer()
             except StoreUnavailable:
                 return Refusal(503, "The store is away; ask again later.").answer()
 

@@ -30,7 +30,8 @@ class PerMinute:
         self._begun[caller] = (begun, count + 1)
         return 0.0
 
-    def is_spent(self, caller: str) -> bool:
-        """Whether nothing is left, without counting this question."""
-        begun, count = self._begun.get(caller, (0.0, 0))
-        return count >= self._most and begun + _MINUTE > self._timer()
+    def give_back(self, caller: str) -> None:
+        """A call that was counted did no harm."""
+        if caller in self._begun:
+            begun, count = self._begun[caller]
+            self._begun[caller] = (begun, count - 1)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
@@ -11,13 +12,16 @@ from aiohttp import web
 from bot.adapters import schemas
 from bot.adapters.web.api.guard import Guard
 from bot.adapters.web.api.openapi import description
-from bot.adapters.web.api.refusals import Refusal, not_found
+from bot.adapters.web.api.refusals import github_away, not_found
 from bot.adapters.web.api.replies import reply
+from bot.adapters.web.sharing import Shared
 from bot.domain.gates import Gate
 from bot.domain.model import Account
 from bot.domain.visits import Visit
 from bot.ports import GitHubError, RuleBook
 
+REMEMBERED = 30.0
+"""Seconds for which GitHub is not asked again who we are, whatever it said."""
 _SCHEMA = "application/schema+json"
 
 
@@ -27,6 +31,7 @@ class OpenDoors:
 
     me: Callable[[], Awaitable[Account]]
     rule_book: RuleBook
+    shared: Shared[str, Account | GitHubError] = field(default_factory=lambda: Shared(REMEMBERED))
 
     def routes(self, guard: Guard) -> list[web.RouteDef]:
         """The routes about the bot itself."""
@@ -44,11 +49,16 @@ class OpenDoors:
 
     async def app(self, request: web.Request) -> web.Response:
         """Whose comments are ours: agents believe nobody else's."""
-        try:
-            me = await self.me()
-        except GitHubError:
-            return Refusal(503, "GitHub can't be asked for the App right now.").answer()
+        me = await self.shared.of("me", self._me)
+        if isinstance(me, GitHubError):
+            return github_away(me, datetime.now(UTC)).answer()
         return reply(request, {"id": me.id, "login": me.login})
+
+    async def _me(self) -> Account | GitHubError:
+        try:
+            return await self.me()
+        except GitHubError as trouble:
+            return trouble  # kept as well: anybody may ask, as often as they like
 
     async def schema(self, request: web.Request) -> web.Response:
         """A published schema by its name."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from aiohttp import web
 from bot.adapters.web.api.guard import Guard
 from bot.adapters.web.api.refusals import not_found
 from bot.adapters.web.api.replies import number, page_of, reply
+from bot.adapters.web.sharing import Shared
 from bot.domain.judged import Judged, judged
 from bot.domain.memory import Record, last_hours, reaches_back
 from bot.domain.model import Account
@@ -23,6 +25,15 @@ from bot.ports import RuleBook
 HOURS = 168
 MOST_HOURS = 24 * 366
 """A year; the window before it, for the trend, is as long again."""
+
+
+_Both = tuple[tuple[Judged, ...], tuple[Judged, ...]]
+"""The rows of a window, and those of the one before."""
+
+
+def shared_reports() -> Shared[Any, Any]:
+    """Keeps what costs much: a whole repository's figures are worked out for two callers at once, no more."""
+    return Shared(1.0, most=200, at_once=2)
 
 
 class Archive(Protocol):
@@ -50,6 +61,7 @@ class AuthorRecords:
     archive: Archive
     rule_book: RuleBook
     now: Callable[[], datetime]
+    shared: Shared[tuple[int, int, int], _Both] = field(default_factory=shared_reports)
 
     def routes(self, guard: Guard) -> list[web.RouteDef]:
         """The three routes about authors."""
@@ -63,7 +75,10 @@ class AuthorRecords:
         """Every author's patterns by login; without `triage` the agents' and the caller's own."""
         hours = number(request, "hours", HOURS, MOST_HOURS)
         rules = await self.rule_book.rules(visit.repository)
-        now, before = await self._judged(visit, hours, rules)
+        where, dead_after = visit.repository.id, rules.history.dead_after_days
+        now, before = await self.shared.of(
+            (where, hours, dead_after), lambda: self._judged(where, hours, dead_after)
+        )
         rows = [row for row in now if _seen(visit, row.author, rules)]
         found = sorted(all_patterns(rows, before, rules.gates, hours).items())
         shown, links = page_of(request, found)
@@ -74,7 +89,8 @@ class AuthorRecords:
         hours = number(request, "hours", HOURS, MOST_HOURS)
         rules = await self.rule_book.rules(visit.repository)
         author = await self._author(request, visit, rules)
-        now, before = await self._judged(visit, hours, rules, author.id)
+        dead_after = rules.history.dead_after_days
+        now, before = await self._judged(visit.repository.id, hours, dead_after, author.id)
         return reply(request, patterns(now, before, rules.gates, author.login, hours).as_json())
 
     async def export(self, request: web.Request, visit: Visit) -> web.Response:
@@ -97,13 +113,15 @@ class AuthorRecords:
         return author
 
     async def _judged(
-        self, visit: Visit, hours: int, rules: Rules, author_id: int | None = None
-    ) -> tuple[tuple[Judged, ...], tuple[Judged, ...]]:
+        self, repository_id: int, hours: int, dead_after_days: int, author_id: int | None = None
+    ) -> _Both:
         window = last_hours(hours, self.now())
-        dead_after = timedelta(days=rules.history.dead_after_days)
+        dead_after = timedelta(days=dead_after_days)
         since = reaches_back(window.before, dead_after)
-        records = await self.archive.records(visit.repository.id, since, author_id)
-        return judged(records, window, dead_after), judged(records, window.before, dead_after)
+        records = await self.archive.records(repository_id, since, author_id)
+        return await asyncio.to_thread(
+            lambda: (judged(records, window, dead_after), judged(records, window.before, dead_after))
+        )
 
 
 def _seen(visit: Visit, author: Account, rules: Rules) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from aiohttp import web
 
 from bot.adapters.web.answers import problem
+from bot.ports import GitHubError, RateLimited
 
 
 class Refusal(Exception):
@@ -39,7 +41,15 @@ def not_found(what: str = "There is no such repository, or the token may not rea
     return Refusal(404, what)
 
 
-def too_many(seconds: float) -> Refusal:
+def too_many(seconds: float, what: str = "Too many calls with this token") -> Refusal:
     """429: with the seconds to wait."""
     wait = str(max(1, round(seconds)))
-    return Refusal(429, f"Too many calls with this token; wait {wait} s.", {"Retry-After": wait})
+    return Refusal(429, f"{what}; wait {wait} s.", {"Retry-After": wait})
+
+
+def github_away(trouble: GitHubError, now: datetime) -> Refusal:
+    """503: GitHub did not answer us; with the seconds to wait where it told them."""
+    if not isinstance(trouble, RateLimited):
+        return Refusal(503, "GitHub can't be asked right now; ask again later.")
+    wait = str(max(1, round((trouble.until - now).total_seconds())))
+    return Refusal(503, f"GitHub answers us no more for {wait} s.", {"Retry-After": wait})

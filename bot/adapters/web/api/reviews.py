@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from aiohttp import web
 
 from bot.adapters.web.api.guard import Guard
-from bot.adapters.web.api.records import HOURS, MOST_HOURS
+from bot.adapters.web.api.records import HOURS, MOST_HOURS, shared_reports
 from bot.adapters.web.api.replies import number, reply
+from bot.adapters.web.sharing import Shared
 from bot.domain.memory import Record, last_hours
 from bot.domain.model import Account, Validator
 from bot.domain.reviewing import Reviewing, reviewing, together
@@ -37,6 +39,7 @@ class GroundingReport:
     archive: Archive
     rule_book: RuleBook
     now: Callable[[], datetime]
+    shared: Shared[tuple[int, int], tuple[Reviewing, ...]] = field(default_factory=shared_reports)
 
     def routes(self, guard: Guard) -> list[web.RouteDef]:
         """The one route."""
@@ -46,12 +49,16 @@ class GroundingReport:
         """All validators together, and by name those whose record the caller may see."""
         hours = number(request, "hours", HOURS, MOST_HOURS)
         rules = await self.rule_book.rules(visit.repository)
-        window = last_hours(hours, self.now())
-        records = await self.archive.records(visit.repository.id, window.start)
-        found = reviewing(records, window)
+        where = visit.repository.id
+        found = await self.shared.of((where, hours), lambda: self._reviewing(where, hours))
         shown = {one.validator.name: one.figures for one in found if _is_seen(visit, one, rules)}
         everybody = together(found, Validator("", "")).figures
         return reply(request, {"period_hours": hours, "all": everybody, "validators": shown})
+
+    async def _reviewing(self, repository_id: int, hours: int) -> tuple[Reviewing, ...]:
+        window = last_hours(hours, self.now())
+        records = await self.archive.records(repository_id, window.start)
+        return await asyncio.to_thread(reviewing, records, window)
 
 
 def _is_seen(visit: Visit, one: Reviewing, rules: Rules) -> bool:

@@ -120,6 +120,26 @@ async def test_guessing_tokens_is_stopped_before_github_shuts_us_out(api, github
     assert len(github.asked("GET", "/repos/*")) == 30
 
 
+async def test_guessing_many_at_once_is_stopped_as_well(api, github):
+    answers = await asyncio.gather(*(api.ask(ROOM, f"ghp_{number:036}") for number in range(60)))
+    assert {each[0] for each in answers} == {401, 429}
+    assert len(github.asked("GET", "/repos/*")) == 30
+
+
+async def test_who_was_known_lately_is_not_held_up_by_a_neighbour_who_guesses(api, token, timer):
+    carol = token("carol")
+    assert (await api.ask(ROOM, carol))[0] == 200
+    timer.now += 400
+    for number in range(30):
+        await api.ask(ROOM, f"ghp_{number:036}")
+    assert ((await api.ask(ROOM, carol))[0], (await api.ask(ROOM, token("alice")))[0]) == (200, 429)
+
+
+async def test_good_tokens_use_nothing_up(api, token):
+    statuses = {(await api.ask(ROOM, token(f"person-{number}")))[0] for number in range(40)}
+    assert statuses == {404}
+
+
 async def test_github_being_away_is_503_and_not_remembered(api, github, token):
     github.fail("GET", "/repos/acme/knowledge", status=502, times=1)
     carol = token("carol")

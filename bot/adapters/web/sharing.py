@@ -1,0 +1,70 @@
+"""How is a costly question answered once for all who ask it at about the same time?"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from cachetools import TLRUCache
+
+Key = TypeVar("Key")
+Found = TypeVar("Found")
+
+WORTH = 20.0
+"""An answer lasts so many times longer than it took: asking takes a twentieth of the time at the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer(Generic[Found]):
+    found: Found
+    took: float
+
+
+class Shared(Generic[Key, Found]):
+    """Answers that are kept for some seconds; each is worked out by one at a time, whoever asks."""
+
+    def __init__(
+        self,
+        seconds: float,
+        *,
+        most: int = 1000,
+        at_once: int = 1_000_000,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._timer = timer
+        self._kept: TLRUCache[Key, _Answer[Found]] = TLRUCache(
+            most, lambda _, answer, now: now + max(seconds, WORTH * answer.took), timer=timer
+        )
+        self._asked: dict[Key, asyncio.Task[Found]] = {}
+        self._places = asyncio.Semaphore(at_once)
+
+    async def of(self, key: Key, work: Callable[[], Awaitable[Found]]) -> Found:
+        """What the work gives, or gave lately; its error goes to all who wait, and is not kept."""
+        kept = self._kept.get(key)
+        if kept is not None:
+            return kept.found
+        task = self._asked.get(key)
+        if task is None:
+            task = asyncio.create_task(self._worked_out(key, work))
+            self._asked[key] = task
+            task.add_done_callback(lambda done: self._settle(key, done))
+        return await asyncio.shield(task)
+
+    def knows(self, key: Key) -> bool:
+        """Whether this can be answered without any work."""
+        return key in self._kept
+
+    def _settle(self, key: Key, done: asyncio.Task[Found]) -> None:
+        del self._asked[key]
+        if not done.cancelled():
+            done.exception()  # seen, also where everybody who waited has gone
+
+    async def _worked_out(self, key: Key, work: Callable[[], Awaitable[Found]]) -> Found:
+        async with self._places:
+            begun = self._timer()
+            found = await work()
+        self._kept[key] = _Answer(found, self._timer() - begun)
+        return found
