@@ -218,7 +218,9 @@ def _gate(failed: FailedGate, feedback: Feedback, site: Site) -> str:
     if len(failed.places) > MOST_PLACES:
         places.append(f"{len(failed.places) - MOST_PLACES} more")
     said = where(failed, places, head, feedback.grounding, bare=not _is_one_review(feedback))
-    return gate_block(failed, said, feedback.grounding)
+    guide = failed.gate.guide if failed.gate else None
+    address = site.web.guide_url(repository, guide) if guide else ""
+    return gate_block(failed, said, feedback.grounding, address)
 
 
 def _is_one_review(feedback: Feedback) -> bool:

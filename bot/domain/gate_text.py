@@ -11,13 +11,16 @@ from bot.domain.rules import Grounding
 _MOST_ACTION = 300  # characters of what somebody says to do
 
 
-def gate_block(failed: FailedGate, where: str = "", rules: Grounding | None = None) -> str:
-    """Name, what is wrong, the fix with its tag, then where it is and what to write if that is known."""
+def gate_block(failed: FailedGate, where: str = "", rules: Grounding | None = None, guide: str = "") -> str:
+    """Name, what is wrong, the fix with its tag, then where it is and what to write if that is known.
+
+    The tag leads to the address of the gate's guide, where there is one.
+    """
     icon = "BLOCK" if failed.blocking else "WARN"
     what = quiet(failed.gate.description) if failed.gate else _unknown(failed)
     auto = " (auto-fixable)" if failed.is_auto_fixable else ""
     name = quiet(failed.name) if failed.gate or not failed.tag else code_span(failed.tag)
-    lines = [f"**[{icon}] {name}**: {what}{auto}", f"  - Fix: {_fix(failed)}"]
+    lines = [f"**[{icon}] {name}**: {what}{auto}", f"  - Fix: {_fix(failed, guide)}"]
     if where:
         lines.append(f"  - Where: {where}")
     if write := _write(failed):
@@ -70,13 +73,12 @@ def _unknown(failed: FailedGate) -> str:
     return f"no gate of this repository has this tag{near}"
 
 
-def _fix(failed: FailedGate) -> str:
+def _fix(failed: FailedGate, guide: str) -> str:
     fix = quiet(failed.gate.fix) if failed.gate else documents.GENERIC_FIX
     if not failed.tag:
         action = telling(failed).item.action
         return code_span(action, _MOST_ACTION) if action else fix
     tag = code_span(failed.tag)
-    guide = failed.gate.guide if failed.gate else None
     inferred = f" (understood from plain words, confidence {failed.inferred:.2f})" if failed.inferred else ""
     return f"{fix} {f'[{tag}]({guide})' if guide else tag}{inferred}"
 

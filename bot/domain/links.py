@@ -42,6 +42,12 @@ class Web:
         """The address of a file, or of lines of it, at a revision or on a branch."""
         return f"{self._home(repository)}/blob/{_quoted(sha)}/{_quoted(place.path)}{_lines(place)}"
 
+    def guide_url(self, repository: Repository, guide: str) -> str:
+        """The address of a page of the default branch, or of a heading on it."""
+        path, _, heading = guide.partition("#")
+        address = self.blob_url(repository, repository.default_branch, Place(path))
+        return f"{address}#{heading}" if heading else address
+
     def pull_url(self, repository: Repository, number: int) -> str:
         """The address of a pull request's own page, for machines: in a text it would be a mention."""
         return f"{self._home(repository)}/pull/{number}"

@@ -132,6 +132,14 @@ def test_evidence_is_what_a_check_printed_its_number_and_the_rule():  # rows 42-
     }
 
 
+def test_the_tag_leads_to_the_repositorys_own_guide():  # row 168
+    gate = replace(RULES.gates.get("date_errors"), guide="docs/CLAUDE.md#dates")
+    rules = replace(RULES, gates=RULES.gates.merged(type(RULES.gates)((gate,))))
+    (shown,) = [effect for effect in decided(facts(SAID), rules).effects if isinstance(effect, ShowComment)]
+    address = "https://github.com/acme/knowledge/blob/main/docs/CLAUDE.md#dates"
+    assert f"Format: YYYY-MM-DD. [`date_errors`]({address})\n" in shown.body
+
+
 def test_a_documents_own_evidence_and_severity_win():  # rows 27, 42-44
     said = Item("date_errors", "month 13", severity="critical", evidence="r", metric="m", reference="u")
     found = items(facts(replace(review(3), documents=(said,))))[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.domain.escape import code_span, own_code, quiet
 from bot.domain.gates import Gate, Gates
 from bot.domain.links import Web
-from bot.domain.model import Place, Repository
+from bot.domain.model import Repository
 
 _LONG = 300  # characters of an example
 _TAGS = 60  # in the list of all gates
@@ -42,9 +42,7 @@ def _examples(gate: Gate) -> str:
 def _guide(gate: Gate, repository: Repository, web: Web) -> str:
     if not gate.guide:
         return ""
-    path, _, heading = gate.guide.partition("#")
-    address = web.blob_url(repository, repository.default_branch, Place(path))
-    return f"More: [{code_span(gate.guide)}]({address}{f'#{heading}' if heading else ''})"
+    return f"More: [{code_span(gate.guide)}]({web.guide_url(repository, gate.guide)})"
 
 
 def _footer(tag: str, *, may_appeal: bool) -> str:
