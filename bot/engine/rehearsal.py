@@ -15,8 +15,9 @@ from bot.domain.events import CheckSeen, ConfigPushed, Event, Ignored, LabelSeen
 from bot.domain.facts import Facts, Moment
 from bot.domain.model import Account, PullRequest
 from bot.domain.rules import Rules
+from bot.engine.deciding import Deciding
 from bot.engine.gather import gather
-from bot.engine.listening import listen, proposed_config
+from bot.engine.listening import judged_unseen, listen, proposed_config
 from bot.ports import Delivery, GitHub, Parse, RuleBook
 
 _NOBODY = Account(-1, "whetstone[bot]", bot=True)
@@ -51,17 +52,23 @@ class Stage:
             return Rehearsal((), "it says nothing about a pull request that is known")
         rules = await self.rule_book.rules(known.repository)
         moment = Moment(self.clock(), self.new_id())
-        facts = self._believed(known, event)
         if self.github:
             facts = await self._read(self.github, known, event, rules, moment.now)
-        decision = beside(decide(known, facts, rules, moment, self.site), facts, rules, moment, self.site)
+            deciding = Deciding(rules, moment, self.site, self.github)
+            decision, facts = await deciding.decided(known, facts)
+        else:
+            facts = self._believed(known, event)
+            decision = decide(known, facts, rules, moment, self.site)
+        decision = beside(decision, facts, rules, moment, self.site)
         shown = tuple(effect for effect in decision.effects if not isinstance(effect, Withdraw))
         return Rehearsal(shown, decision.because)
 
     async def _concerned(self, event: Event) -> PullRequest | None:
-        """The first pull request that an event about a commit concerns."""
-        if self.github is None or not isinstance(event, CheckSeen | ConfigPushed):
+        """The first pull request that an event about a commit concerns, or that a validator speaks of."""
+        if self.github is None:
             return None
+        if not isinstance(event, CheckSeen | ConfigPushed):
+            return await judged_unseen((event,), self.rule_book, self.github)
         found = await self.github.pull_requests_at(event.repository, event.head)
         return record(None, replace(event, pull_request=found[0]), self.clock()) if found else None
 

@@ -10,28 +10,22 @@ from datetime import datetime
 from bot.decisions.checks import as_counted, beside
 from bot.decisions.command import Outcome
 from bot.decisions.comment_verdicts import with_commands
-from bot.decisions.context import texts_of
-from bot.decisions.fixing import wanted_files
 from bot.decisions.orders import orders_in
-from bot.decisions.pull_request import decide
 from bot.decisions.record import record
-from bot.decisions.revisions import unread
 from bot.domain.comment import Site
 from bot.domain.events import Event, Ignored
 from bot.domain.facts import Moment
-from bot.domain.grounding.statements import unchecked
 from bot.domain.model import PullRequest
-from bot.engine import revisions
 from bot.engine.backfill import Backfill, Writing, is_backfill
 from bot.engine.chores import Chores, is_chore
 from bot.engine.commands import Commands
 from bot.engine.commit_turns import CommitTurns, is_about_commits
+from bot.engine.deciding import Deciding
 from bot.engine.gather import gather
-from bot.engine.grounding import observe
 from bot.engine.heads import Heads, HeadWriting, only_catches_up, since_when
 from bot.engine.hearing import heard_at
 from bot.engine.homes import at_home, reading
-from bot.engine.listening import judged_unseen, listen, proposed_config, read_files
+from bot.engine.listening import judged_unseen, listen, proposed_config
 from bot.engine.past import PastTurns, is_past
 from bot.engine.recall import first_seen, recent_records
 from bot.engine.sending import Sender
@@ -127,19 +121,8 @@ class Turns:
             facts = replace(facts, heard_at=heard)
         facts = replace(facts, recent=await recent_records(known, facts, self.store.memory))
         moment = Moment(now, self.new_id())
-        decision = decide(known, facts, rules, moment, self.site)
-        if heads := unread(decision.pull_request):
-            seen = await revisions.read(decision.pull_request, heads, self.github)
-            facts = replace(facts, revisions=seen)
-            decision = decide(known, facts, rules, moment, self.site)
-        asked = unchecked(decision.pull_request, facts, rules) if decision.shows else ()
-        if asked:
-            observed = await observe(decision.pull_request, asked, rules, self.github)
-            facts = replace(facts, observations=observed)
-            decision = decide(known, facts, rules, moment, self.site)
-        if wanted := wanted_files(known, decision.pull_request):
-            facts = replace(facts, files=await read_files(known, wanted, texts_of(facts), self.github))
-            decision = decide(known, facts, rules, moment, self.site)
+        deciding = Deciding(rules, moment, self.site, self.github)
+        decision, facts = await deciding.decided(known, facts)
         done = Outcome(decision.pull_request)
         if orders:
             commands = Commands(self.store.memory, self.github, self.site)
@@ -154,7 +137,7 @@ class Turns:
                     audits=changed.audits,
                     verdicts=with_commands(known.verdicts, changed.verdicts),
                 )
-                decision = decide(known, facts, rules, moment, self.site)
+                decision = deciding.on(known, facts)
         decision = beside(decision, facts, rules, moment, self.site)
         logger.info("decided", extra={"pull_request": known.name, "because": decision.because})
         effects = (*done.reactions, *decision.effects, *done.replies)

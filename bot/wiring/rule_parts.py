@@ -114,7 +114,7 @@ class DefaultRules:
     """Every repository has the product's own rules."""
 
     def __init__(self) -> None:
-        self._rules = default_rules()
+        self._rules = replace(default_rules(), understanding=detection_rules())
 
     async def rules(self, repository: Repository, since: datetime | None = None) -> Rules:  # noqa: ARG002
         """The same for every repository."""

@@ -101,6 +101,7 @@ def test_receive_prints_what_a_delivery_would_do_and_on_whose_word(tmp_path):
     code, said, warned = whetstone("receive", "-e", "pull_request_review", "-p", str(path), where=tmp_path)
     assert (code, said.splitlines()[0]) == (0, "ShowComment")
     assert read_marker("REJECTION", said)["issues"] == ["date_errors"]
+    assert '"brief": {"feedback_type": "user_rejection"' in said
     assert warned.startswith("No credentials: decided on the payload's own facts")
 
 

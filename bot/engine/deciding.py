@@ -1,0 +1,50 @@
+"""Which decision holds once everything that it would repeat was looked at? Nothing is written for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from bot.decisions.context import texts_of
+from bot.decisions.fixing import wanted_files
+from bot.decisions.pull_request import Decision, decide
+from bot.decisions.revisions import unread
+from bot.domain.comment import Site
+from bot.domain.facts import Facts, Moment
+from bot.domain.grounding.statements import unchecked
+from bot.domain.model import PullRequest
+from bot.domain.rules import Rules
+from bot.engine import revisions
+from bot.engine.grounding import observe
+from bot.engine.listening import read_files
+from bot.ports import GitHub
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """The rules and the moment of a decision, and where it can look."""
+
+    rules: Rules
+    moment: Moment
+    site: Site
+    github: GitHub
+
+    async def decided(self, known: PullRequest, facts: Facts) -> tuple[Decision, Facts]:
+        """The decision, and the facts with what was read for it: judged heads, claims, files to be fixed."""
+        decision = self.on(known, facts)
+        if heads := unread(decision.pull_request):
+            seen = await revisions.read(decision.pull_request, heads, self.github)
+            facts = replace(facts, revisions=seen)
+            decision = self.on(known, facts)
+        asked = unchecked(decision.pull_request, facts, self.rules) if decision.shows else ()
+        if asked:
+            observed = await observe(decision.pull_request, asked, self.rules, self.github)
+            facts = replace(facts, observations=observed)
+            decision = self.on(known, facts)
+        if wanted := wanted_files(known, decision.pull_request):
+            facts = replace(facts, files=await read_files(known, wanted, texts_of(facts), self.github))
+            decision = self.on(known, facts)
+        return decision, facts
+
+    def on(self, known: PullRequest, facts: Facts) -> Decision:
+        """The decision on what is known so far."""
+        return decide(known, facts, self.rules, self.moment, self.site)
