@@ -6,8 +6,11 @@ from dataclasses import replace
 import pytest
 
 from bot.adapters import schemas
+from bot.decisions.comment_verdicts import rejected_by_command
+from bot.decisions.orders import Order
 from bot.decisions.pull_request import decide, feedback_on
 from bot.decisions.verdicts import with_reviews
+from bot.domain.commands.asked import RejectAsked
 from bot.domain.diff import FileDiff
 from bot.domain.document import document
 from bot.domain.effects import ShowComment
@@ -16,8 +19,11 @@ from bot.domain.facts import Facts
 from bot.domain.grounding.observations import Observations, Text
 from bot.domain.memos import Document
 from bot.domain.model import Item, Place, Revision
+from bot.domain.origin import Origin, hash_of
 from bot.domain.rules import CheckRule, Quality, Validators
+from bot.domain.thread_effects import Where
 from tests.builders import (
+    ALICE,
     BOB,
     HEADS,
     ME,
@@ -130,6 +136,28 @@ def test_evidence_is_what_a_check_printed_its_number_and_the_rule():  # rows 42-
         "metric": "coverage 61 %",
         "reference": "CLAUDE.md#dates",
     }
+
+
+def test_another_wording_around_the_same_items_has_another_hash_and_is_no_new_feedback():
+    first = decided(facts(SAID))
+    reworded = facts(replace(SAID, body=f"{SAID.body}\n\nThank you."))
+    later = decide(first.pull_request, reworded, RULES, moment(50, "another id"), SITE)
+    before, after = (
+        next(effect for effect in each.effects if isinstance(effect, ShowComment)) for each in (first, later)
+    )
+    assert (before.marker_id, hash_of(SAID.body) in before.body) == (after.marker_id, True)
+    assert hash_of(f"{SAID.body}\n\nThank you.") in after.body
+
+
+def test_a_command_leaves_what_its_giver_said_before_as_it_was_said():
+    known = with_reviews(pull_request(), facts(SAID), RULES, at(4))
+    order = Order("comment:9/0", Where.COMMENT, 9, "", ALICE, ALICE.id, at(5), None, body_hash="9f2c")
+    asked = RejectAsked(("scope_error",))
+    (_, verdict) = rejected_by_command(known, asked, order, "admin", "https://c/9").verdicts
+    assert [verdict.origin_of(item) for item in verdict.items] == [
+        Origin("review", "write", hash_of(SAID.body)),
+        Origin("command", "admin", "9f2c"),
+    ]
 
 
 def test_the_tag_leads_to_the_repositorys_own_guide():  # row 168
