@@ -30,6 +30,8 @@ POLL_EVERY = 1.0
 WIND_UP = 7.0
 """Seconds that unfinished turns get when the process is asked to stop."""
 SWEEP_EVERY = 3600.0
+STEP_ASIDE = 0.1
+"""Seconds between one lane and the next while deliveries crowd at the door."""
 MOST_ATTEMPTS = 12
 LONGEST_DELAY = 900.0
 
@@ -77,8 +79,8 @@ class Worker:
         async with asyncio.TaskGroup() as group:
             chores = [group.create_task(self._beats()), group.create_task(self._sweeps())]
             while not self._stopping.is_set():
-                claimed = await self._claim_some()
-                if not claimed:
+                more = await self._claim_some()
+                if not more:
                     await self._pause()
             await self._wind_up()
             for chore in chores:
@@ -182,6 +184,7 @@ class Worker:
         await self.store.release(claim)
 
     async def _claim_some(self) -> bool:
+        """Take lanes for as many hands as are free; says whether there may be more of them."""
         self._rounds += 1
         free = self.concurrency - len(self._running)
         if free <= 0:
@@ -189,6 +192,11 @@ class Worker:
             return True
         if not self.pulse.is_fresh():
             return False
+        if self.store.is_crowded:
+            # GitHub hangs up on a delivery after ten seconds; a turn can wait. But one at a time they
+            # go on, or a crowd without an end would end all work.
+            await asyncio.sleep(STEP_ASIDE)
+            free = 1
         claims = await self._claimed(free)
         for claim in claims:
             task = asyncio.create_task(self.take(claim))
@@ -197,7 +205,7 @@ class Worker:
         if not claims and not self._running:
             self._quiet_round = self._rounds
         self._looked.set()
-        return bool(claims)
+        return len(claims) == free
 
     async def _claimed(self, free: int) -> tuple[Claim, ...]:
         asked = self.pulse.now()

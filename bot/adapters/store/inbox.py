@@ -22,6 +22,8 @@ from bot.ports import Acceptance, Delivery, StoreUnavailable
 BATCH = 512
 WAITING = 4096
 """More than this many at the door wait outside."""
+CROWD = 16
+AFTER_A_CROWD = 0.5
 PATIENCE = 9.0
 """Seconds; GitHub hangs up after ten."""
 
@@ -43,6 +45,8 @@ class GroupCommit:
         # Starts from the time, so that the order holds over a restart even if a clock stands still.
         self._positions = itertools.count(time.time_ns())
         self._closed = False
+        self._inside = 0
+        self._crowded_until = 0.0
         self._writer = asyncio.create_task(self._write(), name="inbox writer")
 
     async def accept(self, delivery: Delivery) -> Acceptance:
@@ -50,12 +54,26 @@ class GroupCommit:
         if self._closed:
             raise StoreUnavailable("the store is closing")
         answer: asyncio.Future[Acceptance] = asyncio.get_running_loop().create_future()
+        self._enter()
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._queue.put(_Waiting(delivery, next(self._positions), answer))
                 return await answer
         except TimeoutError:
             raise StoreUnavailable("the store did not answer in time") from None
+        finally:
+            self._inside -= 1
+
+    @property
+    def is_crowded(self) -> bool:
+        """Many wait for their acknowledgement at once, or did a moment ago."""
+        return time.monotonic() < self._crowded_until
+
+    def _enter(self) -> None:
+        self._inside += 1
+        if self._inside >= CROWD:
+            # For a moment longer than it lasts: whoever is answered comes back with the next one.
+            self._crowded_until = time.monotonic() + AFTER_A_CROWD
 
     async def close(self) -> None:
         """Commit what waits, then take nothing more."""

@@ -65,6 +65,11 @@ class SqlStore:
         """Set when something may have become due; whoever waits for it clears it."""
         return self._wakes.event
 
+    @property
+    def is_crowded(self) -> bool:
+        """Deliveries crowd at this process's door: whatever else it does can wait a little."""
+        return self._inbox.is_crowded
+
     async def start(self, *, alone: bool) -> None:
         """Be an instance that works; one that is alone knows that every earlier owner is gone."""
 
