@@ -1,7 +1,7 @@
 """What does each round of a brief go by: the event and its gates, then annotations, then what was looked up?
 
-Nothing is read for a brief alone: annotations are read when the check is heard, claims when the comment is
-about to be written.
+Hardly anything is read for a brief alone: annotations are read when the check is heard, claims when the
+comment is about to be written; only for an error without a framework is a manifest read, once.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import replace
 from bot.domain.brief import Known, OpenItem, Reading
 from bot.domain.choices import ClaimType
 from bot.domain.feedback import FailedGate, Feedback, Finding
+from bot.domain.framework import in_trace
 from bot.domain.grounding.result import Outcome
 from bot.domain.model import Item
 
@@ -43,6 +44,7 @@ def _of_event(feedback: Feedback, said: str) -> Known:
         asked=feedback.source,
         said=_without_tags(said, feedback),
         checks=failed_checks(feedback),
+        framework=in_trace(said),
         seen=tuple(dict.fromkeys(shown for shown in evidence if shown)),
         only_checks=all(verdict.validator.check for verdict in feedback.rejecting),
     )
@@ -72,6 +74,7 @@ def _looked_up(known: Known, feedback: Feedback) -> Known:
     return replace(
         known,
         checks=tuple(dict.fromkeys((*known.checks, *(check for check in failed if check)))),
+        framework=known.framework or feedback.pull_request.framework or "",
         seen=tuple(dict.fromkeys((*known.seen, *(each.source for each in shown)))),
     )
 

@@ -152,7 +152,7 @@ def refined(
 def _marks(items: tuple[OpenItem, ...], known: Known) -> Mapping[str, bool]:
     """What a brief is good for, each as the question that it leaves open."""
     return {
-        "which place?": any(item.places for item in items),
+        "which place?": known.has_trace or any(item.places for item in items),
         "what should change?": any(item.fix or item.suggestion for item in items),
         "what shows it?": known.has_evidence,
         "which check or test proves it?": known.has_proof,

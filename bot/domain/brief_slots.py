@@ -57,6 +57,12 @@ class Known:
         return bool(shown or error_message(self.said) or expected(self.said))
 
     @property
+    def has_trace(self) -> bool:
+        """Whether a trace names a line of the project's own code."""
+        frames = (frame[1] or frame[2] for frame in _FRAME.finditer(self.said))
+        return any(not _INSTALLED.search(path) for path in frames)
+
+    @property
     def has_proof(self) -> bool:
         """Whether it is known what has to pass."""
         return bool(self.checks or failing_test(self.said))
@@ -145,6 +151,10 @@ _INTENT = re.compile(
     r"|should (?:be(?! (?:fine|ok|okay|good|enough|easy)\b)|use|go|live|stay|rather)"
     r"|please (?:use|keep|move|make|do))\b[^\n]{3}"
 )
+_FRAME = re.compile(
+    r'(?m)^\s*File "([^"\n]{1,200})", line \d|^\s*at (?:[^(\n]{0,120}\()?([^\s()]{1,200}\.\w{1,4}):\d'
+)
+_INSTALLED = re.compile(r"site-packages|dist-packages|node_modules|/lib/python\d|^node:|^<")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
 _LIST_MARK = re.compile(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 

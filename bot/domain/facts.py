@@ -46,6 +46,8 @@ class Facts:
     """What was seen of the judged head, where claims about it had to be looked up."""
     recent: tuple[Record, ...] = ()
     """The author's latest records in this repository."""
+    framework: str | None = None
+    """What the manifests at the judged head ask for, empty for nothing; None where none was read."""
     config: ConfigReport | None = None
     """What is to be said of the config that this pull request proposes."""
 

@@ -252,6 +252,8 @@ class PullRequest:
     """What the comment asks for, under which id: another score alone is no new feedback."""
     briefs: tuple[Briefed, ...] = ()
     """One a round, for each iteration that a brief was shown for."""
+    framework: str | None = None
+    """What its manifests ask for, once they were read for a brief."""
     grounding: tuple[Grounded, ...] = ()
     """Which claims of the validators were looked up, and what each came to."""
     rulings: tuple[Ruling, ...] = ()

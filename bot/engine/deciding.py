@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bot.decisions.context import texts_of
-from bot.decisions.fixing import wanted_files
+from bot.decisions.fixing import file_key, wanted_files
+from bot.decisions.manifests import wanted_manifests
 from bot.decisions.pull_request import Decision, decide
 from bot.decisions.revisions import unread
 from bot.domain.comment import Site
 from bot.domain.facts import Facts, Moment
+from bot.domain.framework import in_manifests
 from bot.domain.grounding.statements import unchecked
 from bot.domain.model import PullRequest
 from bot.domain.rules import Rules
@@ -29,7 +31,7 @@ class Deciding:
     github: GitHub
 
     async def decided(self, known: PullRequest, facts: Facts) -> tuple[Decision, Facts]:
-        """The decision, and the facts with what was read for it: judged heads, claims, files to be fixed."""
+        """The decision, and the facts with what was read for it: judged heads, claims, files, manifests."""
         decision = self.on(known, facts)
         if heads := unread(decision.pull_request):
             seen = await revisions.read(decision.pull_request, heads, self.github)
@@ -42,6 +44,12 @@ class Deciding:
             decision = self.on(known, facts)
         if wanted := wanted_files(known, decision.pull_request):
             facts = replace(facts, files=await read_files(known, wanted, texts_of(facts), self.github))
+            decision = self.on(known, facts)
+        manifests = wanted_manifests(decision.pull_request, self.rules) if decision.shows else ()
+        if manifests:
+            read = await read_files(known, manifests, {}, self.github)
+            found = {path: read[key] for head, path in manifests if (key := file_key(head, path)) in read}
+            facts = replace(facts, framework=in_manifests(found))
             decision = self.on(known, facts)
         return decision, facts
 

@@ -165,6 +165,20 @@ def test_a_brief_is_scored_by_how_well_it_can_be_acted_on(items, known, score):
     assert (made.score if made else None) == score
 
 
+@pytest.mark.parametrize(
+    ("trace", "score"),
+    [
+        ('  File "src/auth.py", line 6, in parse\nKeyError: 3', 8),
+        ("TypeError: x is undefined\n    at total (/app/web/cart.ts:7:3)", 8),
+        ('  File "/venv/lib/site-packages/attr/_make.py", line 6\nKeyError: 3', 6),
+        ("KeyError: 3 in src/auth.py", 6),
+    ],
+)
+def test_a_trace_through_the_projects_own_code_is_a_place(trace, score):  # row 239
+    made = brief(detected("partial_success"), (replace(DATES, places=()),), Known("alice", trace), RULES)
+    assert (made.score if made else None) == score
+
+
 def test_a_line_that_speaks_of_no_item_costs_two_points():  # row 239
     made = brief(detected("verification_failure"), (DATES,), Known("alice", checks=("validate",)), RULES)
     assert (made.lines[-1].action, made.score) == ("request_validation", 8)

@@ -206,3 +206,29 @@ async def test_what_a_document_claims_is_looked_up_too(journey, pull):
     (item,) = items(body)
     assert item["grounding"]["outcome"] == "contradicted"
     assert "  - Not confirmed: the value is `30` (Source: `config/app.yml` @ " in body
+
+
+CRASH = """[scope_error] It crashes with an exception:
+```
+Traceback (most recent call last):
+  File "src/auth.py", line 6, in parse_token
+AttributeError: 'NoneType' object has no attribute 'split'
+```"""
+
+
+async def test_the_framework_of_a_crash_is_read_from_the_manifest_once(journey, knowledge):  # row 222
+    changed = {"src/auth.py": f"{CODE}\n# end\n", "requirements.txt": "django==5.0.2\n"}
+    pull = journey.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files=changed))
+    body = await rejected(journey, pull, CRASH)
+    brief = json.loads(re.search(r"```json\n(.*?)\n```", body, re.DOTALL)[1])["brief"]
+    assert [line["text"] for line in brief["lines"]] == [
+        "Given the error: AttributeError: 'NoneType' object has no attribute 'split'",
+        "Ensure compatibility with Django ==5.0.2",
+        "Approach this step by step, validating each change",
+        "Ask `alice`: which check or test proves it?",
+    ]
+    journey.later()
+    before = len(journey.github.requests)
+    again = await rejected(journey, pull, f"{CRASH}\n\nAgain.")
+    read = [each.path for each in journey.github.requests[before:] if "/contents/" in each.path]
+    assert ("Django ==5.0.2" in again, [path for path in read if "requirements" in path]) == (True, [])
