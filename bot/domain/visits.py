@@ -15,8 +15,10 @@ class Visit:
 
     repository: Repository
     account: Account | None
-    """Whose token it is; None for one that belongs to an App."""
+    """Whose token it is, a person's or an App's; None where GitHub does not say."""
     role: Permission
+    installed: bool = False
+    """It is an App's, which is installed in this repository."""
 
     def may(self, least: Permission) -> bool:
         """Whether the token's holder has at least this role."""

@@ -147,7 +147,7 @@ async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequen
             *OpenDoors(github.me, rule_book).routes(guard),
             *GroundingReport(store.memory, rule_book, now).routes(guard),
             *AdviceReport(store.memory, rule_book, now).routes(guard),
-            *Validations(store, new_id, now).routes(guard),
+            *Validations(store, rule_book, new_id, now).routes(guard),
         ]
 
 

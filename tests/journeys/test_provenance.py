@@ -177,10 +177,10 @@ WAYS = {
         _told("validation", "write", DOCUMENT),
     ),
     "document of an App over HTTP": Way(
-        _handed_in("github-actions[bot]", DOCUMENT),
-        "github-actions[bot]",
-        "judged by `github-actions[bot]`",
-        _told("validation", "write", DOCUMENT),
+        _handed_in("leo[bot]", DOCUMENT),
+        "leo[bot]",
+        "judged by `leo[bot]`",
+        _told("validation", "config", DOCUMENT),
     ),
     "SARIF over HTTP": Way(
         _handed_in("alice", LOG),
@@ -194,7 +194,7 @@ WAYS = {
 @pytest.fixture
 def pulls(town, knowledge):
     """A pull request for each way."""
-    knowledge.collaborators[town.github.account("github-actions[bot]").id] = "write"
+    knowledge.collaborators[town.github.account("leo[bot]").id] = "write"
     town.github.commit_to_default_branch(knowledge, {PATH: CONFIG})
     return {
         name: town.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files={PAGE: f"# {name}\n"}))

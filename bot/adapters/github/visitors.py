@@ -25,6 +25,7 @@ _FLAGS = {
     "push": Permission.WRITE,
     "triage": Permission.TRIAGE,
 }
+_MOST_PAGES = 20
 _WHO = "query { viewer { databaseId login } }"
 _NO_ACCESS = frozenset({403, 404, 410, 451})
 
@@ -59,8 +60,11 @@ class Visitors:
             return None
         try:
             where = things.repository({"repository": repository})
-            account = _account(user) or await self._app(token)
-            return Visit(where, account, _role(repository, scopes, private=where.private))
+            role = _role(repository, scopes, private=where.private)
+            if account := _account(user):
+                return Visit(where, account, role)
+            app = await self._app(token)
+            return Visit(where, app, role, app is not None and await self._is_installed(token, where.id))
         except Odd as error:
             raise Unavailable(f"GitHub's repository can't be read: {error}") from error
 
@@ -77,6 +81,17 @@ class Visitors:
         if not (isinstance(login, str) and login.endswith("[bot]") and isinstance(identity, int)):
             return None
         return Account(identity, login, bot=True)
+
+    async def _is_installed(self, token: str, repository_id: int) -> bool:
+        """Whether an App's token was given for this repository: what is public every App can read."""
+        for page in range(1, _MOST_PAGES + 1):
+            answer, _ = await self._get(token, f"/installation/repositories?per_page=100&page={page}")
+            listed = find(answer, "repositories")
+            if not isinstance(listed, list) or not listed:
+                return False
+            if any(find(each, "id") == repository_id for each in listed):
+                return True
+        return False
 
     async def _get(self, token: str, path: str) -> tuple[Any, str | None]:
         """The answer, None where GitHub shows nothing to this token; and the scopes of a classic one."""

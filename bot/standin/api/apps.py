@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.standin.api.call import BY_ANYBODY, BY_APP, REPO, Answer, Call, Route, reads
 from bot.standin.api.paging import cut, page
-from bot.standin.model import Installation
+from bot.standin.model import Installation, Repository
 from bot.standin.refusal import Refused, not_accessible, not_found
 from bot.standin.shapes.accounts import app, installation, public_user, stamp
 from bot.standin.shapes.repositories import repository
@@ -65,13 +65,21 @@ def create_token(call: Call) -> Answer:
 
 def list_repositories(call: Call) -> Answer:
     """What the installation token may touch."""
-    if not isinstance(call.caller, InstallationCaller):
-        raise not_accessible()
-    covered = [each for each in call.caller.installation.repositories if call.caller.covers(each)]
+    covered = _covered(call)
     shown, headers = cut(call, covered)
     written = [repository(call.github, each) for each in shown]
     body = {"total_count": len(covered), "repositories": written, "repository_selection": "selected"}
     return Answer(body, headers=headers)
+
+
+def _covered(call: Call) -> list[Repository]:
+    if isinstance(call.caller, InstallationCaller):
+        return [each for each in call.caller.installation.repositories if call.caller.covers(each)]
+    if isinstance(call.caller, UserCaller) and call.caller.account.type == "Bot":
+        # Another App's token: it is installed where its bot is a collaborator.
+        bot = call.caller.account.id
+        return [each for each in call.github.repositories.values() if bot in each.collaborators]
+    raise not_accessible()
 
 
 def get_user(call: Call) -> Answer:

@@ -124,7 +124,8 @@ def full_repository(world: World, made: Repository, caller: Account | None) -> J
     return repository(world, made) | {
         "network_count": 0,
         "subscribers_count": 0,
-        "permissions": permissions(role),
+        # The flags are a user's: of an App's token they say nothing.
+        "permissions": permissions(None if caller is not None and caller.type == "Bot" else role),
     }
 
 

@@ -19,10 +19,12 @@ from bot.adapters.web.api.guard import Guard
 from bot.adapters.web.api.refusals import Refusal, not_found
 from bot.domain.choices import Permission
 from bot.domain.visits import Visit
-from bot.ports import Inbox
+from bot.ports import Inbox, RuleBook
 
 _LARGEST = 2**31 - 1
 _SHOWN = 5
+# Workflows of forks have its token too, and nobody can see whether one may write.
+_ACTIONS = "github-actions[bot]"
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -31,28 +33,44 @@ class Validations:
     """Takes in what validators outside GitHub's events found."""
 
     inbox: Inbox
+    rule_book: RuleBook
     new_id: Callable[[], str]
     clock: Callable[[], datetime]
 
     def routes(self, guard: Guard) -> list[web.RouteDef]:
-        """The one route, for tokens that may write."""
-        return [guard.post("/pulls/{number}/validations", self.take_in, Permission.WRITE)]
+        """The one route, for tokens that may write, and for Apps that the config names."""
+        return [guard.post("/pulls/{number}/validations", self.take_in, Permission.READ)]
 
     async def take_in(self, request: web.Request, visit: Visit) -> web.Response:
         """202 once it is safe on disk."""
+        role = await self._role(visit)
         # A log may have ten megabytes: reading it must not hold up everybody else.
         content = await asyncio.to_thread(_content, await request.read())
         given = HandedIn(
             repository=visit.repository,
             number=_number(request.match_info["number"]),
             author=visit.account,
-            role=visit.role.value,
+            role=role,
             head=_head(request.query.get("head")),
             content=content,
         )
         identity = f"validation:{self.new_id()}"
         await self.inbox.accept(delivery_of(given, identity, OWN_EVENT, self.clock()))
         return answer(202, {"status": "queued", "delivery": identity})
+
+    async def _role(self, visit: Visit) -> str:
+        """By which right it is handed in; raises `Refusal` where there is none."""
+        if visit.may(Permission.WRITE):
+            return visit.role.value
+        # GitHub's flags are a user's: of an App's token they say nothing, so the config has to name it.
+        app = visit.account if visit.installed else None
+        if app and app.login != _ACTIONS:
+            rules = await self.rule_book.rules(visit.repository)
+            if rules.validators.is_named(app.login, bot=True):
+                return "config"
+        raise Refusal(
+            403, "The token's holder needs the role write here, or is an App that the config names."
+        )
 
 
 def _content(body: bytes) -> Content:

@@ -49,13 +49,6 @@ async def test_an_installations_token_reads_as_its_app(api, github, knowledge):
     assert (content["login"], content["role"]) == (github.app.bot.login, "read")
 
 
-async def test_the_app_of_a_token_that_may_write_is_known_by_name(api, github, knowledge):
-    knowledge.collaborators[github.account("github-actions[bot]").id] = "write"
-    token = github.user_token("github-actions[bot]")
-    _, _, content, _ = await api.ask(ROOM, token, method="POST")
-    assert (content["login"], content["role"]) == ("github-actions[bot]", "write")
-
-
 async def test_where_github_does_not_say_whose_token_it_is_the_caller_is_nobody(api, github, knowledge):
     made = github.tokens.for_installation(github.installation_of(knowledge))
     github.fail("POST", "*/graphql", status=502)
