@@ -62,6 +62,8 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
     known = with_revisions(with_hearing(known, facts), facts.revisions)
     known = with_grounding(known, facts, rules, moment.now)
     known = with_context(pull_request, known, facts)
+    if facts.framework is not None:
+        known = replace(known, framework=facts.framework)
     feedback = feedback_on(known, rules, moment)
     if feedback is None:
         return _quiet(known, "no validator has judged it yet")
@@ -106,6 +108,7 @@ def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feed
     gates = failed_gates(present.standing, rules.gates, frozenset(previous.tags if previous else ()))
     gates = only_placed_block(gates) if rules.quality.strict else gates
     gates = with_outcomes(gates, pull_request.grounding, present.head, rules.grounding)
+    repeated = _repeated(known[: present.number], gates, rules)
     return Feedback(
         id=moment.id,
         at=moment.now,
@@ -116,13 +119,14 @@ def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feed
         gates=gates,
         issues=present.tags,
         more=sum(verdict.more for verdict in present.standing),
-        verdict=_outcome(known, present, gates, rules),
+        verdict=_outcome(present, gates, rules, repeated=bool(repeated)),
         max_iterations=rules.iterations.max,
         best=went.best.snapshot.iteration,
         score=_score(went.quality, present),
         was_open=len(last_open(pull_request)),
         grounding=rules.grounding,
         hint=hint_to_reviewers(present.standing, rules),
+        repeated=repeated,
         course=went,
         report=None if pull_request.open or len(known) < 2 else report_on(pull_request, went, rules),
     )
@@ -168,21 +172,21 @@ def _quiet(pull_request: PullRequest, because: str) -> Decision:
     return Decision(pull_request, (Withdraw("comment"),), because)
 
 
-def _outcome(
-    known: tuple[Iteration, ...], present: Iteration, gates: tuple[FailedGate, ...], rules: Rules
-) -> str:
+def _repeated(known: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: Rules) -> tuple[str, ...]:
     blocking = frozenset(gate.tag for gate in gates if gate.blocking and gate.tag)
-    findings = [(finding, gate) for gate in gates for finding in gate.findings]
     escalate = rules.iterations.escalate
+    return judged.repeated(known, blocking, escalate.repeats, escalate.window)
+
+
+def _outcome(present: Iteration, gates: tuple[FailedGate, ...], rules: Rules, *, repeated: bool) -> str:
+    findings = [(finding, gate) for gate in gates for finding in gate.findings]
     return judged.verdict(
         Situation(
             rejected=present.rejected,
             blocking=any(gate.blocking for gate in gates),
             number=present.number,
             maximum=rules.iterations.max,
-            repeated=bool(
-                judged.repeated(known[: present.number], blocking, escalate.repeats, escalate.window)
-            ),
+            repeated=repeated,
             critical=any(
                 _is_critical(gate) or finding.item.severity == "critical" for finding, gate in findings
             ),

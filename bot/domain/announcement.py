@@ -13,6 +13,11 @@ from bot.domain.selection_report import Report, render
 
 MOST_TAGS = 10
 
+_STOP = (
+    "If you are an agent: push nothing more until a person with `write` access has answered here, "
+    "or the feedback comment says **Resolved**."
+)
+
 
 class Kind(StrEnum):
     """The word of the marker: never the one that agents read as feedback."""
@@ -47,7 +52,7 @@ def escalation(feedback: Feedback, identity: str, why: str, mention: str | None 
     parts = [
         marker(Kind.ESCALATION, _marker(feedback, identity)),
         f"**Stop, a person decides** — {why}{still}.",
-        "If you are an agent: push nothing more until a person with `write` access has answered here.",
+        _STOP,
         f"If you are that person: approve it, close it, or say what to change.{_selectable(feedback)}",
         f"@{mention}" if mention else "",
     ]

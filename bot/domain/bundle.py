@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 
 from bot.domain.degradation import Degradation
+from bot.domain.gates import Gates
 from bot.domain.iterations import WINDOW
 from bot.domain.links import GITHUB
 from bot.domain.model import Repository
-from bot.domain.scoring import counted_checks
+from bot.domain.scoring import aspect, counted_checks, distinct
 from bot.domain.selection import Selection
 from bot.domain.selection_report import Report, render
 from bot.domain.tracked import Tracked
@@ -42,9 +44,11 @@ def iteration_history(scored: Sequence[Scored], tracked: Sequence[Tracked] = ())
     return [_entry(each) | _tracking(each, tracked) for each in scored]
 
 
-def feedback_history(scored: Sequence[Scored], window: int = WINDOW) -> Json:
-    """Return the last entries only, under the document's key."""
-    return {MEMORY_KEY: iteration_history(scored[-window:])}
+def feedback_history(
+    scored: Sequence[Scored], gates: Gates, tracked: Sequence[Tracked] = (), window: int = WINDOW
+) -> Json:
+    """Return what the last iterations were told, and what came of it, under the document's key."""
+    return {MEMORY_KEY: [_feedback(each, gates) | _tracking(each, tracked) for each in scored[-window:]]}
 
 
 def best_tracker(trajectory: Trajectory, repository: Repository, host: str = GITHUB) -> Json:
@@ -123,6 +127,19 @@ def _entry(scored: Scored) -> Json:
         "head": scored.head,
         "tree": scored.snapshot.tree,
         "available": scored.snapshot.available,
+    }
+
+
+def _feedback(scored: Scored, gates: Gates) -> Json:
+    iteration = scored.snapshot.iteration
+    sides = Counter(aspect(item, gates).value for item in distinct(iteration.open_items))
+    return {
+        "iteration": scored.number,
+        "head": scored.head,
+        "timestamp": iteration.judged_at.isoformat(),
+        "rejected": iteration.rejected,
+        "issues": list(iteration.tags),
+        "aspects": dict(sides),
     }
 
 

@@ -195,7 +195,8 @@ def why_escalated(feedback: Feedback) -> str:
     """Why a person has to decide."""
     if feedback.iteration.number >= feedback.max_iterations:
         return f"all {feedback.max_iterations} iterations are used up"
-    return "the same blocking issue came back for the third time"
+    tags = _all_of([code_span(tag) for tag in feedback.repeated])
+    return f"{tags} {'keeps' if len(feedback.repeated) == 1 else 'keep'} coming back"
 
 
 def _shorter(feedback: Feedback) -> str:

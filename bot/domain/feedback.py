@@ -95,6 +95,8 @@ class Feedback:
     """What the next revision is told, from the validator's own words."""
     was_open: int = 0
     """Issues open the last time that any were; they are what a resolution resolves."""
+    repeated: tuple[str, ...] = ()
+    """The blocking tags that came back so often that a person has to decide."""
     course: Course | None = None
     """How the quality went from iteration to iteration."""
     grounding: Grounding = field(default_factory=Grounding)

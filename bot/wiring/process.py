@@ -155,13 +155,14 @@ def _course(where: Site, known: PullRequest, rules: Rules) -> dict[str, Any]:
     """How the iterations of a pull request went, for the API."""
     from bot.decisions.briefing import feedback_log
     from bot.decisions.selection import report_of
-    from bot.domain.bundle import best_tracker, iteration_history
+    from bot.domain.bundle import best_tracker, feedback_history, iteration_history
     from bot.domain.grounding.audit import grounding_of
 
     report = report_of(known, rules)
     scored = report.trajectory.scored if report else ()
     return {
         "iteration_history": iteration_history(scored, known.tracked),
+        **feedback_history(scored, rules.gates, known.tracked),
         "best_tracker": best_tracker(report.trajectory, known.repository, where.web.host_url)
         if report
         else None,

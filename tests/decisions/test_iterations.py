@@ -270,9 +270,10 @@ def test_an_escalation_is_told_once_in_a_comment_of_its_own():  # row 8 # row 56
         f"{ID}:escalation",
         f'<!-- ESCALATION: {{"id": "{ID}:escalation", "ts": "2026-11-15T11:30:00+00:00", "v": 1, '
         f'"head": "{HEADS[2]}", "iteration": 3, "max_iterations": 5}} -->\n\n'
-        "**Stop, a person decides** — the same blocking issue came back for the third time, "
+        "**Stop, a person decides** — `date_errors` keeps coming back, "
         "and 1 blocking issue is open at `3333333`: `date_errors`.\n\n"
-        "If you are an agent: push nothing more until a person with `write` access has answered here.\n\n"
+        "If you are an agent: push nothing more until a person with `write` access has answered here, "
+        "or the feedback comment says **Resolved**.\n\n"
         "If you are that person: approve it, close it, or say what to change. "
         "Iteration 1 scored highest: `/feedback-select best reason: …` selects it.\n",
     )

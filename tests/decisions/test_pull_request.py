@@ -261,10 +261,7 @@ def test_the_third_time_in_a_row_a_person_decides():
     effect, told = decided(known, facts(*said)).effects
     assert isinstance(told, Announce)
     assert read_marker(MARKER, effect.body)["verdict"] == "escalate"
-    assert (
-        "**Next**: stop, a person decides: the same blocking issue came back for the third time."
-        in effect.body
-    )
+    assert "**Next**: stop, a person decides: `date_errors` keeps coming back." in effect.body
 
 
 def test_a_strangers_review_is_recorded_without_their_words():

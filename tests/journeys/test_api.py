@@ -104,7 +104,23 @@ async def test_feedback_is_told_newest_first_with_how_it_went(journey, ask, judg
     assert (status, tags) == (200, [["scope_error"], ["date_errors"]])
     assert [entry["iteration"] for entry in content["iteration_history"]] == [1, 2]
     assert [entry["iteration"] for entry in content["feedback_log"]] == [1, 2]
-    assert sorted(content) == ["best_tracker", "documents", "feedback_log", "grounding", "iteration_history"]
+    told = content["feedback_history"]  # row 51
+    assert [(entry["iteration"], entry["rejected"], entry["issues"]) for entry in told] == [
+        (1, True, ["date_errors"]),
+        (2, True, ["scope_error"]),
+    ]
+    assert [entry["aspects"] for entry in told] == [{"correctness": 1}, {"clarity": 1}]  # row 26
+    assert ["quality_tracking" in entry for entry in told] == [True, False]
+    assert sorted(content) == [
+        "best_tracker",
+        "documents",
+        "feedback_history",
+        "feedback_log",
+        "grounding",
+        "iteration_history",
+    ]
+    report, _ = await ask(f"{KNOWLEDGE}/pulls/{pull.number}/selection-report", "carol")
+    assert report == 200
 
 
 # rows 244-245
@@ -155,7 +171,11 @@ async def test_the_rest_of_the_api(journey, ask, judged):
         "frontmatter_schema",
         (200, {"id": journey.github.app.bot.id, "login": "whetstone[bot]"}),
     )
-    assert (schema[0], nothing[0], report[0]) == (200, 404, 200)
+    assert (schema[0], nothing[0]) == (200, 404)
+    assert (report[0], report[1]["detail"]) == (
+        404,
+        "There is no selection report: fewer than two iterations were judged.",
+    )
 
 
 async def test_an_export_has_everything_about_its_reader(journey, ask, judged):
@@ -191,3 +211,33 @@ async def test_a_persons_record_is_not_shown_to_others_in_a_public_thread(journe
     await journey.settled()
     replies = [body for body in journey.comments(pull) if "ANSWER" in body]
     assert ["is not shown in a public thread" in body for body in replies] == [True]
+
+
+async def test_repositories_that_share_their_history_count_together_in_thread_and_api(journey, ask):
+    shares = {".github/whetstone.yml": "version: 1\nhistory: {shared: true}\n"}
+    people = {"alice": "write"}
+    pulls = []
+    for name, private, files in (
+        ("acme/notes", False, shares),
+        ("acme/wiki", False, shares),
+        ("acme/quiet", False, {"README.md": "# Quiet\n"}),
+        ("acme/secret", True, shares),
+        ("other/notes", False, shares),
+    ):
+        where = journey.github.repository(name, private=private, collaborators=people, files=files)
+        pulls.append(journey.github.open_pull_request(where, "rio-agent[bot]"))
+        journey.github.submit_review(pulls[-1], "alice", REJECT, DATE)
+    await journey.settled()
+    journey.github.comment(pulls[0], "alice", "/feedback-history")
+    await journey.settled()
+    reply = journey.comments(pulls[0])[-1]
+    assert "this repository and 1 other that shares its history" in reply
+    assert '"total_prs": 2' in reply
+    assert not any(name in reply for name in ("quiet", "secret", "other/"))
+    totals = [
+        (await ask(f"/api/v1/repos/{name}/patterns", "alice"))[1]["rio-agent[bot]"]["total_prs"]
+        for name in ("acme/notes", "acme/wiki", "acme/quiet", "acme/secret", "other/notes")
+    ]
+    assert totals == [2, 2, 1, 1, 1]
+    one = await ask("/api/v1/repos/acme/wiki/authors/rio-agent/patterns", "alice")
+    assert (one[0], one[1]["total_prs"]) == (200, 2)

@@ -85,7 +85,7 @@ async def test_from_the_second_iteration_on_the_comment_shows_what_became_of_the
         "**Next**: fix the 3 blocking issues in this order. "
         "Shorter: go back to iteration 1 (below), where only the first of them was open."
     ) in body.splitlines()
-    assert document(body)["overall_assessment"]["score"] == 0.6429  # row 17
+    assert document(body)["overall_assessment"]["score"] == 0.64  # row 17
     assert journey.markers(pull)[0]["best"] == {"iteration": 1, "head": first}
 
 
@@ -203,7 +203,7 @@ async def test_the_documents_own_trajectory_selects_the_second_of_three(journey,
         "### Selection Rationale\n\nIteration 2 selected because:\n"
         "- Highest quality score (85% vs 83% final)\n- Quality degraded in iteration 3\n"
         "- All validation checks passed\n"
-        "- best_iteration: 2 (85%), final_iteration: 3 (83%), delta: -2%, decision: use_best\n\n"
+        "- best_iteration: 2 (85%), final_iteration: 3 (83%), delta: -2 points, decision: use_best\n\n"
         "### Artifacts Applied\n\n"
     )
     assert report.count("- [x] ") == 7  # row 103
@@ -291,7 +291,7 @@ async def test_the_third_time_a_person_is_asked_to_decide_once(journey, pull):
         push(journey, pull, text)
     escalations = [body for body in journey.comments(pull) if body.startswith("<!-- ESCALATION: ")]
     assert len(escalations) == 1  # row 56
-    assert "**Stop, a person decides** — the same blocking issue came back" in escalations[0]
+    assert "**Stop, a person decides** — `date_errors` keeps coming back, " in escalations[0]
     assert journey.markers(pull)[0]["verdict"] == "escalate"
     await judge(journey, pull, "date_errors")
     assert len([body for body in journey.comments(pull) if "ESCALATION" in body]) == 1

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bot.domain import bundle
 from bot.domain.degradation import degradation
 from bot.domain.diff import Diff, FileDiff
+from bot.domain.gates import Gates
 from bot.domain.selection import Audit, Choice, Comparison, Override, Refused, asked, select
 from bot.domain.selection_report import Report, checklist, rationale, render
 from bot.domain.trajectory import Trajectory, trajectory
@@ -337,5 +338,5 @@ def test_the_iteration_history_has_the_documents_names():  # row 63 # row 64
 
 
 def test_the_feedback_history_keeps_the_last_five():  # row 51 # row 52
-    found = bundle.feedback_history(of(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7).scored)
+    found = bundle.feedback_history(of(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7).scored, Gates())
     assert [entry["iteration"] for entry in found["feedback_history"]] == [3, 4, 5, 6, 7]

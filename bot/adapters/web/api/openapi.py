@@ -244,6 +244,7 @@ def _schemas() -> Json:
             {
                 "documents": {"type": "array", "items": {"type": "object"}},
                 "iteration_history": {"type": "array", "items": {"type": "object"}},
+                "feedback_history": {"type": "array", "items": _ref("told"), "maxItems": 5},
                 "best_tracker": {"type": ["object", "null"]},
                 "feedback_log": {"type": "array", "items": {"type": "object"}},
                 "grounding": _record(
@@ -260,6 +261,16 @@ def _schemas() -> Json:
                         ),
                     }
                 ),
+            }
+        ),
+        "told": _record(
+            {
+                "iteration": _COUNT,
+                "head": _TEXT,
+                "timestamp": _TEXT,
+                "rejected": {"type": "boolean"},
+                "issues": {"type": "array", "items": _TEXT},
+                "aspects": _object(_COUNT),
             }
         ),
         "reviewing": _record({**_RATES, "items": _COUNT, "vague_items": _COUNT}),

@@ -19,7 +19,7 @@ from bot.ports import RuleBook
 _LARGEST = 2**31 - 1
 
 Course = Callable[[PullRequest, Rules], dict[str, Any]]
-"""`iteration_history`, `best_tracker` and `grounding` of a pull request."""
+"""`iteration_history`, `feedback_history`, `best_tracker` and `grounding` of a pull request."""
 Report = Callable[[PullRequest, Rules], str | None]
 """The selection report, None where there is nothing to select from."""
 
