@@ -56,6 +56,12 @@ def test_a_gate_is_explained_with_examples():
     )
 
 
+def test_what_a_gate_says_to_write_can_be_copied():
+    text = explained("broken_wiki_links")
+    assert "omit the link or use `<!-- claim pending: … -->`." in text
+    assert "\n  but `Deep markets resist it <!-- claim pending: market depth -->.`" in text
+
+
 def test_whoever_may_not_appeal_is_not_told_to():
     text = explain_text("date_errors", PACK, HERE, Web(), may_appeal=False)
     assert text.endswith(
