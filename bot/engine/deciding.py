@@ -43,7 +43,8 @@ class Deciding:
             facts = replace(facts, observations=observed)
             decision = self.on(known, facts)
         if wanted := wanted_files(known, decision.pull_request):
-            facts = replace(facts, files=await read_files(known, wanted, texts_of(facts), self.github))
+            read = await read_files(known, wanted, texts_of(facts), self.github)
+            facts = replace(facts, files={**facts.files, **read})
             decision = self.on(known, facts)
         manifests = wanted_manifests(decision.pull_request, self.rules) if decision.shows else ()
         if manifests:

@@ -137,7 +137,11 @@ class Turns:
                     audits=changed.audits,
                     verdicts=with_commands(known.verdicts, changed.verdicts),
                 )
-                decision = deciding.on(known, facts)
+                # What the command itself names is looked up as well, unless the turn has looked already.
+                if facts.observations is None:
+                    decision, facts = await deciding.decided(known, facts)
+                else:
+                    decision = deciding.on(known, facts)
         decision = beside(decision, facts, rules, moment, self.site)
         logger.info("decided", extra={"pull_request": known.name, "because": decision.because})
         effects = (*done.reactions, *decision.effects, *done.replies)

@@ -148,6 +148,14 @@ async def test_a_document_in_an_inline_comment_takes_its_place(journey, pull):
     assert f"/blob/{pull.head_sha}/{PAGE}#L1)" in journey.comments(pull)[0]
 
 
+async def test_a_place_that_a_command_names_is_looked_up(journey, pull):
+    journey.github.comment(pull, "alice", "/feedback-reject date_errors nowhere.md:3 reason: month 13")
+    await journey.settled()
+    (body,) = [each for each in journey.comments(pull) if "<!-- REJECTION" in each]
+    assert "  - Not confirmed: that file is not in the repository (Source: tree @ " in body
+    assert "Focusing specifically on" not in body
+
+
 async def test_the_command_rejects_beside_what_its_giver_said_before(journey, pull):
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
     await journey.settled()
@@ -156,7 +164,7 @@ async def test_the_command_rejects_beside_what_its_giver_said_before(journey, pu
     await journey.settled()
     assert issues(journey, pull) == [["scope_error", "date_errors"]]
     (body,) = [each for each in journey.comments(pull) if "<!-- REJECTION" in each]
-    assert f"{PAGE}#L1) — `month 13` (Source: command by `alice`" in body
+    assert f"{PAGE}#L1) — `month 13` (Source: contents @ " in body
     journey.later()
     journey.github.submit_review(pull, "alice", APPROVE)
     await journey.settled()

@@ -27,7 +27,7 @@ def not_confirmed(
         text = f"{text} Would verify it: {rules[ClaimType(entry.type)].would_verify}."
     if not also:
         return text
-    named = "; ".join(map(_why, also[:MOST_ALSO]))
+    named = "; ".join(map(_why_also, also[:MOST_ALSO]))
     rest = f"; and {len(also) - MOST_ALSO} more" if len(also) > MOST_ALSO else ""
     return f"{text.removesuffix('.')}. Also: {named}{rest}."
 
@@ -70,6 +70,12 @@ def _seen(grounding: ItemGrounding) -> str:
 
 def _why(entry: Grounded) -> str:
     return f"{_safe(entry.note or 'nothing shows it')}{source(entry)}"
+
+
+def _why_also(entry: Grounded) -> str:
+    """The same where another claim was spoken of before: "that file" would be the wrong one."""
+    named = code_span(entry.path, 200) if entry.path else "that file"
+    return _why(entry).replace("that file", named, 1)
 
 
 def _safe(note: str) -> str:

@@ -104,12 +104,12 @@ def test_items_beyond_the_first_that_were_not_confirmed_are_listed():
 
 
 def test_every_wrong_claim_of_an_item_is_named_with_what_it_is_about():
-    words = f"Line 3 of {PAGE} contains `source: x`. Line 2 of {PAGE} contains `type: rumour`."
+    words = f"Line 3 of {PAGE} contains `source: x`. It repeats claims/gone.md."
     body = shown(said=review(3, f"[scope_error] The body is thin. {words}"))
     (doubt,) = re.findall(r"^  - Not confirmed: (.*)$", body, re.MULTILINE)
     assert doubt == (
         f"`source: x` is at line 4, not at line 3 (Source: `{PAGE}` @ 1111111)."
-        f" Also: the file does not have `type: rumour` (Source: `{PAGE}` @ 1111111)."
+        " Also: `claims/gone.md` is not in the repository (Source: tree @ 1111111)."
     )
 
 
