@@ -19,6 +19,8 @@ class Fix:
     number: int
     head: str
     at: datetime
+    repository: str = ""
+    """As of the record."""
 
 
 def fixes(record: Record, until: datetime) -> tuple[Fix, ...]:
@@ -66,5 +68,5 @@ def _fixes(record: Record, said: tuple[Verdict, ...]) -> Iterator[Fix]:
         after = tags_left(record, stands.values(), verdict.at)
         for tag in before:
             if tag not in after and verdict.head and named_at[tag] != verdict.head:
-                yield Fix(tag, record.number, verdict.head, verdict.at)
+                yield Fix(tag, record.number, verdict.head, verdict.at, record.repository)
         named_at.update((item.tag, verdict.head) for item in verdict.items if item.tag)

@@ -41,6 +41,8 @@ class Sighting:
     number: int
     state: State
     at: datetime
+    repository: str = ""
+    """As of the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class History:
     sightings: Mapping[str, tuple[Sighting, ...]] = field(default_factory=dict)
     """Tag → where it was named in the window, the latest first."""
     fixes: Mapping[str, Fix] = field(default_factory=dict)
-    fixed_in: Mapping[tuple[str, int], Fix] = field(default_factory=dict)
+    fixed_in: Mapping[tuple[str, str, int], Fix] = field(default_factory=dict)
     weeks: tuple[WeekCount, ...] = ()
     observed: tuple[Observation, ...] = ()
     """What came of the feedback that the window's iterations answered, about the tag that is asked for."""
@@ -80,8 +82,8 @@ def history(
     window = last_hours(hours, ask.now)
     rows = judged(records, window, ask.dead_after)
     previous = judged(records, window.before, ask.dead_after)
-    counted = {row.number for row in rows}
-    mine = tuple(record for record in records if record.number in counted)
+    counted = {row.key for row in rows}
+    mine = tuple(record for record in records if record.key in counted)
     mended = all_fixes(records, ask.now)
     return History(
         ask=ask,
@@ -92,7 +94,11 @@ def history(
         only_blocker=only_blockers(rows, gates),
         sightings=_sightings(mine, rows, window),
         fixes={**(known_fixes or {}), **{fix.tag: fix for fix in mended}},
-        fixed_in={(fix.tag, fix.number): fix for fix in mended if fix.number in counted},
+        fixed_in={
+            (fix.tag, fix.repository, fix.number): fix
+            for fix in mended
+            if (fix.repository, fix.number) in counted
+        },
         weeks=_weeks(rows, ask.zone),
         observed=tuple(
             each
@@ -131,15 +137,16 @@ def only_blockers(rows: Iterable[Judged], gates: Gates) -> dict[str, int]:
 def _sightings(
     records: Iterable[Record], rows: Iterable[Judged], window: Window
 ) -> dict[str, tuple[Sighting, ...]]:
-    state = {row.number: row for row in rows}
+    state = {row.key: row for row in rows}
     found: dict[str, list[Sighting]] = {}
     for record in records:
-        row = state[record.number]
+        row = state[record.key]
         for tag in row.tags:
             said = (v.at for v in record.verdicts if v.counted and v.at < window.end and names(v, tag))
-            found.setdefault(tag, []).append(Sighting(record.number, row.state, max(said)))
+            seen = Sighting(record.number, row.state, max(said), record.repository)
+            found.setdefault(tag, []).append(seen)
     return {
-        tag: tuple(sorted(seen, key=lambda one: (one.at, one.number), reverse=True))
+        tag: tuple(sorted(seen, key=lambda one: (one.at, one.number, one.repository), reverse=True))
         for tag, seen in found.items()
     }
 

@@ -44,7 +44,7 @@ def _table(history: History, setting: Setting, tag: str) -> str:
     sightings = history.sightings[tag]
     rows = (
         f"| {seen(one, setting)} | {day(one.at, history)} "
-        f"| {fixed(history.fixed_in.get((tag, one.number)), history, setting, none='–')} |"
+        f"| {fixed(history.fixed_in.get((tag, one.repository, one.number)), history, setting, none='–')} |"
         for one in sightings[:ROWS]
     )
     left = len(sightings) - ROWS

@@ -62,7 +62,17 @@ def _marker(history: History) -> str:
 def _heading(history: History, setting: Setting) -> str:
     tag = history.ask.tag
     gate = f", gate {gate_with_tag(tag, setting.gates)}" if tag else ""
-    return f"**Feedback history** — {person(history.ask.login)}, this repository, last {span(history)}{gate}"
+    return (
+        f"**Feedback history** — {person(history.ask.login)}, {_where(history)}, last {span(history)}{gate}"
+    )
+
+
+def _where(history: History) -> str:
+    others = len({row.repository for row in history.rows} - {""})
+    if not others:
+        return "this repository"
+    share = "shares its" if others == 1 else "share their"
+    return f"this repository and {counted(others, 'other')} that {share} history"
 
 
 def _about_all(history: History, setting: Setting) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.domain.escape import code_span
 from bot.domain.fixes import Fix
 from bot.domain.gates import Gates
 from bot.domain.history import History, Sighting
@@ -42,14 +43,29 @@ def day(moment: datetime, history: History) -> str:
 
 def seen(sighting: Sighting, setting: Setting) -> str:
     """The pull request and what it is now."""
-    return f"{setting.web.other_pull(setting.repository, sighting.number)}, {sighting.state.value}"
+    link = setting.web.other_pull(there(sighting.repository, setting), sighting.number)
+    return f"{_in(sighting.repository)}{link}, {sighting.state.value}"
 
 
 def fixed(fix: Fix | None, history: History, setting: Setting, none: str) -> str:
     """The commit that fixed it, and when."""
     if fix is None:
         return none
-    return f"{setting.web.other_commit(setting.repository, fix.head)} on {day(fix.at, history)}"
+    link = setting.web.other_commit(there(fix.repository, setting), fix.head)
+    return f"{_in(fix.repository)}{link} on {day(fix.at, history)}"
+
+
+def there(name: str, setting: Setting) -> Repository:
+    """The repository of this name; without one, the one that is asked."""
+    if not name:
+        return setting.repository
+    owner, _, rest = name.partition("/")
+    return replace(setting.repository, owner=owner, name=rest)
+
+
+def _in(name: str) -> str:
+    """Which repository a link leads to, where it is another."""
+    return f"{code_span(name)} " if name else ""
 
 
 def why(history: History, tag: str, gates: Gates) -> str:

@@ -39,6 +39,13 @@ class Judged:
     open_tags: tuple[str, ...]
     """Those for which it is rejected at the window's end."""
     iterations: int
+    repository: str = ""
+    """As of the record."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Which pull request it is, among those of several repositories."""
+        return self.repository, self.number
 
 
 def judged(
@@ -52,7 +59,7 @@ def judged(
         for record in near
         if (active := tuple(_activity(record, window, dead_after)))
     )
-    return tuple(sorted(found, key=lambda row: (row.at, row.number), reverse=True))
+    return tuple(sorted(found, key=lambda row: (row.at, row.number, row.repository), reverse=True))
 
 
 def open_tags(record: Record, at: datetime) -> tuple[str, ...]:
@@ -108,6 +115,7 @@ def _judged(record: Record, window: Window, at: datetime) -> Judged:
         tags=tuple(dict.fromkeys((*_named(record, window), *left))),
         open_tags=left,
         iterations=len({verdict.head for verdict in said}),
+        repository=record.repository,
     )
 
 

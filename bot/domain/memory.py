@@ -48,6 +48,13 @@ class Record:
     """How each verdict was put, in numbers."""
     advice: tuple[Advised, ...] = ()
     """What its author was told to do next, in codes, and whether that was accepted."""
+    repository: str = ""
+    """`owner/name`, where it is another repository's that shares its history; empty for the one asked."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Which pull request it is, among those of several repositories."""
+        return self.repository, self.number
 
     @property
     def last_active(self) -> datetime:

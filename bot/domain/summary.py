@@ -157,10 +157,10 @@ def _was_overturned(record: Record, tag: str, window: Window) -> bool:
 def _not_broken(records: Iterable[Record], gates: Gates, ask: WeekAsk) -> tuple[str, ...]:
     start = ask.week.back(QUIET_WEEKS - 1).window(ask.zone).start
     said = [verdict for record in records for verdict in record.verdicts if verdict.counted]
-    if not any(verdict.at < start for verdict in said):
-        return ()  # nobody judged here before, so eight weeks would be said too much
+    # As far back as records are needed at all: what is older may be at hand or not.
+    before = Window(ask.week.back(WEEKS - 1).window(ask.zone).start, start)
     # A gate that nobody ever broke may be one that this repository has no use for: it is no news.
-    known = {item.tag for verdict in said if verdict.at < start for item in verdict.items}
+    known = {item.tag for verdict in said if verdict.at in before for item in verdict.items}
     lately = Window(start, ask.window.end)
     broken = {item.tag for verdict in said if verdict.at in lately for item in verdict.items}
     return tuple(tag for tag in gates.tags if tag in known - broken)

@@ -70,18 +70,18 @@ class Commands:
         rules: Rules,
         facts: CommandFacts,
     ) -> CommandFacts:
-        subject = await self._subject(asked.login, order.account, known)
+        subject = await self._subject(asked.login, order.account, known, rules)
         ask = ask_of(subject.login, rules, facts.now, asked.hours, asked.tag)
         told = await history_of(self.memory, known, subject, ask, rules)
         return replace(facts, subject=subject, history=told)
 
-    async def _subject(self, login: str | None, giver: Account, known: PullRequest) -> Account:
+    async def _subject(self, login: str | None, giver: Account, known: PullRequest, rules: Rules) -> Account:
         """Whoever is meant; a login that nobody here ever had gets the empty record."""
         if login is None or _same(login, known.author.login):
             return known.author
         if _same(login, giver.login):
             return giver
-        found = await self.memory.author(known.repository.id, login)
+        found = await self.memory.author(known.repository.id, login, shared=rules.history.shared)
         return found or Account(-1, login, bot=login.endswith("[bot]"))
 
 
@@ -102,9 +102,10 @@ def ask_of(login: str, rules: Rules, now: datetime, hours: int | None, tag: str 
 async def history_of(memory: Memory, known: PullRequest, author: Account, ask: Ask, rules: Rules) -> History:
     """What is remembered of an author, with the present pull request as it is right now."""
     where = known.repository.id
-    records, fixes = await memory.authored(where, needed_since(ask), author.id)
+    shared = rules.history.shared
+    records, fixes = await memory.authored(where, needed_since(ask), author.id, shared=shared)
     if known.author.id == author.id:
-        others = (record for record in records if record.number != known.number)
+        others = (record for record in records if record.key != ("", known.number))
         records = (*others, _record(known))
     return history(records, rules.gates, ask, fixes)
 

@@ -147,7 +147,9 @@ class Turns:
         effects = (*done.reactions, *decision.effects, *done.replies)
         effects = as_counted(effects) if only_catches_up(events) else effects
         memos = (*decision.memos, *done.memos)
-        return Turn(decision.pull_request, effects, read.done, read.unreadable, memos)
+        return Turn(
+            decision.pull_request, effects, read.done, read.unreadable, memos, shares=rules.history.shared
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,8 @@ class Turn:
     """Ids of the deliveries that can't be dealt with, each with the error."""
     memos: tuple[Memo, ...] = ()
     """What is to be remembered or forgotten besides the pull request."""
+    shares: bool | None = None
+    """Whether the pull request's repository shares its history; None where the turn did not look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +171,12 @@ class Memory(Protocol):
         ...
 
     async def records(
-        self, repository_id: int, since: datetime, author_id: int | None = None
+        self, repository_id: int, since: datetime, author_id: int | None = None, *, shared: bool = False
     ) -> tuple[Record, ...]:
-        """The records of a repository, or of one author in it, that were last active since then."""
+        """The records of a repository, or of one author in it, that were last active since then.
+
+        With `shared` also those of the repositories beside it whose configs share their history.
+        """
         ...
 
     async def newest(self, repository_id: int, author_id: int, most: int) -> tuple[Record, ...]:
@@ -179,12 +184,12 @@ class Memory(Protocol):
         ...
 
     async def authored(
-        self, repository_id: int, since: datetime, author_id: int
+        self, repository_id: int, since: datetime, author_id: int, *, shared: bool = False
     ) -> tuple[tuple[Record, ...], Mapping[str, Fix]]:
         """An author's records that were last active since then, and their latest fixes however long ago."""
         ...
 
-    async def author(self, repository_id: int, login: str) -> Account | None:
+    async def author(self, repository_id: int, login: str, *, shared: bool = False) -> Account | None:
         """The author who has, or last had, this login there."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -193,10 +193,11 @@ async def history_of(name: str, login: str, hours: int | None) -> tuple[str, dic
     async with store_of(database_url()) as store:
         where = await _known(store, name)
         rules = await kept_rules(store, where)
-        author = await store.memory.author(where.id, login)
+        shared = rules.history.shared
+        author = await store.memory.author(where.id, login, shared=shared)
         ask = ask_of(author.login if author else login, rules, now(), hours)
         identity = author.id if author else -1
-        records, fixes = await store.memory.authored(where.id, needed_since(ask), identity)
+        records, fixes = await store.memory.authored(where.id, needed_since(ask), identity, shared=shared)
         told = history(records, rules.gates, ask, fixes)
     text = history_text(told, Setting(where, rules.gates, Web(), is_default=False, is_terminal=True))
     return text, told.patterns.as_json()
@@ -212,8 +213,11 @@ async def everybodys_patterns(name: str, hours: int) -> dict[str, dict[str, Any]
     async with store_of(database_url()) as store:
         where = await _known(store, name)
         rules = await kept_rules(store, where)
-        records = await store.memory.records(where.id, reaches_back(window.before))
-    found = all_patterns(judged(records, window), judged(records, window.before), rules.gates, hours)
+        dead_after = timedelta(days=rules.history.dead_after_days)
+        since = reaches_back(window.before, dead_after)
+        records = await store.memory.records(where.id, since, shared=rules.history.shared)
+    rows, previous = (judged(records, each, dead_after) for each in (window, window.before))
+    found = all_patterns(rows, previous, rules.gates, hours)
     return {login: known.as_json() for login, known in sorted(found.items())}
 
 

@@ -6,7 +6,14 @@ from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from bot.adapters.store import memory, memory_counts, memory_people, memory_replies, memory_weeks
+from bot.adapters.store import (
+    memory,
+    memory_counts,
+    memory_people,
+    memory_replies,
+    memory_sharing,
+    memory_weeks,
+)
 from bot.adapters.store.database import Database
 from bot.adapters.store.memory_counts import Broken, Counts, Heeded, Unheard
 from bot.domain.commands.replies import Stored
@@ -37,24 +44,27 @@ class SqlMemory:
         return await self._database.read(lambda t: memory.active_repositories(t, since))
 
     async def records(
-        self, repository_id: int, since: datetime, author_id: int | None = None
+        self, repository_id: int, since: datetime, author_id: int | None = None, *, shared: bool = False
     ) -> tuple[Record, ...]:
         """The records of a repository, or of one author in it, that were last active since then."""
-        return await self._database.read(lambda t: memory.records_of(t, repository_id, since, author_id))
+        find = memory_sharing.records if shared else memory.records_of
+        return await self._database.read(lambda t: find(t, repository_id, since, author_id))
 
     async def newest(self, repository_id: int, author_id: int, most: int) -> tuple[Record, ...]:
         """An author's latest records in a repository."""
         return await self._database.read(lambda t: memory.newest_records(t, repository_id, author_id, most))
 
     async def authored(
-        self, repository_id: int, since: datetime, author_id: int
+        self, repository_id: int, since: datetime, author_id: int, *, shared: bool = False
     ) -> tuple[tuple[Record, ...], dict[str, Fix]]:
         """An author's records that were last active since then, and their latest fixes however long ago."""
-        return await self._database.read(lambda t: memory.authored(t, repository_id, since, author_id))
+        find = memory_sharing.authored if shared else memory.authored
+        return await self._database.read(lambda t: find(t, repository_id, since, author_id))
 
-    async def author(self, repository_id: int, login: str) -> Account | None:
+    async def author(self, repository_id: int, login: str, *, shared: bool = False) -> Account | None:
         """The author who has, or last had, this login there."""
-        return await self._database.read(lambda t: memory.author_named(t, repository_id, login))
+        find = memory_sharing.author_named if shared else memory.author_named
+        return await self._database.read(lambda t: find(t, repository_id, login))
 
     async def documents(self, lane: str) -> tuple[Any, ...]:
         """The documents of a pull request, newest first."""

@@ -57,7 +57,7 @@ def _repository_id(key: str) -> int | None:
     return int(number) if kind in _KINDS and number.isdecimal() else None
 
 
-def at_home(transaction: Transaction, known: PullRequest) -> PullRequest:
+def at_home(transaction: Transaction, known: PullRequest, shares: bool | None = None) -> PullRequest:  # noqa: FBT001
     """The pull request, in the repository as it is now; `Fenced` where its turn began before a move."""
     row = _locked(transaction, known.repository.id)
     seen = _through(row, known.repository)
@@ -67,10 +67,12 @@ def at_home(transaction: Transaction, known: PullRequest) -> PullRequest:
         raise Fenced(f"{seen.full_name} was left")
     if not is_same and is_former(transaction, seen):
         raise Fenced(f"{seen.full_name} has moved")
-    if is_same and at < row.seen_at:
-        return replace(known, repository=_repository(row))
-    _settle(transaction, row, seen, at)
-    return replace(known, repository=seen)
+    is_old = is_same and at < row.seen_at
+    if not is_old:
+        _settle(transaction, row, seen, at)
+    if shares is not None and shares != (row is not None and row.shared):
+        transaction.execute(update(repository).where(repository.c.id == seen.id).values(shared=shares))
+    return replace(known, repository=_repository(row) if is_old else seen)
 
 
 def not_moved(transaction: Transaction, seen: Iterable[Repository]) -> None:

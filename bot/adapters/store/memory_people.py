@@ -58,7 +58,7 @@ def export(transaction: Transaction, repository_id: int, account_id: int) -> dic
     commands = select(reply).where(reply.c.repository_id == repository_id, reply.c.account_id == account_id)
     rulings = select(audit).where(audit.c.repository_id == repository_id, audit.c.account_id == account_id)
     return {
-        "pull_requests": [msgspec.json.decode(row.record) for row in mine],
+        "pull_requests": [_own(row.record) for row in mine],
         "documents": [msgspec.json.decode(body) for body in transaction.execute(documents).scalars()],
         "verdicts": [
             {"number": row.number, **verdict}
@@ -73,6 +73,12 @@ def export(transaction: Transaction, repository_id: int, account_id: int) -> dic
             for row in transaction.execute(rulings)
         ],
     }
+
+
+def _own(text: str) -> dict[str, Any]:
+    known: dict[str, Any] = msgspec.json.decode(text)
+    known.pop("repository", None)  # it is the one that is asked
+    return known
 
 
 def _given(known: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:

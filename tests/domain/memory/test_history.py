@@ -324,3 +324,21 @@ def test_an_unknown_score_is_not_spoken_of():
 
 def test_where_nothing_was_tracked_nothing_is_said_of_it():
     assert "followed" not in reply(record(1, rejects(3, "date_errors"), observed=OBSERVED[4:]), hours=168)
+
+
+def test_a_repository_that_shares_its_history_is_named_where_a_link_leads_there():
+    mine = record(7, rejects(3, "date_errors"))
+    theirs = replace(
+        record(7, rejects(2, "date_errors"), approves(1, head="77ab0c1"), merged=1), repository="acme/wiki"
+    )
+    told = history((mine, theirs), GATES, replace(ASK, hours=168))
+    text = history_text(told, SETTING)
+    assert "this repository and 1 other that shares its history, last 7 days" in text
+    assert told.patterns.issue_breakdown == {"date_errors": 2}
+    assert (
+        "`acme/wiki` [7](https://redirect.github.com/acme/wiki/pull/7), merged "
+        "| `acme/wiki` [`77ab0c1`](https://redirect.github.com/acme/wiki/commit/77ab0c1) on 14 Nov" in text
+    )
+    gate = history_text(history((mine, theirs), GATES, replace(ASK, hours=168, tag="date_errors")), SETTING)
+    assert "| [7](https://redirect.github.com/acme/knowledge/pull/7), open | 12 Nov | – |" in gate
+    assert live_references(text + gate) == []

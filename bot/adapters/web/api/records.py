@@ -18,7 +18,7 @@ from bot.domain.judged import Judged, judged
 from bot.domain.memory import Record, last_hours, reaches_back
 from bot.domain.model import Account
 from bot.domain.patterns import all_patterns, patterns
-from bot.domain.rules import Rules
+from bot.domain.rules import History, Rules
 from bot.domain.visits import Visit
 from bot.ports import RuleBook
 
@@ -40,12 +40,12 @@ class Archive(Protocol):
     """Whoever remembers."""
 
     async def records(
-        self, repository_id: int, since: datetime, author_id: int | None = None
+        self, repository_id: int, since: datetime, author_id: int | None = None, *, shared: bool = False
     ) -> tuple[Record, ...]:
         """The records of a repository, or of one author in it, that were last active since then."""
         ...
 
-    async def author(self, repository_id: int, login: str) -> Account | None:
+    async def author(self, repository_id: int, login: str, *, shared: bool = False) -> Account | None:
         """The author who has, or last had, this login there."""
         ...
 
@@ -61,7 +61,7 @@ class AuthorRecords:
     archive: Archive
     rule_book: RuleBook
     now: Callable[[], datetime]
-    shared: Shared[tuple[int, int, int], _Both] = field(default_factory=shared_reports)
+    shared: Shared[tuple[int, int, History], _Both] = field(default_factory=shared_reports)
 
     def routes(self, guard: Guard) -> list[web.RouteDef]:
         """The three routes about authors."""
@@ -75,10 +75,8 @@ class AuthorRecords:
         """Every author's patterns by login; without `triage` the agents' and the caller's own."""
         hours = number(request, "hours", HOURS, MOST_HOURS)
         rules = await self.rule_book.rules(visit.repository)
-        where, dead_after = visit.repository.id, rules.history.dead_after_days
-        now, before = await self.shared.of(
-            (where, hours, dead_after), lambda: self._judged(where, hours, dead_after)
-        )
+        where, told = visit.repository.id, rules.history
+        now, before = await self.shared.of((where, hours, told), lambda: self._judged(where, hours, told))
         rows = [row for row in now if _seen(visit, row.author, rules)]
         found = sorted(all_patterns(rows, before, rules.gates, hours).items())
         shown, links = page_of(request, found)
@@ -89,8 +87,7 @@ class AuthorRecords:
         hours = number(request, "hours", HOURS, MOST_HOURS)
         rules = await self.rule_book.rules(visit.repository)
         author = await self._author(request, visit, rules)
-        dead_after = rules.history.dead_after_days
-        now, before = await self._judged(visit.repository.id, hours, dead_after, author.id)
+        now, before = await self._judged(visit.repository.id, hours, rules.history, author.id)
         return reply(request, patterns(now, before, rules.gates, author.login, hours).as_json())
 
     async def export(self, request: web.Request, visit: Visit) -> web.Response:
@@ -106,19 +103,19 @@ class AuthorRecords:
         login = request.match_info["login"]
         if visit.account and visit.account.login.lower() == login.lower():
             return visit.account
-        author = await self.archive.author(visit.repository.id, login)
+        author = await self.archive.author(visit.repository.id, login, shared=rules.history.shared)
         author = author or Account(-1, login, bot=login.endswith("[bot]"))
         if not _seen(visit, author, rules):
             raise not_found("There is no such author, or the token's holder may not see their record.")
         return author
 
     async def _judged(
-        self, repository_id: int, hours: int, dead_after_days: int, author_id: int | None = None
+        self, repository_id: int, hours: int, told: History, author_id: int | None = None
     ) -> _Both:
         window = last_hours(hours, self.now())
-        dead_after = timedelta(days=dead_after_days)
+        dead_after = timedelta(days=told.dead_after_days)
         since = reaches_back(window.before, dead_after)
-        records = await self.archive.records(repository_id, since, author_id)
+        records = await self.archive.records(repository_id, since, author_id, shared=told.shared)
         return await asyncio.to_thread(
             lambda: (judged(records, window, dead_after), judged(records, window.before, dead_after))
         )
