@@ -64,12 +64,18 @@ def _judged(feedback: Feedback) -> tuple[Briefed, ...]:
 def _detected(feedback: Feedback, said: str, rules: DetectionRules) -> Detection:
     """What kind of feedback it is; a check that failed says so itself, whatever people say beside it."""
     found = detect(said, rules, "changes_requested")
-    checks = failed_checks(feedback)
-    if not checks:
-        return found
-    kind = FeedbackType.VERIFICATION_FAILURE
+    if checks := failed_checks(feedback):
+        words = tuple(f"check {name} failed" for name in checks)
+        return _as(FeedbackType.VERIFICATION_FAILURE, replace(found, words=words), rules)
+    # Words too unsure to be shown by themselves don't make a failure of what was formally refused.
+    if found.type is not FeedbackType.USER_REJECTION and not detect(said, rules).is_shown:
+        return _as(FeedbackType.USER_REJECTION, replace(found, words=()), rules)
+    return found
+
+
+def _as(kind: FeedbackType, found: Detection, rules: DetectionRules) -> Detection:
     actions = tuple(action.name for action in rules.actions.get(kind, ()))
-    return replace(found, type=kind, actions=actions, words=tuple(f"check {name} failed" for name in checks))
+    return replace(found, type=kind, actions=actions, signals=())
 
 
 def _told(feedback: Feedback, rounds: tuple[Refinement, ...], detection: Detection) -> Iterator[Briefed]:

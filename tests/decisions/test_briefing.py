@@ -50,6 +50,14 @@ def test_a_refusal_is_a_rejection_with_the_confidence_of_a_formal_state():  # ro
     assert (brief.feedback_type, brief.confidence) == ("user_rejection", 0.95)
 
 
+@pytest.mark.parametrize(("threshold", "kind"), [(0.3, "runtime_error"), (0.95, "user_rejection")])
+def test_words_too_unsure_to_be_shown_leave_it_a_refusal(threshold, kind):  # rows 195, 197
+    understanding = UNDERSTANDING.understanding.extended((), threshold=threshold, rounds=3)
+    rules = replace(UNDERSTANDING, understanding=understanding)
+    said = review(3, "[scope_error] It crashes on an empty list.")
+    assert briefed(said, rules=rules).brief.feedback_type == kind
+
+
 def test_the_brief_stands_in_the_document_and_fits_its_schema():
     place = inline(71, 3, "[date_errors] month 13 is out of range")
     whole = document(briefed(review(3, FAILING), comments=(place,)))
