@@ -32,6 +32,8 @@ def beside(decision: Decision, facts: Facts, rules: Rules, moment: Moment, site:
     if facts.config:
         said = config_check(facts.config, known.head, in_force=False)
         effects.append(ShowCheck(known.repository, said))
+        known = replace(known, proposes=True)
+        decision = replace(decision, pull_request=known)
     if known.check and not rules.check.enabled:
         known = replace(known, check="")  # whoever switches it on again owes every head a run
         decision = replace(decision, pull_request=known)

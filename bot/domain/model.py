@@ -264,6 +264,8 @@ class PullRequest:
     """The head on which a review of ours offers suggestions."""
     labelled: str = ""
     """The label of ours that it was last told to have."""
+    proposes: bool = False
+    """It proposes another config, so that every head of it is judged, whatever the push changed."""
 
     @property
     def name(self) -> str:

@@ -62,7 +62,7 @@ async def proposed_config(
     pull_request: PullRequest, events: Sequence[Event], rule_book: RuleBook, github: GitHub
 ) -> ConfigReport | None:
     """What is to be said of the config that the pull request proposes; None where it proposes none."""
-    if not pull_request.open or not any(_may_propose(event) for event in events):
+    if not pull_request.open or not any(_may_propose(event, pull_request) for event in events):
         return None
     report = await rule_book.report(pull_request.repository, pull_request.head)
     if report is None:
@@ -100,11 +100,12 @@ async def _annotations(repository: Repository, run_id: int, github: GitHub) -> t
         return ()
 
 
-def _may_propose(event: Event) -> bool:
+def _may_propose(event: Event, pull_request: PullRequest) -> bool:
     match event:
         case PullRequestSeen():
             # GitHub tells of a push to our own branches with its files; of one to a fork it does not.
-            return event.action in _NEW_HEAD or (event.fork and event.action == "synchronize")
+            pushed = event.action == "synchronize" and (event.fork or pull_request.proposes)
+            return event.action in _NEW_HEAD or pushed
         case ConfigPushed():
             return True
         case _:

@@ -119,6 +119,10 @@ async def test_a_pull_request_that_breaks_the_config_gets_a_check_with_the_exact
         (PATH, 4, 3),
     ]
     assert run.annotations[0].message == 'comment.enabled is "perhaps"; use true or false'
+    journey.later()
+    journey.github.push(pull, {"a.md": "# Something else\n"})
+    await journey.settled()
+    assert [(each.head_sha, each.conclusion) for each in runs(knowledge)][1:] == [(pull.head_sha, "failure")]
 
 
 @pytest.mark.parametrize("fork", [False, True])
