@@ -10,12 +10,14 @@ from datetime import datetime
 from functools import cache
 from importlib import resources
 from itertools import islice
-from typing import Any
-
-from jsonschema import Draft202012Validator, FormatChecker
-from jsonschema.exceptions import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from bot.adapters.schema_words import expectation, found, own_schema, subject
+
+if TYPE_CHECKING:
+    # Large, and most servers never judge a document: loaded with the first one.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
 
 Path = tuple[str | int, ...]
 
@@ -77,7 +79,14 @@ def pointer(path: Iterable[str | int]) -> str:
 
 @cache
 def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(load(name), format_checker=_FORMATS)
+    from jsonschema import Draft202012Validator, FormatChecker
+
+    # Our own formats: jsonschema checks `date-time` only where a further package happens to be
+    # installed, and then differently from version to version.
+    formats = FormatChecker(formats=())
+    formats.checks("uuid")(_is_uuid)
+    formats.checks("date-time", raises=ValueError)(_is_time)
+    return Draft202012Validator(load(name), format_checker=formats)
 
 
 def _violations(error: ValidationError, root: Any) -> Iterator[Violation]:
@@ -91,21 +100,16 @@ def _rank(part: str | int) -> tuple[int, int, str]:
     return (0, part, "") if isinstance(part, int) else (1, 0, part)
 
 
-# Our own formats: jsonschema checks `date-time` only where a further package happens to be installed,
-# and then differently from version to version.
-_FORMATS = FormatChecker(formats=())
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}):([0-9]{2})(?:\.[0-9]+)?([Zz]|[-+][0-9]{2}:[0-9]{2})"
 )
 
 
-@_FORMATS.checks("uuid")
 def _is_uuid(value: object) -> bool:
     return not isinstance(value, str) or _UUID.fullmatch(value) is not None
 
 
-@_FORMATS.checks("date-time", raises=ValueError)
 def _is_time(value: object) -> bool:
     if not isinstance(value, str):
         return True
