@@ -31,8 +31,8 @@ WINDOW = timedelta(days=7)
 """How far back broken gates are counted."""
 AHEAD = timedelta(minutes=5)
 """How far GitHub's clock may be ahead of ours."""
-MOST_AUTHORS = 50
-"""Series a repository: an author more is an author less."""
+MOST_A_REPOSITORY = 50
+"""Authors, and tags, with series of their own: one more is one less."""
 REMEMBERED = 30.0
 """Seconds for which the last days are not counted again."""
 QUEUE_REMEMBERED = 2.0
@@ -256,7 +256,7 @@ def _show_unheard_names(found: CollectorRegistry, unheard: Counter[Unheard]) -> 
     what = "As whetstone_uncounted_verdicts, by repository and account"
     labels = ["repository", "account", "stance"]
     shown = Gauge("whetstone_account_uncounted_verdicts", what, labels, registry=found)
-    for key, number in _bounded(unheard.items()):
+    for key, number in bounded(unheard.items()):
         shown.labels(*key).set(number)
 
 
@@ -269,26 +269,30 @@ def _show_people(found: CollectorRegistry, heeded: Counter[Heeded]) -> None:
         for item, number in heeded.items():
             who = item.author if role == "author" else item.reviewer
             counted[item.repository, who, word(item.followed)] += number
-        for labelled, number in _bounded(counted.items()):
+        for labelled, number in bounded(counted.items()):
             shown.labels(*labelled).set(number)
 
 
 def _show_names(found: CollectorRegistry, broken: Counter[Broken]) -> None:
     what = "As whetstone_rejections, by repository and author"
     shown = Gauge("whetstone_author_rejections", what, ["repository", "author", "tag"], registry=found)
-    for key, number in _bounded(broken.items()):
+    for key, number in bounded(broken.items()):
         shown.labels(*key).set(number)
 
 
-def _bounded(broken: Iterable[tuple[Broken, int]]) -> list[tuple[Broken, int]]:
-    """The series of the authors with the most, so many a repository."""
-    by_repository: dict[str, Counter[str]] = defaultdict(Counter)
+def bounded(broken: Iterable[tuple[Broken, int]]) -> list[tuple[Broken, int]]:
+    """The series of the authors and of the tags with the most, so many of each a repository."""
     rows = list(broken)
-    for (where, author, _), number in rows:
-        by_repository[where][author] += number
-    named = {
-        (where, author)
-        for where, authors in by_repository.items()
-        for author, _ in authors.most_common(MOST_AUTHORS)
+    authors, tags = (_most(rows, label) for label in (1, 2))
+    return [(key, number) for key, number in rows if key[:2] in authors and (key[0], key[2]) in tags]
+
+
+def _most(rows: Iterable[tuple[Broken, int]], label: int) -> set[tuple[str, str]]:
+    by_repository: dict[str, Counter[str]] = defaultdict(Counter)
+    for key, number in rows:
+        by_repository[key[0]][key[label]] += number
+    return {
+        (where, each)
+        for where, counted in by_repository.items()
+        for each, _ in counted.most_common(MOST_A_REPOSITORY)
     }
-    return [(key, number) for key, number in rows if key[:2] in named]
