@@ -16,6 +16,10 @@ Value = TypeVar("Value")
 EFFECTS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Effect)}
 """Every effect there is, by name: a new member of the union needs no line here."""
 
+# msgspec looks at a class when it first makes one, and two threads that do so at once crash the process;
+# so it looks at all of them here, while there is one thread.
+_LOOKED_AT = tuple(map(msgspec.json.Decoder, (PullRequest, *EFFECTS.values())))
+
 
 def encode(value: Any) -> str:
     """A value as JSON, whatever characters it holds."""
