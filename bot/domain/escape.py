@@ -75,8 +75,8 @@ _LINE_ENDS = re.compile(r"[\r\n]+")
 _CODE_OR_LIVE = re.compile(
     r"(?<!`)(?P<fence>`+)(?!`)(?P<code>.*?[^`])(?P=fence)(?!`)"
     r"|(?:https?://|www\.)[^\s`]*[\w/]"
-    r"|(?:[\w.-]+/)?[\w.-]*@[a-z0-9](?:[\w./-]*\w)?"
-    r"|(?:[\w.-]+/)?[\w.-]*#[0-9]+"
+    # A name before the sign is read from its beginning only: from each of its letters takes quadratic time.
+    r"|(?:(?<![\w.-])(?:[\w.-]++/)?+[\w.-]*+)?(?:@[a-z0-9](?:[\w./-]*\w)?|#[0-9]+)"
     r"|\bgh-[0-9]+"
     r"|\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b",
     re.IGNORECASE,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 
+from bot.domain.grounding.toml_text import toml
+
 _YAML = re.compile(r"^(?P<indent>[ ]*)(?:- )?[\"']?(?P<key>[\w./-]+)[\"']?\s*:(?:\s+(?P<value>.*))?$")
-_INI = re.compile(r"^\s*(?:export\s+)?(?P<key>[\w.-]+)\s*[=:]\s*(?P<value>.*?)\s*$")
-_COMMENT = re.compile(r"\s+(?:#|//|;).*$")
+_INI = re.compile(r"^\s*(?:export\s+)?(?P<key>[\w.-]+)\s*[=:](?P<value>.*)$")
+_COMMENT = re.compile(r"(?<!\s)\s++(?:#|//|;).*$")
 
 
 def values(path: str, lines: Sequence[str], key: str) -> tuple[str, ...]:
@@ -36,7 +37,7 @@ def _read(suffix: str, lines: Sequence[str], key: str) -> Iterator[tuple[str, st
     if suffix in {".json", ".jsonc", ".json5"}:
         return _tree(json.loads("\n".join(lines)), "")
     if suffix == ".toml":
-        return _tree(tomllib.loads("\n".join(lines)), "")
+        return _tree(toml("\n".join(lines)), "")
     if suffix in {".yml", ".yaml"}:
         return _yaml(lines)
     if suffix in {".ini", ".cfg", ".conf", ".properties"}:
@@ -81,18 +82,18 @@ def _ini(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
         if header := re.fullmatch(r"\s*\[([^\]]+)\]\s*", line):
             section = header[1]
         elif not line.lstrip().startswith(("#", ";")) and (match := _INI.match(line)):
-            yield f"{section}.{match['key']}".lstrip("."), _COMMENT.sub("", match["value"])
+            yield f"{section}.{match['key']}".lstrip("."), _COMMENT.sub("", match["value"]).strip()
 
 
 def _code(lines: Sequence[str], key: str) -> Iterator[tuple[str, str]]:
     """Assignments of a plain value to the name; whatever is computed is not a value that can be read."""
     name = re.escape(key)
     said = re.compile(
-        rf"^\s*(?:[\w<>,: ]+\s)?[\"']?{name}[\"']?\s*(?::\s*[\w.&'\[\]<>| ]+?)?\s*(?::=|[:=])\s*"
-        rf"(?P<value>\"[^\"]*\"|'[^']*'|-?\d[\w.]*|true|false|null|None|True|False|nil)\s*[;,)]*\s*(?:(?:#|//).*)?$"
+        rf"(?:[\w<>,: ]+\s)?[\"']?{name}[\"']?\s*+(?::[\w.&'\[\]<>|\s]++(?=[:=]))?(?::=|[:=])\s*+"
+        rf"(?P<value>\"[^\"]*\"|'[^']*'|-?\d[\w.]*|true|false|null|None|True|False|nil)\s*+[;,)]*+\s*+(?:(?:#|//).*)?$"
     )
     for line in lines:
-        if not line.lstrip().startswith(("#", "//", "*", "--")) and (match := said.match(line)):
+        if not line.lstrip().startswith(("#", "//", "*", "--")) and (match := said.match(line.lstrip())):
             yield key, match["value"]
 
 

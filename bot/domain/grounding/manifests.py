@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
+
+from bot.domain.grounding.toml_text import toml
 
 Versions = Mapping[str, frozenset[str]]
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#()]*)\)?")
-_GO = re.compile(r"^\s*(?:require\s+)?([\w.-]+(?:/[\w.~-]+)+)\s+(v[\w.+-]+)", re.MULTILINE)
+_GO = re.compile(r"^[ \t]*+(?:require[ \t]++)?([\w.-]+(?:/[\w.~-]+)+)[ \t]++(v[\w.+-]+)", re.MULTILINE)
 _POM = re.compile(r"<dependency>(.{0,2000}?)</dependency>", re.DOTALL)
+_PROPERTY = re.compile(r"<([\w.-]{1,200})>\s*+([^<]{1,100}?)\s*+</\1>")
 _EXACT = re.compile(r"(?:===?|v|=)?\s*(\d[\w.+-]*)")
 
 
@@ -74,7 +76,7 @@ def _package_lock(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _pyproject(text: str) -> Iterator[tuple[str, str]]:
-    data = tomllib.loads(text)
+    data = toml(text)
     project = data.get("project", {})
     yield from _listed(project.get("dependencies", ()))
     for extra in project.get("optional-dependencies", {}).values():
@@ -98,7 +100,7 @@ def _listed(requirements: object) -> Iterator[tuple[str, str]]:
 
 
 def _cargo(text: str) -> Iterator[tuple[str, str]]:
-    data = tomllib.loads(text)
+    data = toml(text)
     for part in (data, data.get("workspace", {})):
         for section in ("dependencies", "dev-dependencies", "build-dependencies"):
             yield from _table(part.get(section, {}))
@@ -112,7 +114,7 @@ def _table(table: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 
 def _locked(text: str) -> Iterator[tuple[str, str]]:
-    for package in tomllib.loads(text).get("package", ()):
+    for package in toml(text).get("package", ()):
         yield package["name"], package.get("version", "")
 
 
@@ -124,16 +126,24 @@ def _go_mod(text: str) -> Iterator[tuple[str, str]]:
 
 def _pom(text: str) -> Iterator[tuple[str, str]]:
     # By hand: an XML parser would resolve entities that a stranger wrote.
+    properties: dict[str, str] | None = None
     for block in _POM.findall(text):
-        said = dict(re.findall(r"<(groupId|artifactId|version)>\s*([^<]{1,200}?)\s*</\1>", block))
+        said = dict(re.findall(r"<(groupId|artifactId|version)>\s*+([^<]{1,200}?)\s*+</\1>", block))
         version = said.get("version", "")
         if held := re.fullmatch(r"\$\{([\w.-]+)\}", version):
-            name = re.escape(held[1])
-            value = re.search(rf"<{name}>\s*([^<]{{1,100}}?)\s*</{name}>", text)
-            version = value[1] if value else ""
+            properties = _properties(text) if properties is None else properties
+            version = properties.get(held[1], "")
         if artifact := said.get("artifactId"):
             yield artifact, version
             yield f"{said.get('groupId', '')}:{artifact}", version
+
+
+def _properties(text: str) -> dict[str, str]:
+    """The first value that each name is given."""
+    found: dict[str, str] = {}
+    for name, value in _PROPERTY.findall(text):
+        found.setdefault(name, value)
+    return found
 
 
 _READERS: Mapping[str, Reader] = {

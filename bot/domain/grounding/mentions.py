@@ -52,6 +52,8 @@ class Marked:
 def marked(text: str) -> Marked:
     """The writer's own words, files and quoted words made signs."""
     readable = mask(text[:LONGEST].replace("\ue000", " ").replace("\ue001", " "), *_NOT_READ)
+    # What is not read became spaces; a pasted log of them would be gone over from each of its places.
+    readable = _GAPS.sub(" ", readable)
     found = Marked("")
     found.text = _CODE.sub(lambda code: _code(found, code["code"].strip(), code[0]), readable)
     found.text = _WIKI.sub(lambda link: _mention(found, Mention(f"{link[1]}.md"), link[0]), found.text)
@@ -93,7 +95,7 @@ _PLACE = (
 )
 _WHOLE = re.compile(rf"(?P<path>(?:[\w.@+~\[\]-]+/|/)*[\w.@+\[\]-]+/?){_PLACE}")
 _BARE = re.compile(
-    rf"(?<![\w/.@:\\~$-])(?P<path>(?:~?/)?(?:[\w.@+-]+/)*(?:[\w@+-][\w.@+-]*\.(?:{_EXT})|{_NAMED}(?=/|\b)"
+    rf"(?<![\w/.@:\\~$+-])(?P<path>(?:~?/)?(?:[\w.@+-]+/)*(?:[\w@+-][\w.@+-]*\.(?:{_EXT})|{_NAMED}(?=/|\b)"
     rf"|\.(?:env|npmrc|netrc|gitignore|eslintrc|github)\b[\w.-]*\b))"
     rf"(?![\w/]|\.\w|\(){_PLACE}"
 )
@@ -106,9 +108,10 @@ _QUOTED = re.compile(
     r"\"(?P<a>[^\"\n]{1,300})\"|“(?P<b>[^”\n]{1,300})”|«(?P<c>[^»\n]{1,300})»"
     r"|(?:‘|(?<![^\s(\[{,;:=]))'(?P<d>(?:[^'\n]|(?<=\w)'(?=\w)){1,300})'(?!\w)"
 )
-_CALL = re.compile(r"(?<![\w`.])[A-Za-z_][\w.]*(?:::\w+)*\(\)")
+_CALL = re.compile(r"(?<![\w`.])(?<!\w::)[A-Za-z_][\w.]*+(?:::\w++)*+\(\)")
 _SIGN = re.compile("\ue000[PQ][0-9]+\ue001")
-_ENDS = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)\s+|\n+|;\s+|\s+[—–]\s+|\s-\s")
+_ENDS = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)\s+|\n+|;\s+|\s[—–]\s|\s-\s")
+_GAPS = re.compile(r"[^\S\n]++")
 _LINES = r"lines?\s+(?P<n>[1-9][0-9]{0,6})(?:\s*(?:[-–]|to|and)\s*(?P<m>[1-9][0-9]{0,6}))?"
 _AFTER = re.compile(rf"{PATH}(?:\s*,\s*|\s*\(\s*|\s+)(?:at\s+|on\s+|in\s+)?{_LINES}\)?", re.IGNORECASE)
 _BEFORE = re.compile(rf"\b{_LINES}\s+(?:of|in)\s+(?:the\s+file\s+)?{PATH}", re.IGNORECASE)
