@@ -35,7 +35,8 @@ async def listen(
     facts: Facts, pull_request: PullRequest, events: Sequence[Event], rules: Rules, github: GitHub
 ) -> Facts:
     """The facts with what these events say by themselves; an event that says nothing costs no read."""
-    found = (voice_of(event, pull_request, rules, facts.me) for event in events)
+    before = await _ended_before(pull_request, events, rules, github)
+    found = (voice_of(event, pull_request, rules, facts.me) for event in (*before, *events))
     spoken = tuple(voice for voice in found if voice)
     roles = dict(facts.roles)
     annotations = {}
@@ -90,6 +91,19 @@ async def read_files(
         if data is not None:
             found[file_key(head, path)] = data.decode("utf-8", "replace")
     return found
+
+
+async def _ended_before(
+    pull_request: PullRequest, events: Sequence[Event], rules: Rules, github: GitHub
+) -> tuple[CheckSeen, ...]:
+    """The checks that ended before there was a pull request to tell; asked only where the config maps any."""
+    opened = any(isinstance(event, PullRequestSeen) and event.action in _NEW_HEAD for event in events)
+    if not opened or not pull_request.open or not rules.validators.checks:
+        return ()
+    try:
+        return await github.ended_checks(pull_request.repository, pull_request.head)
+    except (Forbidden, Gone, Refused):
+        return ()
 
 
 async def _annotations(repository: Repository, run_id: int, github: GitHub) -> tuple[Annotation, ...]:

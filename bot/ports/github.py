@@ -9,7 +9,7 @@ from typing import Protocol
 from bot.domain.check_result import CheckResult
 from bot.domain.check_runs import Annotation, CheckText
 from bot.domain.diff import Comparison
-from bot.domain.events import InlineComment, PullRequestSnapshot, Review
+from bot.domain.events import CheckSeen, InlineComment, PullRequestSnapshot, Review
 from bot.domain.grounding.observations import BranchState, CheckRun, Text, Tree, Unread
 from bot.domain.model import Account, Repository
 from bot.domain.suggestions import Suggestion
@@ -113,6 +113,10 @@ class Commits(Protocol):
 
     async def pull_requests_at(self, repository: Repository, sha: str) -> tuple[PullRequestSnapshot, ...]:
         """The open pull requests with this head, also from forks."""
+        ...
+
+    async def ended_checks(self, repository: Repository, sha: str) -> tuple[CheckSeen, ...]:
+        """The checks and statuses of a commit that have ended."""
         ...
 
     async def annotations(self, repository: Repository, run_id: int) -> tuple[Annotation, ...]:

@@ -89,6 +89,22 @@ async def test_a_check_on_a_pull_request_from_a_fork_is_found_by_its_head(mapped
     assert mapped.github.asked("GET", "*/pulls") == []  # it was told of before, so it is not looked for
 
 
+async def test_what_ended_before_the_pull_request_was_opened_counts_too(mapped, knowledge):
+    pushed = mapped.github.open_pull_request(knowledge, "dora", Opening(files={PAGE: "# A\n"}))
+    mapped.github.close(pushed)
+    await mapped.settled()
+    mapped.later()
+    mapped.github.check(pushed, "validate", "failure", Output("x", "s", None, (found(),)))
+    mapped.github.set_status(knowledge, pushed.head_sha, "lint", "failure")
+    await mapped.settled()
+    assert mapped.markers(pushed) == []
+    mapped.later()
+    mapped.github.reopen(pushed)
+    await mapped.settled()
+    assert mapped.markers(pushed)[0]["blocking"] == ["date_errors", "house_style"]
+    assert f"/{PAGE}#L1) — `month 13 is out of range`" in mapped.comments(pushed)[0]
+
+
 async def test_a_failed_status_rejects(mapped, pull, knowledge):
     mapped.github.set_status(knowledge, pull.head_sha, "lint", "failure")
     await mapped.settled()

@@ -7,12 +7,13 @@ import binascii
 from typing import Any
 from urllib.parse import quote
 
+from bot.adapters.github import revision_reads
 from bot.adapters.github.callers import Callers
 from bot.adapters.github.errors import Asked
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, Odd, find, identifier, optional_integer, text, word
 from bot.domain.check_runs import Annotation, CheckText
-from bot.domain.events import PullRequestSnapshot
+from bot.domain.events import CheckSeen, PullRequestSnapshot
 from bot.domain.model import Repository
 from bot.domain.suggestions import Suggestion
 from bot.ports import Forbidden, Gone, PostedCheck, Refused, Unavailable
@@ -95,6 +96,12 @@ class CommitCalls:
         found = await self._listed(repository, path, "checks=read", limit=_MOST_ANNOTATIONS, run=run_id)
         return tuple(one for one in map(_annotation, found) if one)
 
+    async def ended_checks(self, repository: Repository, sha: str) -> tuple[CheckSeen, ...]:
+        """The checks and statuses of a commit that have ended, at most 100 of each."""
+        runs = await self._of_commit(repository, revision_reads.CHECK_RUNS, "checks=read", sha)
+        statuses = await self._of_commit(repository, revision_reads.STATUS, "statuses=read", sha)
+        return revision_reads.ended_checks(repository, sha, runs, statuses)
+
     async def check_run(self, repository: Repository, sha: str, name: str) -> PostedCheck | None:
         """The newest run of ours with this name on a commit."""
         path = f"{_REPO}/commits/{{sha}}/check-runs?check_name={{name}}&app_id={{app}}&per_page=100"
@@ -138,6 +145,12 @@ class CommitCalls:
         ]
         data = {"commit_id": head, "event": "COMMENT", "body": body, "comments": comments}
         await self._put_json(repository, "POST", path, data, "pull_requests=write", number=number)
+
+    async def _of_commit(self, repository: Repository, path: str, permission: str, sha: str) -> Any:
+        asked = _asked("GET", path, permission, repository)
+        return await self._callers.as_installation(
+            asked, lambda api: api.get(path, **_names(repository), sha=sha)
+        )
 
     async def _pulls(
         self, repository: Repository, path: str, **gaps: str | int

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from bot.adapters.payloads.fields import find, optional_integer, text
+from bot.adapters.payloads import commits as events
+from bot.adapters.payloads import jobs
+from bot.adapters.payloads.fields import Json, Odd, find, optional_integer, text
 from bot.domain.check_result import CheckResult
 from bot.domain.diff import Comparison, FileDiff
+from bot.domain.events import CheckSeen, Event, Ignored
+from bot.domain.model import Repository
 
 COMPARE = "/repos/{owner}/{repo}/compare/{basehead}"
 CHECK_RUNS = "/repos/{owner}/{repo}/commits/{sha}/check-runs?per_page=100"
@@ -34,6 +39,23 @@ def check_results(runs: Any, statuses: Any) -> tuple[CheckResult, ...]:
         state = text(status, "state")
         found.append(CheckResult(text(status, "context"), None if state == "pending" else state or None))
     return tuple(check for check in found if check.name)
+
+
+def ended_checks(where: Repository, head: str, runs: Any, statuses: Any) -> tuple[CheckSeen, ...]:
+    """Check runs and statuses that ended, as their events would have told of them."""
+    told = jobs.repository(where)
+    ended = [run for run in _list(runs, "check_runs") if text(run, "status") == "completed"]
+    found = [_told(events.check_run, {**told, "check_run": run}) for run in ended]
+    found += [_told(events.status, {**told, **each, "sha": head}) for each in _list(statuses, "statuses")]
+    return tuple(each for each in found if isinstance(each, CheckSeen))
+
+
+def _told(reader: Callable[[str, Json], Event | Ignored], payload: Json) -> Event | Ignored | None:
+    """What the event would say; None where one of many is of an odd shape."""
+    try:
+        return reader("completed", payload)
+    except Odd:
+        return None
 
 
 def _file(tree: Any) -> FileDiff:
