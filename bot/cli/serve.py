@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import signal
 import sys
 from dataclasses import replace
@@ -58,6 +59,9 @@ async def served(settings: Settings, *, web: bool, worker: bool, pace: wiring.Pa
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
     async with wiring.running(settings, serve=web, work=worker, pace=pace) as instance:
+        # What was loaded at the start stays for good: no later collection has to look through it.
+        gc.collect()
+        gc.freeze()
         if instance.address:
             host, port = instance.address
             print(f"Listening on http://{host}:{port}: deliveries go to /webhook.", flush=True)
