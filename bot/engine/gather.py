@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from bot.decisions.verdicts import is_opinion
 from bot.domain.events import (
     Event,
+    HeadSeen,
     InlineComment,
     InlineCommentSeen,
     PastSeen,
@@ -52,6 +53,8 @@ def _matters(event: Event, pull_request: PullRequest) -> bool:
             return f"review:{event.comment.review_id}" in known
         case PastSeen():
             return True
+        case HeadSeen():  # it may have been judged before we were told of anything
+            return not known
         case _:
             return False
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.events import Event, HeadsDue, HeadSeen, PullRequestSnapshot
 from bot.domain.model import Repository
+from bot.domain.rules import Rules
 from bot.engine.backfill import leave_some
 from bot.engine.settling import NotYet
 from bot.ports import Acceptance, Delivery, GitHub, RuleBook, Store
@@ -39,6 +40,11 @@ def since_when(events: Iterable[Event]) -> datetime | None:
 def only_catches_up(events: Iterable[Event]) -> bool:
     """Whether a turn is about nothing but check runs that are missing."""
     return all(isinstance(event, HeadSeen) for event in events)
+
+
+def in_silence(rules: Rules) -> Rules:
+    """The rules by which the past is judged: what is to be said in the thread, today's events will say."""
+    return replace(rules, comment=replace(rules.comment, enabled=False, suggestions=False))
 
 
 @dataclass(frozen=True, slots=True)

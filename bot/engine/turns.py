@@ -22,7 +22,7 @@ from bot.engine.commands import Commands
 from bot.engine.commit_turns import CommitTurns, is_about_commits
 from bot.engine.deciding import Deciding
 from bot.engine.gather import gather
-from bot.engine.heads import Heads, HeadWriting, only_catches_up, since_when
+from bot.engine.heads import Heads, HeadWriting, in_silence, only_catches_up, since_when
 from bot.engine.hearing import heard_at
 from bot.engine.homes import at_home, reading
 from bot.engine.listening import judged_unseen, listen, proposed_config
@@ -112,6 +112,8 @@ class Turns:
             return Turn(None, (), read.done, read.unreadable)
         now = self.clock()
         rules = await self.rule_book.rules(known.repository, since_when(events))
+        if only_catches_up(events) and not known.verdicts:
+            rules = in_silence(rules)
         facts = await gather(known, events, self.github, now)
         facts = await listen(facts, known, events, rules, self.github)
         proposed = await proposed_config(known, events, self.rule_book, self.github)

@@ -196,6 +196,7 @@ async def test_switching_it_on_gives_every_open_head_a_run_also_of_pull_requests
         for name in ("a.md", "b.md")
     )
     town.github.close(gone)
+    town.github.submit_review(never_seen, "alice", REJECT, "<!-- ISSUES: date_errors -->")
     async with town.running():
         seen = town.github.open_pull_request(knowledge, "dave", Opening(fork=True))
         rejected = town.github.open_pull_request(
@@ -207,7 +208,8 @@ async def test_switching_it_on_gives_every_open_head_a_run_also_of_pull_requests
         town.later()
         town.github.commit_to_default_branch(knowledge, {PATH: "version: 1\ncheck:\n  enabled: true\n"})
         await town.settled()
-        expected = [(never_seen, "success"), (seen, "success"), (rejected, "failure")]
+        expected = [(never_seen, "failure"), (seen, "success"), (rejected, "failure")]
+        assert town.comments(never_seen) == []  # of what was said in the past the thread is not told
         assert sorted(gates(knowledge)) == sorted((pull.head_sha, said) for pull, said in expected)
         writes = len(town.github.asked("POST", "*/check-runs"))
         town.later()
