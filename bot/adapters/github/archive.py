@@ -57,7 +57,10 @@ class ArchiveCalls:
 
     async def _pulls_page(self, repository: Repository, page: str, *, given: bool) -> PullRequestPage:
         asked = Asked(
-            f"GET {_REPO}/pulls of {repository.full_name}", "pull_requests=read", repository.installation_id
+            f"GET {_REPO}/pulls of {repository.full_name}",
+            "pull_requests=read",
+            repository.installation_id,
+            repository.id,
         )
         names = {} if given else {"owner": repository.owner, "repo": repository.name}
         found, following, last = await self._callers.as_installation(
@@ -69,7 +72,7 @@ class ArchiveCalls:
 
     async def budget(self, repository: Repository) -> Budget | None:
         """What the installation may still ask in this hour; asking this counts for nothing."""
-        asked = Asked("GET /rate_limit", "", repository.installation_id)
+        asked = Asked("GET /rate_limit", "", repository.installation_id, repository.id)
         try:
             told = await self._callers.as_installation(asked, lambda api: api.get("/rate_limit"))
         except Gone:  # a server of one's own that counts nothing

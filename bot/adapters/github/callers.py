@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from bot.adapters.github.app_key import AppKey
 from bot.adapters.github.errors import Asked, BadToken
-from bot.adapters.github.tokens import Token, Tokens
+from bot.adapters.github.tokens import Scope, Token, Tokens
 from bot.adapters.github.wire import Api, Wire
 from bot.adapters.payloads.fields import Odd, find, moment, optional_integer, word
-from bot.ports import Forbidden, Unavailable
+from bot.ports import Forbidden, Gone, Refused, Unavailable
 
 T = TypeVar("T")
 
@@ -32,16 +32,16 @@ class Callers:
 
     async def as_installation(self, asked: Asked, ask: Callable[[Api], Awaitable[T]]) -> T:
         """What the installation is answered; a token that was revoked is replaced once."""
-        installation = asked.installation_id
-        if not installation:
+        scope = (asked.installation_id, asked.repository_id)
+        if not asked.installation_id:
             raise Forbidden(f"{asked.what}: the delivery came through no installation of the App")
-        token = await self._tokens.of(installation)
+        token = await self._tokens.of(scope)
         try:
             return await ask(Api(self._wire, asked, token))
         except BadToken:
             # Nothing was done, so asking again is safe.
-            self._tokens.drop(installation, token)
-        return await ask(Api(self._wire, asked, await self._tokens.of(installation)))
+            self._tokens.drop(scope, token)
+        return await ask(Api(self._wire, asked, await self._tokens.of(scope)))
 
     async def as_app(self, asked: Asked, ask: Callable[[Api], Awaitable[T]]) -> T:
         """What the App is answered."""
@@ -53,25 +53,32 @@ class Callers:
 
     async def as_anybody(self, asked: Asked, ask: Callable[[Api], Awaitable[T]]) -> T:
         """What GitHub tells everybody; by some installation, because strangers are soon limited."""
-        installation = self._tokens.an_installation() or await self._an_installation()
-        if not installation:
+        scope = self._tokens.any_scope() or await self._an_installation()
+        if not scope:
             return await ask(Api(self._wire, asked))
-        return await self.as_installation(Asked(asked.what, asked.permission, installation), ask)
+        return await self.as_installation(Asked(asked.what, asked.permission, *scope), ask)
 
-    async def _new_token(self, installation_id: int) -> Token:
+    async def _new_token(self, scope: Scope) -> Token:
+        installation, repository = scope
         path = "/app/installations/{installation}/access_tokens"
         asked = Asked(f"POST {path}", "", 0)
-        # Without `permissions`: asking for one that was not granted refuses the whole token.
-        answer = await self.as_app(
-            asked, lambda api: api.write("POST", path, b"", installation=installation_id)
-        )
+        # Without `permissions`: asking for one that was not granted refuses the whole token. For one
+        # repository by its number: a name may be another repository's by now, whose thread is not ours.
+        body = {"repository_ids": [repository]} if repository else b""
+        try:
+            answer = await self.as_app(
+                asked, lambda api: api.write("POST", path, body, installation=installation)
+            )
+        except Refused as refused:
+            raise Gone(f"{asked.what}: the installation has no such repository: {refused}") from refused
         try:
             return Token(word(answer, "token"), moment(answer, "expires_at"))
         except Odd as error:
             raise Unavailable(f"{asked.what}: {error}") from error
 
-    async def _an_installation(self) -> int | None:
+    async def _an_installation(self) -> Scope | None:
         path = "/app/installations?per_page=100"
         installations: list[Any] = await self.as_app(Asked(f"GET {path}", "", 0), lambda api: api.get(path))
         living = (each for each in installations if not find(each, "suspended_at"))
-        return next((optional_integer(each, "id") for each in living), None)
+        found = next((optional_integer(each, "id") for each in living), None)
+        return (found, 0) if found else None

@@ -143,7 +143,7 @@ class GitHubClient(RevisionCalls, ThreadCalls, ArchiveCalls):
 
     async def minimise(self, repository: Repository, node_id: str) -> None:
         """Fold a comment away as outdated."""
-        asked = Asked("minimise a comment", _WRITES, repository.installation_id)
+        asked = Asked("minimise a comment", _WRITES, repository.installation_id, repository.id)
         await self._callers.as_installation(asked, lambda api: api.mutate(_MINIMISE, node=node_id))
 
     async def find_comment(
@@ -208,7 +208,7 @@ class GitHubClient(RevisionCalls, ThreadCalls, ArchiveCalls):
 
 def _asked(method: str, path: str, permission: str, repository: Repository) -> Asked:
     what = f"{method} {path.partition('?')[0]} in {repository.full_name}"
-    return Asked(what, permission, repository.installation_id)
+    return Asked(what, permission, repository.installation_id, repository.id)
 
 
 def _names(repository: Repository) -> dict[str, str | int]:

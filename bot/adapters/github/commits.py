@@ -176,7 +176,7 @@ class CommitCalls:
 
 def _asked(method: str, path: str, permission: str, repository: Repository) -> Asked:
     what = f"{method} {path.partition('?')[0]} in {repository.full_name}"
-    return Asked(what, permission, repository.installation_id)
+    return Asked(what, permission, repository.installation_id, repository.id)
 
 
 def _names(repository: Repository) -> dict[str, str | int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -26,21 +27,26 @@ mutation($node: ID!, $face: ReactionContent!) {
 """
 
 
-class ThreadCalls:
+class ThreadCalls(ABC):
     """The calls about conversations; the client's other half lends the credentials."""
 
     _callers: Callers
 
+    @abstractmethod
     async def me(self) -> Account:
         """The App's own bot account."""
-        raise NotImplementedError
 
     async def react(
         self, repository: Repository, where: Where, number: int, node_id: str, face: Face
     ) -> None:
         """Put our reaction on a text; a second one of the same kind is the first."""
         path = _REACTIONS.get(where)
-        asked = Asked(f"react in {repository.full_name}", "pull_requests=write", repository.installation_id)
+        asked = Asked(
+            f"react in {repository.full_name}",
+            "pull_requests=write",
+            repository.installation_id,
+            repository.id,
+        )
         if path is None:  # a review's body has no reactions in the REST API
             kind = face.value.upper()
             await self._callers.as_installation(
@@ -164,7 +170,7 @@ def _issue(answer: Any) -> FoundIssue:
 
 def _asked(method: str, path: str, permission: str, repository: Repository) -> Asked:
     what = f"{method} {path.partition('?')[0]} in {repository.full_name}"
-    return Asked(what, permission, repository.installation_id)
+    return Asked(what, permission, repository.installation_id, repository.id)
 
 
 def _names(repository: Repository) -> dict[str, str | int]:

@@ -36,11 +36,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked, for the sake of the error's text."""
+    """What was asked, of whose repository."""
 
     what: str
     permission: str
     installation_id: int
+    repository_id: int = 0
+    """The one repository that is meant; 0 for any that the installation has."""
 
 
 @dataclass(slots=True)

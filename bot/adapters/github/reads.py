@@ -110,7 +110,7 @@ class RevisionCalls(CommitCalls):
 
     async def _read(self, repository: Repository, path: str, permission: str, **gaps: str | int) -> Any:
         what = f"GET {path.partition('?')[0]} in {repository.full_name}"
-        asked = Asked(what, permission, repository.installation_id)
+        asked = Asked(what, permission, repository.installation_id, repository.id)
         names: dict[str, str | int] = {"owner": repository.owner, "repo": repository.name, **gaps}
         return await self._callers.as_installation(asked, lambda api: api.get(path, **names))
 

@@ -1,4 +1,4 @@
-"""The token of each installation: one at a time, asked for once, however many need it at once."""
+"""The token of each repository: one at a time, asked for once, however many need it at once."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from datetime import datetime, timedelta
 
 from cachetools import TLRUCache
 
+Scope = tuple[int, int]
+"""An installation, and the one repository of it that is meant: 0 for all."""
+
 _SPARE = timedelta(minutes=5)
 _KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What opens an installation, and until when."""
+    """What opens an installation's repository, and until when."""
 
     value: str = field(repr=False)
     expires_at: datetime
@@ -24,43 +27,43 @@ class Token:
 class Tokens:
     """Remembers tokens until shortly before they end."""
 
-    def __init__(self, fetch: Callable[[int], Awaitable[Token]], now: Callable[[], datetime]) -> None:
+    def __init__(self, fetch: Callable[[Scope], Awaitable[Token]], now: Callable[[], datetime]) -> None:
         self._fetch = fetch
-        self._known: TLRUCache[int, Token] = TLRUCache(_KEPT, _good_until, timer=lambda: now().timestamp())
-        self._asked: dict[int, asyncio.Task[Token]] = {}
+        self._known: TLRUCache[Scope, Token] = TLRUCache(_KEPT, _good_until, timer=lambda: now().timestamp())
+        self._asked: dict[Scope, asyncio.Task[Token]] = {}
 
-    async def of(self, installation_id: int) -> Token:
-        """The installation's token; those who ask while it is fetched share the answer, or the error."""
-        known = self._known.get(installation_id)
+    async def of(self, scope: Scope) -> Token:
+        """The scope's token; those who ask while it is fetched share the answer, or the error."""
+        known = self._known.get(scope)
         if known is not None:
             return known
-        task = self._asked.get(installation_id)
+        task = self._asked.get(scope)
         if task is None:
-            task = asyncio.create_task(self._renew(installation_id))
-            self._asked[installation_id] = task
+            task = asyncio.create_task(self._renew(scope))
+            self._asked[scope] = task
             task.add_done_callback(_look_at_the_error)
         # One who gives up waiting does not take the token from the others.
         return await asyncio.shield(task)
 
-    def drop(self, installation_id: int, token: Token) -> None:
+    def drop(self, scope: Scope, token: Token) -> None:
         """Forget a token that GitHub refuses, unless a newer one is there already."""
-        if self._known.get(installation_id) is token:
-            del self._known[installation_id]
+        if self._known.get(scope) is token:
+            del self._known[scope]
 
-    def an_installation(self) -> int | None:
-        """Any installation whose token is at hand."""
+    def any_scope(self) -> Scope | None:
+        """Any scope whose token is at hand."""
         return next(iter(self._known), None)
 
-    async def _renew(self, installation_id: int) -> Token:
+    async def _renew(self, scope: Scope) -> Token:
         try:
-            token = await self._fetch(installation_id)
-            self._known[installation_id] = token
+            token = await self._fetch(scope)
+            self._known[scope] = token
             return token
         finally:
-            del self._asked[installation_id]
+            del self._asked[scope]
 
 
-def _good_until(_: int, token: Token, __: float) -> float:
+def _good_until(_: Scope, token: Token, __: float) -> float:
     return (token.expires_at - _SPARE).timestamp()
 
 

@@ -29,7 +29,7 @@ _REMEMBERED = 16 * 1024 * 1024
 
 _LAST_PAGE = re.compile(r'[?&]page=(\d{1,9})[^>,]*>;\s*rel="last"')
 
-_Known = tuple[int, str, str]
+_Known = tuple[int, int, str, str]
 """Installation, address, accepted type: two installations never share an answer."""
 
 
@@ -153,7 +153,8 @@ class Api(GitHubAPI):
     async def _request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
     ) -> tuple[int, Mapping[str, str], bytes]:
-        wire, key = self._wire, (self._asked.installation_id, url, headers["accept"])
+        wire, asked = self._wire, self._asked
+        key = (asked.installation_id, asked.repository_id, url, headers["accept"])
         known = wire.known.get(key) if method == "GET" else None
         tag = {"if-none-match": known.headers["etag"]} if known else {}
         answer = await self._follow(method, url, {**headers, **_VERSION, **tag}, body)

@@ -213,7 +213,7 @@ async def test_what_changed_is_read_anew(client, standin, pull, repository):
 async def test_two_installations_do_not_share_what_they_know(client, standin, pull, repository):
     await client.reviews(repository, pull.number)
     elsewhere = standin.installation_of(standin.repository("other/kb"))
-    await client.reviews(replace(repository, installation_id=elsewhere.id), pull.number)
+    await client.reviews(replace(repository, id=0, installation_id=elsewhere.id), pull.number)
     assert [exchange.status for exchange in standin.asked("GET", "*/reviews")] == [200, 200]
 
 

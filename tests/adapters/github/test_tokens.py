@@ -51,17 +51,36 @@ async def test_a_token_is_used_until_five_minutes_before_its_end(client, standin
 
 async def test_each_installation_has_its_own(client, standin, pull, repository):
     await client.reviews(repository, pull.number)
-    elsewhere = standin.installation_of(standin.repository("other/kb"))
-    await client.reviews(replace(repository, installation_id=elsewhere.id), pull.number)
+    there = standin.repository("other/kb")
+    elsewhere = standin.installation_of(there)
+    found = standin.open_pull_request(there, "rio-agent[bot]")
+    other = replace(repository, id=there.id, owner="other", installation_id=elsewhere.id)
+    await client.reviews(other, found.number)
     assert [exchange.params["installation_id"] for exchange in standin.asked(*ASKED)] == [
         str(repository.installation_id),
         str(elsewhere.id),
     ]
 
 
-async def test_a_token_is_asked_for_without_naming_permissions(client, standin, pull, repository):
+async def test_a_token_is_for_one_repository_and_names_no_permissions(client, standin, pull, repository):
     await client.reviews(repository, pull.number)
-    assert [exchange.body for exchange in standin.asked(*ASKED)] == [{}]
+    assert [each.body for each in standin.asked(*ASKED)] == [{"repository_ids": [repository.id]}]
+
+
+@pytest.mark.parametrize("private", [False, True])
+async def test_nothing_is_written_to_a_repository_that_has_taken_over_the_name(
+    client, standin, pull, repository, private
+):
+    standin.rename_repository(pull.repository, "renamed")
+    taken = standin.open_pull_request(standin.repository("acme/kb", private=private), "rio-agent[bot]")
+    with pytest.raises((Forbidden, Gone)):
+        await client.create_comment(repository, pull.number, "words of another thread")
+    assert standin.comments_of(taken) == []
+
+
+async def test_a_repository_that_the_installation_lost_is_gone(client, pull, repository):
+    with pytest.raises(Gone, match="no such repository"):
+        await client.reviews(replace(repository, id=99), pull.number)
 
 
 async def test_a_revoked_token_is_replaced_and_the_write_is_done_once(client, standin, pull, repository):
