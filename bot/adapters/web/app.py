@@ -94,7 +94,7 @@ async def _problems(
         answer = problem(error.status, _DETAILS.get(error.status, error.reason))
         answer.headers.update({k: v for k, v in error.headers.items() if k == "Allow"})
         return answer
-    except Exception:
+    except Exception:  # whatever it is: the caller gets one form of answer, and the log the traceback
         log.exception("a request failed", extra={"method": request.method, "path": request.path})
         return problem(500, "Something went wrong here; the log of the server says what.")
 
