@@ -17,6 +17,7 @@ from bot.domain.events import (
     CommentSeen,
     ConfigPushed,
     Event,
+    HeadSeen,
     LabelSeen,
     PullRequestSeen,
     ValidationSeen,
@@ -97,8 +98,9 @@ async def _ended_before(
     pull_request: PullRequest, events: Sequence[Event], rules: Rules, github: GitHub
 ) -> tuple[CheckSeen, ...]:
     """The checks that ended before there was a pull request to tell; asked only where the config maps any."""
-    opened = any(isinstance(event, PullRequestSeen) and event.action in _NEW_HEAD for event in events)
-    if not opened or not pull_request.open or not rules.validators.checks:
+    if not pull_request.open or not rules.validators.checks:
+        return ()
+    if not any(_may_have_ended_before(event, pull_request) for event in events):
         return ()
     try:
         return await github.ended_checks(pull_request.repository, pull_request.head)
@@ -112,6 +114,16 @@ async def _annotations(repository: Repository, run_id: int, github: GitHub) -> t
         return await github.annotations(repository, run_id)
     except (Forbidden, Gone, Refused):
         return ()
+
+
+def _may_have_ended_before(event: Event, pull_request: PullRequest) -> bool:
+    match event:
+        case PullRequestSeen():
+            return event.action in _NEW_HEAD
+        case HeadSeen():
+            return not pull_request.verdicts
+        case _:
+            return False
 
 
 def _may_propose(event: Event, pull_request: PullRequest) -> bool:

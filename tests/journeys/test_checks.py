@@ -223,7 +223,8 @@ async def test_switching_it_on_gives_every_open_head_a_run_also_of_pull_requests
 async def test_switching_it_on_for_all_of_an_owner_reaches_their_other_repositories(town, knowledge):
     home = town.github.repository("acme/.github")
     pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+    town.github.check(pull, "validate", "failure", Output("x", "s"))
     async with town.running():
-        town.github.commit_to_default_branch(home, {PATH: "version: 1\ncheck:\n  enabled: true\n"})
+        town.github.commit_to_default_branch(home, {PATH: CONFIG + "check:\n  enabled: true\n"})
         await town.settled()
-        assert gates(knowledge) == [(pull.head_sha, "success")]
+        assert gates(knowledge) == [(pull.head_sha, "failure")]
