@@ -11,12 +11,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 from bot import wiring
-from bot.cli import Command, UsageError, terminal
+from bot.cli import Command, terminal
+from bot.cli.numbers import port, whole
 from bot.settings import Settings
 from bot.standin import AppFacts, Inline, Opening, Standin, new_key_pair
 from bot.standin.model import PullRequest, Repository, Role
 from bot.standin.page.site import Site
-from bot.standin.story import Months, Time
+from bot.standin.story import DAYS, Months, Time, mondays
+
+Chapter = tuple[str, Callable[[Standin, PullRequest], None]]
+"""What happens to a pull request, in words and in fact."""
 
 Settle = Callable[[], Awaitable[None]]
 """Waits until everybody has done what there was to do."""
@@ -34,58 +38,49 @@ created: {created}
 
 Attackers moved the price by {share} %.
 """
-_FIRST = _DRAFT.format(created="2026-13-01", title="Futarchy proves that markets resist", share=34)
-_SECOND = _DRAFT.format(created="2026-11-15", title="Futarchy proves that markets resist", share=34)
-_THIRD = _DRAFT.format(created="2026-13-01", title="Futarchy proves that markets resist", share=43)
-_FOURTH = _DRAFT.format(created="2026-11-15", title="One experiment suggests resistance", share=34)
-
-
+_CLAIM = "Futarchy proves that markets resist"
+_WRONG_DATE = "2026-13-01"
 _PEOPLE: dict[str, Role] = {"alice": "maintain", "bob": "write", "maya": "write", "jonas": "write"}
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="print the story and exit")
-    parser.add_argument("--port", type=int, default=8080, help="where the page is served (8080)")
-    parser.add_argument("--weeks", type=int, default=12, help="how long the repository's past is (12)")
+    parser.add_argument("--port", type=port, default=8080, help="where the page is served (8080)")
+    parser.add_argument(
+        "--weeks", type=whole(0, 52), default=12, help="how long the repository's past is (12)"
+    )
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if not 0 <= arguments.weeks <= 52:
-        raise UsageError("--weeks is a number up to 52")
     asyncio.run(_told(arguments))
     return 0
 
 
 async def _told(arguments: argparse.Namespace) -> None:
-    time = Time(timedelta(weeks=arguments.weeks))
+    weeks = mondays(datetime.now(UTC), arguments.weeks)
+    time = Time(datetime.now(UTC) - weeks[0] if weeks else timedelta(0))
     async with _town(time) as (github, settle):
         repository = github.repository("acme/knowledge", collaborators=_PEOPLE)
-        months = Months(github, repository, time, arguments.weeks)
+        months = Months(github, repository, time, weeks, weeks[arguments.weeks - 1] if weeks else None)
         what = f"{arguments.weeks} weeks of pull requests go by"
-        for _ in terminal.following(months.play(), what, total=2 * months.weeks * months.a_week):
+        for _ in terminal.following(months.play(), what, total=DAYS * len(weeks)):
             await settle()
         time.go_to(datetime.now(UTC))
-        if arguments.once:
-            await _story(github, repository, settle)
-            return
-        pull = _opened(github, repository)
-        for act in (_reject_first, _reject_better, _reject_worse):
-            act(github, pull)
-            await settle()
-        await _shown(github, arguments.port)
+        # The page is for somebody who wants to go on from here: its pull request stays open.
+        await _story(
+            github, repository, settle, _REJECTED if not arguments.once else (*_REJECTED, *_ACCEPTED)
+        )
+        if not arguments.once:
+            await _shown(github, arguments.port)
 
 
-async def _story(github: Standin, repository: Repository, settle: Settle) -> None:
+async def _story(
+    github: Standin, repository: Repository, settle: Settle, chapters: tuple[Chapter, ...]
+) -> None:
     """The three things that the bot posts, each under its heading."""
     pull = _opened(github, repository)
     print("# comment on a rejected pull request\n")
-    for chapter, act in (
-        ("alice requests changes: two blocking issues", _reject_first),
-        ("rio-agent pushes; the date is right now, the title is not", _reject_better),
-        ("rio-agent pushes again; it got worse, so the comment is posted anew", _reject_worse),
-        ("rio-agent mends everything, alice approves", _approve),
-        ("bob merges it; which iteration was the best is folded into the comment", _merge),
-    ):
+    for chapter, act in chapters:
         act(github, pull)
         await settle()
         print(f"## {chapter}\n")
@@ -93,9 +88,12 @@ async def _story(github: Standin, repository: Repository, settle: Settle) -> Non
             folded = f" (minimised: {comment.minimized})" if comment.minimized else ""
             print(f"--- comment {number} of the thread by {comment.user.login}{folded}\n{comment.body}")
     print("# `/feedback-history`\n")
-    github.comment(pull, "rio-agent[bot]", "/feedback-history")
+    # Not by the agent itself: one is answered once a minute, and the page's visitor may ask as it next.
+    github.comment(pull, "alice", "/feedback-history")
     await settle()
-    print(github.comments_of(pull)[-1].body)
+    print(
+        f"--- the reply to alice, about the author of the pull request\n{github.comments_of(pull)[-1].body}"
+    )
     print("# weekly summary issue\n")
     for issue in repository.threads.values():
         if any(label.name == "feedback-summary" for label in issue.labels):
@@ -105,7 +103,8 @@ async def _story(github: Standin, repository: Repository, settle: Settle) -> Non
 
 
 def _opened(github: Standin, repository: Repository) -> PullRequest:
-    opening = Opening(title="Futarchy proves that markets resist manipulation", files={_PAGE: _FIRST})
+    files = {_PAGE: _draft(_WRONG_DATE)}
+    opening = Opening(title="Futarchy proves that markets resist manipulation", files=files)
     return github.open_pull_request(repository, "rio-agent[bot]", opening)
 
 
@@ -153,14 +152,14 @@ def _reject_first(github: Standin, pull: PullRequest) -> None:
 
 
 def _reject_better(github: Standin, pull: PullRequest) -> None:
-    github.push(pull, {_PAGE: _SECOND})
+    github.push(pull, {_PAGE: _draft(_today(github))}, message="Use the day of the extraction")
     _check(github, pull, failed=0)
     place = Inline(_PAGE, "[title_overclaims] proves, from one experiment with 24 markets", line=9)
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", "Nearly.", [place])
 
 
 def _reject_worse(github: Standin, pull: PullRequest) -> None:
-    github.push(pull, {_PAGE: _THIRD})
+    github.push(pull, {_PAGE: _draft(_WRONG_DATE, share=43)}, message="Take the numbers from the draft")
     _check(github, pull, failed=1)
     wrong = (
         "[factual_discrepancy] 43 % should be 34 %\n```suggestion\nAttackers moved the price by 34 %.\n```"
@@ -174,13 +173,33 @@ def _reject_worse(github: Standin, pull: PullRequest) -> None:
 
 
 def _approve(github: Standin, pull: PullRequest) -> None:
-    github.push(pull, {_PAGE: _FOURTH})
+    page = _draft(_today(github), title="One experiment suggests resistance")
+    github.push(pull, {_PAGE: page}, message="Claim what the experiment shows")
     _check(github, pull, failed=0)
     github.submit_review(pull, "alice", "APPROVED", "Good now.")
 
 
 def _merge(github: Standin, pull: PullRequest) -> None:
     github.merge(pull, by="bob")
+
+
+def _draft(created: str, title: str = _CLAIM, share: int = 34) -> str:
+    return _DRAFT.format(created=created, title=title, share=share)
+
+
+def _today(github: Standin) -> str:
+    return f"{github.now():%Y-%m-%d}"
+
+
+_REJECTED: tuple[Chapter, ...] = (
+    ("alice requests changes: two blocking issues", _reject_first),
+    ("rio-agent pushes; the date is right now, the title is not", _reject_better),
+    ("rio-agent pushes again; it got worse, so the comment is posted anew", _reject_worse),
+)
+_ACCEPTED: tuple[Chapter, ...] = (
+    ("rio-agent mends everything, alice approves", _approve),
+    ("bob merges it; which iteration was the best is folded into the comment", _merge),
+)
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.standin.acts.pulls import Opening
 from bot.standin.acts.reviews import Inline
+from bot.standin.story_courses import STRANGER, TOLD_WEEK, Course, by_chance
 
 if TYPE_CHECKING:
     from bot.standin.model import PullRequest, Repository
@@ -30,36 +31,21 @@ _OBJECTS = (
     "consensus",
 )
 _WORDS = {
-    "date_errors": "month 13 is out of range",
-    "title_overclaims": "one experiment does not prove it",
-    "broken_wiki_links": "there is no such file in the index",
-    "factual_discrepancy": "the source says 34 %, not 43 %",
-    "scope_error": "this holds for binary markets only",
-    "body_too_thin": "the body repeats the title",
-    "confidence_miscalibration": "one source can't be likely",
+    "date_errors": (7, "month 13 is out of range"),
+    "title_overclaims": (9, "one experiment does not prove it"),
+    "broken_wiki_links": (11, "there is no such file in the index"),
+    "factual_discrepancy": (11, "the source says 34 %, not 43 %"),
+    "scope_error": (9, "this holds for binary markets only"),
+    "body_too_thin": (11, "the body repeats the title"),
+    "confidence_miscalibration": (5, "one source can't be likely"),
 }
+"""Where in the page a tag is seen, and what is said of it."""
 
-
-_GIVEN_UP = 0.4
-"""How often an author closes a pull request after a rejection."""
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Somebody who opens pull requests: what they trip over, and how often, at first and at last."""
-
-    login: str
-    weak: tuple[str, ...]
-    first: float
-    last: float
-
-
-AUTHORS = (
-    Author("rio-agent[bot]", ("date_errors", "title_overclaims", "broken_wiki_links"), 0.8, 0.35),
-    Author("clay-agent[bot]", ("scope_error", "factual_discrepancy", "date_errors"), 0.5, 0.5),
-    Author("maya", ("title_overclaims", "broken_wiki_links"), 0.45, 0.4),
-    Author("jonas", ("body_too_thin", "confidence_miscalibration"), 0.4, 0.4),
-)
+_TELLS = timedelta(hours=9)
+"""On Mondays the week before is told at this hour."""
+_WEEK = timedelta(weeks=1)
+DAYS = 5
+"""Of a week, on which something happens."""
 
 
 @dataclass(slots=True)
@@ -77,67 +63,99 @@ class Time:
         self.behind = max(timedelta(0), min(self.behind, datetime.now(UTC) - moment))
 
 
+def mondays(now: datetime, weeks: int) -> tuple[datetime, ...]:
+    """So many weeks up to the one that was told last, and those over since then, by their first moment."""
+    this = _monday(now)
+    told = _monday(now - _TELLS) - _WEEK
+    past = tuple(told - back * _WEEK for back in reversed(range(weeks)))
+    return (*past, *((this - _WEEK,) if past and told < this - _WEEK else ()))
+
+
 @dataclass(slots=True)
 class Months:
-    """Some months of pull requests, one after the other."""
+    """Some months of pull requests, week by week, the days of each shared by all that are open."""
 
     github: Standin
     repository: Repository
     time: Time
-    weeks: int = 12
-    a_week: int = 5
+    weeks: tuple[datetime, ...]
+    told: datetime | None = None
+    """The week that the summary is about."""
+    a_week: int = 4
     chance: Random = field(default_factory=lambda: Random(12))  # noqa: S311  a story, not a secret
 
     def play(self) -> Iterator[datetime]:
         """Let it happen; every moment that is given is one at which the bot should have caught up."""
-        start = self.time.now()
-        for week in range(self.weeks):
-            monday = start + timedelta(weeks=week)
-            for at in range(self.a_week + self.chance.randrange(-1, 2)):
-                author = AUTHORS[(week + at) % len(AUTHORS) if at else 0]
-                moment = monday + timedelta(days=at, hours=self.chance.randrange(1, 8))
-                yield from self._pull_request(author, moment, week / max(1, self.weeks - 1))
+        for number, monday in enumerate(self.weeks):
+            many = self.a_week + self.chance.randrange(-1, 2)
+            progress = number / max(1, len(self.weeks) - 1)
+            courses = by_chance(self.chance, number, many, progress)
+            yield from self._week(monday, TOLD_WEEK if monday == self.told else courses)
 
-    def _pull_request(self, author: Author, moment: datetime, progress: float) -> Iterator[datetime]:
-        self.time.go_to(moment)
-        title, path = self._claim()
-        opening = Opening(title=title, files={path: _page(title, "2026-13-01")})
-        pull = self.github.open_pull_request(self.repository, author.login, opening)
-        reviewer = self.chance.choice(("alice", "bob"))
-        rounds = 0
-        while rounds < 2 and self.chance.random() < author.first + (author.last - author.first) * progress:
-            rounds += 1
-            self._later(hours=self.chance.randrange(1, 6))
-            self._reject(pull, path, reviewer, author)
+    def _week(self, monday: datetime, courses: tuple[Course, ...]) -> Iterator[datetime]:
+        """Everybody pushes in the morning and reviews in the afternoon, so the bot reads its rules once."""
+        lives = [(course.day, self._life(course)) for course in courses]
+        for day in range(DAYS):
+            for hour in (9, 14):
+                minute = self.chance.randrange(5, 50)
+                self.time.go_to(monday + timedelta(days=day, hours=hour, minutes=minute))
+                lives = [(start, life) for start, life in lives if day < start or next(life, False) is None]
             yield self.time.now()
-            self._later(hours=self.chance.randrange(1, 12))
-            if self.chance.random() < _GIVEN_UP:
-                self.github.close(pull, by=author.login)
-                yield self.time.now()
-                return
-            self.github.push(pull, {path: _page(title, f"2026-1{rounds}-01")}, message="Address the review")
-        self._later(hours=self.chance.randrange(1, 5))
-        self.github.submit_review(pull, reviewer, "APPROVED", "Good.")
-        self._later(minutes=5)
-        self.github.merge(pull, by=reviewer)
-        yield self.time.now()
 
-    def _reject(self, pull: PullRequest, path: str, reviewer: str, author: Author) -> None:
-        tags = self.chance.sample(author.weak, self.chance.choice((1, 1, 2)))
-        places = [Inline(path, f"[{tag}] {_WORDS[tag]}", line=at) for at, tag in enumerate(tags, 7)]
-        self.github.submit_review(pull, reviewer, "CHANGES_REQUESTED", "Not yet.", places)
+    def _life(self, course: Course) -> Iterator[None]:
+        """One pull request; a pause is till the afternoon, or till the next morning."""
+        pull, path = self._opened(course)
+        yield
+        for number, tags in enumerate(course.rejections, 1):
+            self._reject(pull, path, course, tags)
+            yield
+            if course.overturned:
+                words = f"/feedback-dismiss {course.overturned} reason: three experiments agree"
+                self.github.comment(pull, _other(course.reviewer), words)
+            elif number == len(course.rejections) and course.end != "merged":
+                if course.end == "closed":
+                    self.github.close(pull, by=course.author)
+                return
+            else:
+                page = _page(pull.title, self.time.now(), f"One study says so, and study {number} agrees.")
+                self.github.push(pull, {path: page}, message="Address the review")
+            yield
+        self.github.submit_review(pull, course.reviewer, "APPROVED", "Good.")
+        self.time.go_to(self.time.now() + timedelta(seconds=5))
+        self.github.merge(pull, by=course.reviewer)
+
+    def _opened(self, course: Course) -> tuple[PullRequest, str]:
+        title, path = self._claim()
+        wrong = any("date_errors" in tags for tags in course.rejections)
+        text = _page(title, self.time.now(), "One study says so.", wrong=wrong)
+        opening = Opening(title=title, files={path: text})
+        return self.github.open_pull_request(self.repository, course.author, opening), path
+
+    def _reject(self, pull: PullRequest, path: str, course: Course, tags: tuple[str, ...]) -> None:
+        if course.stranger and not pull.reviews:
+            self.github.submit_review(pull, STRANGER, "CHANGES_REQUESTED", "Two lines are too long.")
+        places = [Inline(path, f"[{tag}] {_WORDS[tag][1]}", line=_WORDS[tag][0]) for tag in tags]
+        self.github.submit_review(pull, course.reviewer, "CHANGES_REQUESTED", "Not yet.", places)
 
     def _claim(self) -> tuple[str, str]:
         words = (self.chance.choice(_SUBJECTS), self.chance.choice(_VERBS), self.chance.choice(_OBJECTS))
-        title = " ".join(words).capitalize()
+        title = " ".join(words)
+        title = title[0].upper() + title[1:]
         return title, f"claims/{len(self.repository.threads) + 1:03d}-{'-'.join(words[0].split()[-2:])}.md"
 
-    def _later(self, **by: float) -> None:
-        self.time.go_to(self.time.now() + timedelta(**by))
+
+def _monday(moment: datetime) -> datetime:
+    start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return start - timedelta(days=start.weekday())
 
 
-def _page(title: str, created: str) -> str:
+def _other(reviewer: str) -> str:
+    return "alice" if reviewer == "bob" else "bob"
+
+
+def _page(title: str, day: datetime, body: str, *, wrong: bool = False) -> str:
+    created = f"{day:%Y}-13-01" if wrong else f"{day:%Y-%m-%d}"
     return (
         f"---\ntype: claim\ndomain: markets\ndescription: {title}\nconfidence: likely\n"
-        f"source: sources/reader.md\ncreated: {created}\n---\n# {title}\n\nOne study says so.\n"
+        f"source: sources/reader.md\ncreated: {created}\n---\n# {title}\n\n{body}\n"
     )

@@ -6,13 +6,17 @@ import signal
 import subprocess
 import sys
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from playwright.async_api import expect
 
 from bot.standin.page.markdown import rendered
+from bot.standin.page.people import ago
+from bot.standin.story import mondays
 
 expect.set_options(timeout=60_000)
 
@@ -20,9 +24,16 @@ ROOT = Path(__file__).parents[2]
 MINE = "#thread article.bot"
 
 
+HEADINGS = ["# comment on a rejected pull request", "# `/feedback-history`", "# weekly summary issue"]
+
+
+def headings(said) -> list[str]:
+    return [line for line in said.splitlines() if line.startswith("# ")]
+
+
 @asynccontextmanager
 async def demo(where, *arguments):
-    """`whetstone demo` with its page; gives the process and the page's address."""
+    """`whetstone demo` with its page; gives the process, what it printed and the page's address."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bot", "demo", "--port", "0", *arguments,
         stdout=asyncio.subprocess.PIPE,
@@ -31,24 +42,44 @@ async def demo(where, *arguments):
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(where)},
     )  # fmt: skip
     try:
-        line = (await asyncio.wait_for(process.stdout.readline(), 120)).decode()
-        yield process, next(word for word in line.split() if word.startswith("http"))
+        said = (await asyncio.wait_for(process.stdout.readuntil(b"The threads are at "), 120)).decode()
+        line = (await process.stdout.readline()).decode()
+        yield process, said, line.split()[0]
     finally:
         if process.returncode is None:
             process.kill()
         await process.communicate()
 
 
+async def expect_in_order(page) -> None:
+    """A push is shown after what was said about the revision before it, also within a second."""
+    entries = page.locator("#thread .push, #thread article.bot, #thread .event.review")
+    kinds = [await each.get_attribute("class") for each in await entries.all()]
+    assert kinds == [*["event push", "event review bad", "bot"] * 3, "bot"]
+
+
+async def expect_to_fit_a_phone(page) -> None:
+    """List, thread and form below each other, and nothing to be moved sideways."""
+    await page.set_viewport_size({"width": 390, "height": 844})
+    boxes = [await page.locator(part).bounding_box() for part in ("nav", "main", "aside")]
+    assert [(box["x"], box["width"]) for box in boxes] == [(0, 390)] * 3
+    assert [above["y"] + above["height"] <= below["y"] for above, below in pairwise(boxes)] == [True, True]
+    assert await page.evaluate("document.documentElement.scrollWidth") == 390
+    await page.set_viewport_size({"width": 1360, "height": 860})
+
+
 @pytest.mark.asyncio(loop_scope="session")
 async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture, tmp_path):
     weeks = "12" if os.environ.get("WHETSTONE_PICTURES") else "2"
-    async with demo(tmp_path, "--weeks", weeks) as (process, address):
+    async with demo(tmp_path, "--weeks", weeks) as (process, said, address):
+        assert headings(said) == HEADINGS
         await page.goto(address)
-        comment = page.locator(MINE).last
-        await expect(comment).to_contain_text("3 blocking issues, 1 warning")
+        await expect(page.locator(MINE).nth(2)).to_contain_text("3 blocking issues, 1 warning")
+        await expect_in_order(page)
         await picture("demo")
-        await picture("comment", comment)
+        await picture("comment", page.locator(MINE).nth(2))
 
+        await expect_to_fit_a_phone(page)
         await page.click("#push")
         await expect(page.locator("#thread .push")).to_have_count(4)
         await page.uncheck("#tags input[value=frontmatter_schema]")
@@ -75,7 +106,7 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         await page.click("#approve")
         await expect(page.locator(MINE).filter(has_text="Resolved")).to_have_count(1)
         await page.click("#merge")
-        await expect(page.locator("#thread .state")).to_have_text("merged")
+        await expect(page.locator("#thread .state")).to_have_text("Merged")
         await page.click("#merge")
         await expect(page.locator("#said")).to_have_text("There is nothing to do.")
 
@@ -84,6 +115,7 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         await expect(page.locator("#thread h1")).to_contain_text("A claim by hand")
         await page.get_by_role("button", name="Weekly feedback summary").click()
         await expect(page.locator("#thread h3").first).to_contain_text("Week")
+        assert await page.locator("#thread h4:has-text('Worth doing') + ol > li").count() == 3
         assert await page.locator("#thread svg.chart rect").count() == 12
         await picture("weekly")
         await page.locator("#threads button").last.click()
@@ -123,11 +155,8 @@ def test_once_prints_the_three_things_under_their_headings_and_ends(tmp_path):
         timeout=120,
     )
     said = run.stdout.decode()
-    assert [line for line in said.splitlines() if line.startswith("# ")] == [
-        "# comment on a rejected pull request",
-        "# `/feedback-history`",
-        "# weekly summary issue",
-    ]
+    assert headings(said) == HEADINGS
+    assert "\n### Worth doing\n\n1. **Date accuracy** is auto-fixable" in said
     markers = ("REJECTION", "FEEDBACK-HISTORY", "WEEKLY-SUMMARY")
     assert [marker for marker in markers if f"<!-- {marker}: " not in said] == []
     assert "<details><summary>Quality 0.68 → 0.90 → 0.69: iteration 2 was the best. How to go back" in said
@@ -154,6 +183,14 @@ def test_once_prints_the_three_things_under_their_headings_and_ends(tmp_path):
             "| A | B |\n|---|--:|\n| `x\\|y` | 2 |",
             '<table><thead><tr><th class="left">A</th><th class="right">B</th></tr></thead><tbody><tr><td class="left"><code>x|y</code></td><td class="right">2</td></tr></tbody></table>',
         ),
+        (
+            "- [x] a\n- [ ] b",
+            '<ul><li class="task"><input type="checkbox" disabled checked> a</li><li class="task"><input type="checkbox" disabled> b</li></ul>',
+        ),
+        (
+            "```suggestion\n<b>\n```",
+            '<div class="suggestion">Suggested change<pre><code>&lt;b&gt;</code></pre></div>',
+        ),
         ("```json\n<b>\n```", '<pre class="code" data-kind="json"><code>&lt;b&gt;</code></pre>'),
         (
             "<details><summary>2 *a*</summary>\n\nb\n\n</details>",
@@ -168,3 +205,33 @@ def test_a_comment_looks_as_on_github_and_nothing_foreign_is_live(text, shown):
 def test_the_weekly_chart_is_drawn():
     chart = "```mermaid\nxychart-beta\n    x-axis [W1, W2]\n    bar [1, 2]\n    line [3, 4]\n```"
     assert rendered(chart).count("<rect") == 2
+
+
+@pytest.mark.parametrize(
+    ("past", "said"),
+    [
+        (timedelta(seconds=59), "now"),
+        (timedelta(minutes=1), "1 minute ago"),
+        (timedelta(hours=23), "23 hours ago"),
+        (timedelta(days=29), "29 days ago"),
+        (timedelta(days=31), "on 16 Oct"),
+        (timedelta(days=365), "on 16 Nov 2025"),
+    ],
+)
+def test_a_time_is_told_as_on_github(past, said):
+    now = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
+    assert ago(now - past, now) == said
+
+
+@pytest.mark.parametrize(
+    ("now", "weeks"),
+    [
+        (datetime(2026, 11, 18, 12, tzinfo=UTC), ["2026-11-02", "2026-11-09"]),
+        (datetime(2026, 11, 16, 9, 0, tzinfo=UTC), ["2026-11-02", "2026-11-09"]),
+        # Before the summary's hour the week that is over was not told yet.
+        (datetime(2026, 11, 16, 8, 59, tzinfo=UTC), ["2026-10-26", "2026-11-02", "2026-11-09"]),
+    ],
+)
+def test_the_storys_last_weeks_are_the_one_that_was_told_and_those_over_since(now, weeks):
+    assert [f"{monday:%Y-%m-%d}" for monday in mondays(now, 2)] == weeks
+    assert mondays(now, 0) == ()

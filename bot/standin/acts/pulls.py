@@ -169,6 +169,7 @@ class PullRequestActs(PushActs):
     def _move_head(self, pull: PullRequest, sha: str, who: Account) -> None:
         before = pull.head_sha
         pull.head_sha, pull.updated_at = sha, self.now()
+        pull.pushed[sha] = self.new_id()
         where = pull.head_repository
         if where is not None:
             where.branches[pull.head_ref] = sha

@@ -56,6 +56,8 @@ class PullRequest(Issue):
     merged_by: Account | None = None
     merge_commit_sha: str | None = None
     reviews: dict[int, Review] = field(default_factory=dict)
+    pushed: dict[str, int] = field(default_factory=dict)
+    """Heads that were pushed later, each with a number that orders it among comments and reviews."""
 
     @property
     def merged(self) -> bool:

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
 _FENCE = re.compile(r"^\s*(?P<ticks>`{3,})(?P<info>[^`]*)$")
 _HEADING = re.compile(r"^(?P<marks>#{1,6}) +(?P<text>.*)$")
 _ITEM = re.compile(r"^(?P<indent>\s*)(?P<mark>[-*]|\d+\.) +(?P<text>.*)$")
+_TASK = re.compile(r"^\[(?P<done>[ x])\] ")
 _RULE = re.compile(r"^\|?[ :|-]*-[ :|-]*\|[ :|-]*$")
 _RAW = re.compile(r"^\s*</?(?:details|summary)>")
 
@@ -99,6 +100,8 @@ def _ends_paragraph(line: str) -> bool:
 def _code(info: str, lines: list[str]) -> str:
     text = "\n".join(lines)
     chart = _chart(text) if info == "mermaid" else ""
+    if info == "suggestion":
+        return f'<div class="suggestion">Suggested change<pre><code>{html.escape(text)}</code></pre></div>'
     return (
         chart or f'<pre class="code" data-kind="{html.escape(info)}"><code>{html.escape(text)}</code></pre>'
     )
@@ -113,7 +116,15 @@ def _list(lines: list[str]) -> str:
         elif items:
             items[-1] += f" {line.strip()}"
     kind = "ol" if re.match(r"\s*\d", lines[0]) else "ul"
-    return f"<{kind}>{''.join(f'<li>{inline(each)}</li>' for each in items)}</{kind}>"
+    return f"<{kind}>{''.join(map(_item, items))}</{kind}>"
+
+
+def _item(text: str) -> str:
+    task = _TASK.match(text)
+    if not task:
+        return f"<li>{inline(text)}</li>"
+    done = "" if task["done"] == " " else " checked"
+    return f'<li class="task"><input type="checkbox" disabled{done}> {inline(text[task.end() :])}</li>'
 
 
 def _table(lines: list[str]) -> str:

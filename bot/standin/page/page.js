@@ -6,6 +6,33 @@ let at = "";
 const made = (tag, text, properties = {}) =>
   Object.assign(document.createElement(tag), { textContent: text, ...properties });
 
+function icon(each) {
+  const space = "http://www.w3.org/2000/svg";
+  const drawing = document.createElementNS(space, "svg");
+  const use = document.createElementNS(space, "use");
+  const kind = each.state === "open" ? (each.kind === "issue" ? "issue" : "pull") : each.state;
+  use.setAttribute("href", `#i-${kind}`);
+  drawing.setAttribute("class", `icon ${each.state}`);
+  drawing.setAttribute("role", "img");
+  drawing.setAttribute("aria-label", each.state);
+  drawing.append(use);
+  return drawing;
+}
+
+function entry(each) {
+  const button = made("button", "", { className: each.number === shown ? "now" : "" });
+  button.dataset.number = each.number;
+  const comments = each.comments ? ` · comments: ${each.comments}` : "";
+  const words = made("span", "");
+  words.append(
+    made("strong", each.title),
+    made("small", `#${each.number} opened ${each.opened} by ${each.author}${comments}`),
+  );
+  button.append(icon(each), words);
+  button.onclick = () => show(each.number);
+  return button;
+}
+
 async function list() {
   const state = await (await fetch("/threads")).json();
   at = state.at;
@@ -21,30 +48,29 @@ async function list() {
       }),
     );
   }
+  const kinds = [["issue", "Issues"], ["pull request", "Pull requests"]];
   part("threads").replaceChildren(
-    ...state.threads.map((each) => {
-      const button = made("button", "", { className: each.number === shown ? "now" : "" });
-      button.dataset.number = each.number;
-      button.append(
-        made("span", each.state, { className: `state ${each.state}` }),
-        made("span", ` ${each.title}`),
-        made("small", `#${each.number} by ${each.author}${each.comments ? ` · comments: ${each.comments}` : ""}`),
-      );
-      button.onclick = () => show(each.number);
-      return button;
-    }),
+    ...kinds.flatMap(([kind, heading]) => [
+      made("h2", heading),
+      ...state.threads.filter((each) => each.kind === kind).map(entry),
+    ]),
   );
   part("traffic").replaceChildren(...state.traffic.map((line) => made("li", line)));
 }
 
 async function show(number) {
+  const same = shown === number;
   shown = number;
   // The server has escaped all that people wrote; what it sends is its own HTML.
   const text = await (await fetch(`/threads/${number}`)).text();
-  const unfolded = [...document.querySelectorAll("#thread details")].map((each) => each.open);
+  const unfolded = [...document.querySelectorAll("#thread details")].map((each) => same && each.open);
   part("thread").innerHTML = text;
   document.querySelectorAll("#thread details").forEach((each, index) => (each.open = unfolded[index] || false));
   await list();
+  if (!same) {
+    part("thread").scrollTo(0, 0);
+    document.querySelector("nav .now")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
 }
 
 async function act(button) {

@@ -7,19 +7,25 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from bot.standin.model import Account, Issue, IssueComment, PullRequest, Review
-from bot.standin.page.markdown import inline, rendered
+from bot.standin.git import Commit
+from bot.standin.model import Account, Issue, IssueComment, PullRequest, Review, ReviewComment
+from bot.standin.page.markdown import rendered
+from bot.standin.page.people import ago, avatar, icon, name
 
 if TYPE_CHECKING:
     from bot.standin.server import Standin
 
 _REACTIONS = {"eyes": "👀", "confused": "😕", "+1": "👍", "-1": "👎", "rocket": "🚀"}
 _STATES = {
-    "APPROVED": ("approved these changes", "good"),
-    "CHANGES_REQUESTED": ("requested changes", "bad"),
-    "COMMENTED": ("reviewed", "plain"),
-    "DISMISSED": ("had a review that was dismissed", "plain"),
+    "APPROVED": ("approved these changes", "good", "check"),
+    "CHANGES_REQUESTED": ("requested changes", "bad", "changes"),
+    "COMMENTED": ("reviewed", "plain", "eye"),
+    "DISMISSED": ("had a review that was dismissed", "plain", "eye"),
 }
+_HUNK = 4
+"""Lines of the diff above an inline comment."""
+_LAST = 1 << 62
+"""Of what happens in the same second, the end comes last."""
 
 
 def listing(github: Standin) -> list[dict[str, object]]:
@@ -32,9 +38,10 @@ def listing(github: Standin) -> list[dict[str, object]]:
         {
             "number": each.number,
             "title": each.title,
-            "author": each.user.login,
+            "author": each.user.login.removesuffix("[bot]"),
             "state": _state(each),
             "kind": "pull request" if isinstance(each, PullRequest) else "issue",
+            "opened": ago(each.created_at, github.now()),
             "comments": len(github.comments_of(each)),
         }
         for each in ordered
@@ -43,39 +50,63 @@ def listing(github: Standin) -> list[dict[str, object]]:
 
 def thread(github: Standin, shown: Issue) -> str:
     """The thread as HTML."""
-    kind = "pull request" if isinstance(shown, PullRequest) else "issue"
     entries = sorted(_entries(github, shown), key=lambda each: each[0])
-    opened = _bubble(shown.user, f"opened this {kind}", shown.created_at, rendered(shown.body or ""))
-    place = f"{html.escape(shown.user.login)} in {html.escape(shown.repository.full_name)}"
+    words = shown.body or ("No description provided." if isinstance(shown, PullRequest) else "")
+    opened = _bubble(shown, shown.user, f"commented {_when(shown.created_at, github)}", rendered(words))
+    return f"{_header(shown)}{opened}{''.join(text for _, text in entries)}"
+
+
+def _header(shown: Issue) -> str:
+    if isinstance(shown, PullRequest):
+        commits = len(shown.repository.objects.between(shown.base_sha, shown.head_sha))
+        counted = "1 commit" if commits == 1 else f"{commits} commits"
+        merged = (
+            f"{name(shown.merged_by)} merged" if shown.merged_by else f"{name(shown.user)} wants to merge"
+        )
+        branches = (
+            f"<code>{html.escape(shown.base_ref)}</code> from <code>{html.escape(shown.head_ref)}</code>"
+        )
+        told = f"{merged} {counted} into {branches}"
+    else:
+        labels = "".join(f'<span class="label">{html.escape(each.name)}</span>' for each in shown.labels)
+        told = f"{name(shown.user)} opened this issue {labels}"
+    state = _state(shown)
+    pill = f'<span class="state {state}">{_icon_of(shown)} {state.capitalize()}</span>'
     return (
         f'<header><h1>{html.escape(shown.title)} <span class="number">#{shown.number}</span></h1>'
-        f'<span class="state {_state(shown)}">{_state(shown)}</span> '
-        f"<span class=soft>{place}</span>"
-        f"</header>{opened}{''.join(text for _, text in entries)}"
+        f'<p class="meta">{pill} <span>{told}</span></p></header>'
     )
 
 
 def _entries(github: Standin, shown: Issue) -> Iterator[tuple[tuple[datetime, int], str]]:
     for comment in github.comments_of(shown):
-        yield (comment.created_at, comment.id), _comment(comment)
+        yield (comment.created_at, comment.id), _comment(github, comment)
     if isinstance(shown, PullRequest):
         for review in shown.reviews.values():
             if review.submitted_at:
-                yield (review.submitted_at, review.id), _review(review)
-        objects = shown.repository.objects
-        for commit in objects.between(shown.base_sha, shown.head_sha):
-            text = f"<code>{commit.sha[:7]}</code> {html.escape(commit.message)}"
-            yield (commit.at, 0), f'<p class="event push">{html.escape(shown.user.login)} pushed {text}</p>'
+                yield (review.submitted_at, review.id), _review(github, review)
+        for commit in shown.repository.objects.between(shown.base_sha, shown.head_sha):
+            yield (commit.at, shown.pushed.get(commit.sha, 0)), _push(shown, commit)
         if shown.closed_at:
-            word = "merged" if shown.merged else "closed"
-            by = (shown.merged_by or shown.closed_by or shown.user).login
-            yield (shown.closed_at, 0), f'<p class="event">{html.escape(by)} {word} this</p>'
+            word = _state(shown)
+            by = name(shown.merged_by or shown.closed_by or shown.user)
+            text = f"{by} {word} this {_when(shown.closed_at, github)}"
+            yield (shown.closed_at, _LAST), _event(word, word, text)
 
 
-def _comment(comment: IssueComment) -> str:
+def _push(shown: PullRequest, commit: Commit) -> str:
+    text = f"{html.escape(commit.message)}<code>{commit.sha[:7]}</code>"
+    return _event("commit", "push", f"{avatar(shown.user, small=True)} {text}")
+
+
+def _event(mark: str, kind: str, text: str) -> str:
+    return f'<div class="event {kind}"><span class="mark">{icon(mark)}</span><div>{text}</div></div>'
+
+
+def _comment(github: Standin, comment: IssueComment) -> str:
     reactions = "".join(
         f'<span class="reaction" title="{html.escape(each.user.login)}">'
-        f"{_REACTIONS.get(each.content, '•')}</span>"
+        f"{_REACTIONS.get(each.content, '•')} 1</span>"
         for each in comment.reactions
     )
     edited = " · edited" if comment.updated_at > comment.created_at else ""
@@ -83,29 +114,50 @@ def _comment(comment: IssueComment) -> str:
     if comment.minimized:
         summary = f"<summary>This comment was marked as {comment.minimized}.</summary>"
         body = f"<details class=minimised>{summary}{body}</details>"
-    kind = "bot" if comment.via_app else ""
-    return _bubble(comment.user, f"commented{edited}", comment.created_at, body, kind)
+    did = f"commented {_when(comment.created_at, github)}{edited}"
+    return _bubble(comment.issue, comment.user, did, body, "bot" if comment.via_app else "")
 
 
-def _review(review: Review) -> str:
-    words, kind = _STATES.get(review.state, ("reviewed", "plain"))
-    inline_comments = "".join(
-        f'<div class="inline"><code>{html.escape(each.path)}{f":{each.line}" if each.line else ""}</code>'
-        f"<p>{inline(each.body)}</p></div>"
-        for each in review.comments
+def _review(github: Standin, review: Review) -> str:
+    """The event, the words in a box of their own, and each comment below the lines that it is about."""
+    words, kind, mark = _STATES.get(review.state, _STATES["COMMENTED"])
+    at = review.submitted_at or review.pull.created_at
+    event = _event(mark, f"review {kind}", f"{name(review.user)} {words} {_when(at, github)}")
+    body = rendered(review.body) if review.body else ""
+    box = _bubble(review.pull, review.user, "left a comment", body, "review") if body else ""
+    return f"{event}{box}{''.join(_inline(github, each) for each in review.comments)}"
+
+
+def _inline(github: Standin, comment: ReviewComment) -> str:
+    lines = comment.diff_hunk.splitlines()[-_HUNK:] if comment.line else []
+    kinds = {"+": "added", "-": "removed", "@": "range"}
+    hunk = "".join(
+        f'<span class="{kinds.get(line[:1], "same")}">{html.escape(line)}</span>' for line in lines
     )
-    body = (rendered(review.body) if review.body else "") + inline_comments
-    return _bubble(review.user, words, review.submitted_at or review.pull.created_at, body, f"review {kind}")
-
-
-def _bubble(who: Account, did: str, at: datetime, body: str, kind: str = "") -> str:
-    badge = '<span class="badge">bot</span>' if who.type == "Bot" else ""
-    moment = f'<time datetime="{at.isoformat()}">{at:%d %b %Y, %H:%M}</time>'
-    inside = f'<div class="body">{body}</div>' if body else ""
+    place = html.escape(comment.path) + (f":{comment.line}" if comment.line else "")
+    said = f"{avatar(comment.user, small=True)} {name(comment.user)} {_when(comment.created_at, github)}"
     return (
-        f'<article class="{kind}"><h2><strong>{html.escape(who.login)}</strong>{badge} {did} {moment}</h2>'
-        f"{inside}</article>"
+        f'<div class="inline"><p class="path">{place}</p>{f"<pre>{hunk}</pre>" if hunk else ""}'
+        f'<p class="by">{said}</p><div class="body">{rendered(comment.body)}</div></div>'
     )
+
+
+def _bubble(where: Issue, who: Account, did: str, body: str, kind: str = "") -> str:
+    author = '<span class="label">Author</span>' if who is where.user and where.user.type == "User" else ""
+    return (
+        f'<article class="{kind}">{avatar(who)}<h2><span>{name(who)} {did}</span>{author}</h2>'
+        f'<div class="body">{body}</div></article>'
+    )
+
+
+def _when(at: datetime, github: Standin) -> str:
+    full = f"{at:%d %b %Y, %H:%M} UTC"
+    return f'<time datetime="{at.isoformat()}" title="{full}">{ago(at, github.now())}</time>'
+
+
+def _icon_of(shown: Issue) -> str:
+    kind = "pull" if isinstance(shown, PullRequest) else "issue"
+    return icon(kind if shown.state == "open" else _state(shown))
 
 
 def _state(shown: Issue) -> str:
