@@ -5,12 +5,16 @@ import os
 import stat
 import sys
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
 import pytest
 import pytest_asyncio
 
+from bot.adapters.github.manifest import Order
+from bot.adapters.web.setup.guests import Guests
+from bot.adapters.web.setup.registering import Registering
 from bot.settings import load
 from bot.standin import Standin
 from tests.judges.judge import Judge
@@ -181,6 +185,27 @@ async def test_wrong_input_is_said_at_the_form(github, page, tmp_path):
         await page.click("#register")
         assert await page.inner_text(".wrong") == "the account is not a login of GitHub"
         assert await page.input_value("#owner") == "no login!"
+
+
+@pytest.mark.parametrize(
+    ("address", "web", "good"),
+    [
+        ("http://127.0.0.1:8080", "https://github.com", False),
+        ("https://localhost", "https://github.com", False),
+        ("http://bot.localhost:1", "https://github.com", False),
+        ("http://[::1]:8080", "https://github.com", False),
+        ("http://0.0.0.0:8080", "https://github.com", False),
+        ("https://whetstone.example.org", "https://github.com", True),
+        ("http://10.0.0.7:8080", "https://github.example.org", True),
+        # A GitHub on this very machine, as the stand-in is one.
+        ("http://127.0.0.1:8080", "http://127.0.0.1:4000", True),
+    ],
+)
+async def test_an_address_that_leads_github_to_itself_is_neither_proposed_nor_taken(address, web, good):
+    told = ("GitHub can't reach this address: it leads every machine to itself",)
+    assert Order("acme", organisation=True, public_url=address).problems(web) == (() if good else told)
+    registering = Registering(Guests(lambda: datetime.now(UTC)), web, None, None)
+    assert registering._proposed(address) == (address if good else "")
 
 
 async def test_credentials_in_the_environment_would_win_over_the_file_so_they_are_named(github, tmp_path):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import aiohttp
 import msgspec
@@ -38,14 +39,31 @@ class Order:
         """The App's name; names are unique on GitHub, so the owner is a part of it."""
         return (self.name or f"whetstone-{self.owner}")[:_LONGEST_NAME].rstrip("-")
 
-    def problems(self) -> tuple[str, ...]:
-        """Everything that GitHub would not take."""
+    def problems(self, web_url: str) -> tuple[str, ...]:
+        """Everything that the GitHub whose pages are there would not take."""
         found = []
         if not _LOGIN.fullmatch(self.owner):
             found.append("the account is not a login of GitHub")
         if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", self.public_url):
             found.append("the address is not an http:// or https:// address")
+        elif is_of_one_machine(self.public_url) and not is_of_one_machine(web_url):
+            found.append("GitHub can't reach this address: it leads every machine to itself")
         return tuple(found)
+
+
+def is_of_one_machine(url: str) -> bool:
+    """Whether the address means the machine itself, on whichever machine it is used."""
+    try:
+        name = (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,7 @@ STEPS = ("Register", "Install", "Test")
 def page(title: str, body: str, *, step: int = 0, form_to: str = "", status: int = 200) -> web.Response:
     """A whole page that loads nothing from anywhere, and whose forms go only where they should."""
     nonce = secrets.token_urlsafe(12)
-    steps = "".join(
-        f'<li class="{"now" if at == step else ""}">{at}. {name}</li>' for at, name in enumerate(STEPS, 1)
-    )
+    steps = "".join(f"<li{_step(at, step)}>{at}. {name}</li>" for at, name in enumerate(STEPS, 1))
     text = (
         f'<!doctype html><html lang="en"><meta charset="utf-8">'
         f"<title>{html.escape(title)} · Whetstone</title>"
@@ -39,6 +37,12 @@ def page(title: str, body: str, *, step: int = 0, form_to: str = "", status: int
         "X-Content-Type-Options": "nosniff",
     }
     return web.Response(text=text, content_type="text/html", status=status, headers=headers)
+
+
+def _step(at: int, now: int) -> str:
+    if at == now:
+        return ' class="now" aria-current="step"'
+    return ' class="done"' if at < now else ""
 
 
 def register_form(token: str, given: Mapping[str, str], problems: Iterable[str] = ()) -> str:
@@ -60,9 +64,11 @@ an organisation</label>
 <input type="text" id="owner" name="owner" required maxlength="39" value="{owner}">
 <small>The App will be called <code>whetstone-&lt;login&gt;</code>: names are unique on GitHub.</small>
 <label for="public_url">Address under which GitHub reaches this server</label>
-<input type="url" id="public_url" name="public_url" required value="{address}">
-<small>Deliveries go to <code>/webhook</code> below it.</small>
-<br><button id="register">Register the App on GitHub</button>
+<input type="url" id="public_url" name="public_url" required value="{address}"
+placeholder="https://whetstone.example.org">
+<small>Over HTTPS, from outside: the name of this server or of the proxy before it. Deliveries go to
+<code>/webhook</code> below it.</small>
+<button id="register">Register the App on GitHub</button>
 </form>"""
 
 
@@ -91,9 +97,10 @@ def installing(login: str, install_url: str, accounts: Iterable[str], token: str
     return f"""
 <p class="lead">The App writes as <code id="login">{html.escape(login)}</code>.</p>
 <p>Installed on: <span id="accounts">{where}</span></p>
-<a class="button" id="install" href="{html.escape(install_url)}" target="_blank" rel="noopener">Install it</a>
+<div class="row"><a class="button{" quiet" if known else ""}" id="install" href="{html.escape(install_url)}"
+target="_blank" rel="noopener">Install it{" elsewhere, too" if known else ""}</a>
 <form method="post" action="/setup/test"><input type="hidden" name="token" value="{html.escape(token)}">
-<button id="test">Send a test event</button></form>{outcome}"""
+<button id="test">Send a test event</button></form></div>{outcome}"""
 
 
 def outcome(text: str, *, good: bool) -> str:
@@ -114,5 +121,5 @@ def asking() -> str:
 <p class="lead">This server is not set up yet. Its console shows a link with a key that opens this page once;
 from the machine itself no key is needed.</p>
 <form method="get" action="/setup"><label for="key">Key</label>
-<input type="text" id="key" name="key" required autocomplete="off"><br>
+<input type="text" id="key" name="key" required autocomplete="off">
 <button id="enter">Go on</button></form>"""

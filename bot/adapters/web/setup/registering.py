@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from bot.adapters.github.manifest import Order, Registration, form_address, manifest
+from bot.adapters.github.manifest import Order, Registration, form_address, is_of_one_machine, manifest
 from bot.adapters.web.setup import pages
 from bot.adapters.web.setup.guests import Guests
 from bot.ports import GitHubError, Gone
@@ -44,7 +44,7 @@ class Registering:
         """What is asked before the App can be registered."""
         if self.done.done():
             return self._registered(self.done.result())
-        given = {"public_url": self.public_url or str(request.url.origin())}
+        given = {"public_url": self.public_url or self._proposed(str(request.url.origin()))}
         return pages.page("Set up Whetstone", self._form(session, given), step=1)
 
     async def register(self, request: web.Request, session: str) -> web.Response:
@@ -55,7 +55,7 @@ class Registering:
             given.get("kind") == "organisation",
             given.get("public_url", "").rstrip("/"),
         )
-        if problems := order.problems():
+        if problems := order.problems(self.web_url):
             form = pages.register_form(self.guests.form_token(session), given, problems)
             return pages.page("Set up Whetstone", form, step=1, status=422)
         state = self.guests.leave(session)
@@ -91,6 +91,10 @@ class Registering:
             self.done.set_result(made)
         log.info("the App is registered", extra={"app": made.slug, "owner": made.owner})
         return self._registered(made)
+
+    def _proposed(self, seen: str) -> str:
+        """The address that the browser used, where GitHub could use it, too."""
+        return "" if is_of_one_machine(seen) and not is_of_one_machine(self.web_url) else seen
 
     def _form(self, session: str, given: dict[str, str]) -> str:
         return pages.register_form(self.guests.form_token(session), given)
