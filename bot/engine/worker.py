@@ -10,16 +10,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from bot.engine.outage import Outage
+from bot.engine.patience import LATE, Late, alone, delay, is_final, is_ours
 from bot.engine.pulse import Pulse
-from bot.engine.sending import BELIEVE_GONE_AFTER
 from bot.engine.settling import NotYet
 from bot.ports import (
     Claim,
     Delivery,
     Fenced,
-    Forbidden,
     GitHubError,
-    Gone,
     RateLimited,
     Store,
     StoreUnavailable,
@@ -32,8 +31,6 @@ WIND_UP = 7.0
 SWEEP_EVERY = 3600.0
 STEP_ASIDE = 0.1
 """Seconds between one lane and the next while deliveries crowd at the door."""
-MOST_ATTEMPTS = 12
-LONGEST_DELAY = 900.0
 
 logger = logging.getLogger("whetstone.worker")
 
@@ -61,6 +58,10 @@ class Worker:
     _quiet_round: int = -1
     _looked: asyncio.Event = field(default_factory=asyncio.Event)
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
+    _singly: set[str] = field(default_factory=set)
+    _claims: Outage = field(default_factory=lambda: Outage("no lane can be claimed"))
+    _pulses: Outage = field(default_factory=lambda: Outage("no beat can be noted"))
+    _writes: Outage = field(default_factory=lambda: Outage("no turn can be written down"))
 
     async def run(self) -> None:
         """Work until `stop`; then let what is under way come to its end."""
@@ -115,22 +116,47 @@ class Worker:
     async def take(self, claim: Claim) -> None:
         """One turn, and the lane given back, whatever happens."""
         try:
-            await self._taken(claim)
+            await self._taken(self._careful(claim), claim)
         except Fenced:
             logger.warning("the lane was taken over", extra={"lane": claim.lane})
         except StoreUnavailable as away:
-            # Nothing can be written down: the lane stays ours and is claimed again once the store is back.
-            logger.warning("the store went away: %s", away, extra={"lane": claim.lane})
-        except asyncio.CancelledError:
-            await self._hand_back(claim)
+            await self._unwritten(claim, away)
+        except asyncio.CancelledError as stop:
+            await self._hand_back(claim, is_late=LATE in stop.args)
             raise
         finally:
             self.store.abandon(claim)
 
-    async def _hand_back(self, claim: Claim) -> None:
+    def _careful(self, claim: Claim) -> Claim:
+        """The claim; of a lane in which our own code fails, with the delivery that failed least alone."""
+        if claim.lane not in self._singly or len(claim.deliveries) <= 1:
+            return claim
+        return alone(claim)
+
+    async def _unwritten(self, claim: Claim, away: StoreUnavailable) -> None:
+        """A store that takes our attempts but not this turn will never take it: that is no outage."""
+        try:
+            await self._failed(claim, away)
+        except Fenced:
+            logger.warning("the lane was taken over", extra={"lane": claim.lane})
+        except StoreUnavailable:
+            # Nothing can be written down: the lane stays ours and is claimed again once the store is back.
+            self._writes.refused(away)
+            await self._rest(self._writes.rest)
+        else:
+            self._writes.over()
+
+    async def _rest(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
+
+    async def _hand_back(self, claim: Claim, *, is_late: bool) -> None:
         """An unfinished turn leaves its lane due, unless it is somebody else's by now."""
         with contextlib.suppress(Fenced, StoreUnavailable):
-            await self.store.release(claim, retry_after=0.0, attempt=claim.attempt)
+            if is_late:
+                await self._failed(claim, Late(LATE))
+            else:
+                await self.store.release(claim, retry_after=0.0, attempt=claim.attempt)
 
     async def _wind_up(self) -> None:
         """Let what is under way come to its end for a while, then hand it back."""
@@ -138,13 +164,13 @@ class Worker:
             _, unfinished = await asyncio.wait(self._running, timeout=WIND_UP)
             await self._cancel(unfinished)
 
-    async def _cancel(self, tasks: set[asyncio.Task[None]]) -> None:
+    async def _cancel(self, tasks: set[asyncio.Task[None]], why: str | None = None) -> None:
         for task in tasks:
-            task.cancel()
+            task.cancel(why)
         if tasks:
             await asyncio.wait(tasks, timeout=1.0)
 
-    async def _taken(self, claim: Claim) -> None:
+    async def _taken(self, claim: Claim, whole: Claim) -> None:
         try:
             await self.turns.take(claim)
         except NotYet as early:
@@ -155,27 +181,35 @@ class Worker:
             await self.store.release(claim, retry_after=wait, attempt=claim.attempt)
         except (Fenced, StoreUnavailable):
             raise
-        except Forbidden as refusal:
-            await self._park(claim, claim.deliveries, refusal)
         except Exception as error:  # noqa: BLE001  caught once, here: logged, tried again, then parked
             await self._failed(claim, error)
         else:
-            await self.store.release(claim)
+            await self._done(claim, whole)
+
+    async def _done(self, claim: Claim, whole: Claim) -> None:
+        if claim is not whole:
+            await self.store.release(claim, retry_after=0.0)
+            return
+        self._singly.discard(claim.lane)
+        await self.store.release(claim)
 
     async def _failed(self, claim: Claim, error: Exception) -> None:
         attempt = claim.attempt + 1
         told = {"lane": claim.lane, "attempt": attempt, "deliveries": [d.id for d in claim.deliveries]}
         if isinstance(error, GitHubError):
             logger.warning("GitHub did not answer as hoped: %s", error, extra=told)
+        elif isinstance(error, StoreUnavailable | Late):
+            logger.warning("a turn could not be finished: %s", error, extra=told)
         else:
             logger.error("a turn failed", extra=told, exc_info=error)
+        if is_ours(attempt, error):
+            self._singly.add(claim.lane)
         # By their own attempts: the lane may have failed for long with what it owed before they came.
-        worn = tuple(one for one in claim.deliveries if _is_final(one.attempt + 1, error))
+        worn = tuple(one for one in claim.deliveries if is_final(one.attempt + 1, error))
         if worn:
             await self._park(claim, worn, error)
         else:
-            delay = min(LONGEST_DELAY, 2.0 ** min(claim.attempt, 10))
-            await self.store.release(claim, retry_after=delay, attempt=attempt)
+            await self.store.release(claim, retry_after=delay(claim.attempt), attempt=attempt)
 
     async def _park(self, claim: Claim, deliveries: Sequence[Delivery], error: Exception) -> None:
         text = f"{type(error).__name__}: {error}"
@@ -211,13 +245,10 @@ class Worker:
         asked = self.pulse.now()
         try:
             claims = await self.store.claim(free)
-        except StoreUnavailable:
-            logger.warning("the store is away")
+        except Exception as error:  # noqa: BLE001  a worker that ended here would leave the process idle
+            self._claims.refused(error)
             return ()
-        except Exception:
-            # A worker that ended here would leave the process alive and idle.
-            logger.exception("no lane could be claimed")
-            return ()
+        self._claims.over()
         if self.pulse.now() - asked <= self.pulse.pace.late_after:
             return claims
         # We were held up before the answer was read: these lanes may be somebody else's again.
@@ -227,6 +258,9 @@ class Worker:
 
     async def _pause(self) -> None:
         """Wait until something arrives, a lane becomes due, or it is time to look again."""
+        if self._claims.refusals:  # whatever is due can't be had
+            await self._rest(self._claims.rest)
+            return
         due = POLL_EVERY
         with contextlib.suppress(Exception):  # whatever is wrong with the store, claiming says it
             ahead = await self.store.next_due()
@@ -241,18 +275,17 @@ class Worker:
             if not self.pulse.is_fresh() and self._running:
                 # We were held up, or the store was away: our lanes may have been given to somebody else.
                 logger.warning("the beat is late by %.0f s: unfinished turns are dropped", self.beat_age)
-                await self._cancel(set(self._running))
+                await self._cancel(set(self._running), LATE)
             await self._beat()
 
     async def _beat(self) -> None:
         asked = self.pulse.now()
         try:
             await self.store.beat()
-        except StoreUnavailable:
-            logger.warning("no beat: the store is away")
-        except Exception:
-            logger.exception("no beat")
+        except Exception as error:  # noqa: BLE001  the next beat may be noted
+            self._pulses.refused(error)
         else:
+            self._pulses.over()
             self.pulse.note(asked)
 
     async def _sweeps(self) -> None:
@@ -264,7 +297,3 @@ class Worker:
             except Exception:
                 logger.exception("nothing was swept")
             await asyncio.sleep(SWEEP_EVERY)
-
-
-def _is_final(attempt: int, error: Exception) -> bool:
-    return attempt >= MOST_ATTEMPTS or (isinstance(error, Gone) and attempt > BELIEVE_GONE_AFTER)

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.engine.worker import MOST_ATTEMPTS, Worker
+from bot.engine.patience import MOST_ATTEMPTS
+from bot.engine.worker import Worker
 from bot.ports import Unavailable
 from tests.adapters.store.story import claim_one, delivery, owing, show
 

@@ -49,7 +49,11 @@ def one_kind_of_error() -> Iterator[None]:
         raise StoreUnavailable(str(error) or type(error).__name__) from error
 
 
+_OURS = frozenset({"22", "23", "42", "54"})
+"""Classes of errors: a value, a constraint, a statement, a limit of the database itself."""
+
+
 def _is_our_mistake(error: DBAPIError) -> bool:
     """A value or a statement that the database will never take."""
     state = getattr(error.orig, "sqlstate", None) or ""
-    return isinstance(error, IntegrityError | DataError | ProgrammingError) or state[:2] in {"22", "23", "42"}
+    return isinstance(error, IntegrityError | DataError | ProgrammingError) or state[:2] in _OURS
