@@ -9,6 +9,9 @@ import pytest
 
 from bot import wiring
 from bot.domain.escape import read_marker
+from bot.engine.pulse import Pace
+from bot.engine.weeks import Schedule
+from tests.journeys.test_crash import Server
 from tests.live import live_references
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
@@ -33,9 +36,9 @@ async def instance(town):
         yield made
 
 
-async def a_week(town, knowledge, pulls: int = 3) -> None:
+async def a_week(town, knowledge, pulls: int = 3, wednesday: datetime = WEDNESDAY) -> None:
     """So many pull requests are judged on Wednesday, all but the last rejected."""
-    at(town, WEDNESDAY)
+    at(town, wednesday)
     for number in range(pulls):
         pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
         town.later()
@@ -147,15 +150,26 @@ async def test_an_issue_whose_answer_was_lost_is_not_made_twice(town, knowledge)
 
 
 @pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
-async def test_two_instances_of_which_one_dies_tell_one_week(town, knowledge):
-    async with instance(town) as first:
-        await a_week(town, knowledge)
-        town.github.lose_answer("POST", "*/issues")
-        await first.week_clock.tick()
-        await town.github.until(lambda: issues(knowledge))
-        async with instance(town) as second:
-            first.worker.stop()
-            await second.week_clock.tick()
-            await town.github.until(lambda: town.github.comments_of(issues(knowledge)[0]))
-            await town.settled()
-    assert [len(town.github.comments_of(issue)) for issue in issues(knowledge)] == [1]
+async def test_two_instances_of_which_one_is_killed_tell_one_week(town, knowledge):
+    week = Schedule.of(wiring.default_rules()).latest_due(datetime.now(UTC))
+    async with wiring.running(town.settings, clock=town.clock, weekly=False) as early:
+        host, port = early.address
+        town.github.webhook_url, town.bot = f"http://{host}:{port}/webhook", early
+        await a_week(town, knowledge, wednesday=week.window(UTC).start + timedelta(days=2))
+    town.ahead = timedelta(0)
+    town.github.lose_answer("POST", "*/issues")
+    killed = Server(town)
+    await killed.start()
+    await town.github.until(lambda: issues(knowledge))
+    await killed.kill()
+    quick = Pace(beat_every=0.2, late_after=5.0, lease=1.0)
+    async with wiring.running(town.settings, pace=quick) as other:
+        town.bot = other
+        await town.github.until(lambda: town.github.comments_of(issues(knowledge)[0]))
+        await other.week_clock.tick()
+        await town.settled()
+    (issue,) = issues(knowledge)
+    assert [read_marker("WEEKLY-SUMMARY", each.body)["week"] for each in town.github.comments_of(issue)] == [
+        str(week)
+    ]
+    assert read_marker("WEEKLY-SUMMARY", issue.body)["week"] == str(week)
