@@ -52,6 +52,10 @@ def _rows(schema: dict[str, Any], path: str, node: dict[str, Any]) -> Iterator[t
     more = node.get("additionalProperties")
     if not inner and not isinstance(more, dict):
         yield path, node
+    # A list of objects: the keys of each of them.
+    entry = _resolved(schema, node.get("items", {}))
+    if entry.get("properties"):
+        yield from _rows(schema, f"{path}[]", entry)
     for key, value in inner.items():
         yield from _rows(schema, f"{path}.{key}", _resolved(schema, value))
     if isinstance(more, dict):
@@ -108,7 +112,8 @@ def commands() -> str:
     head = (
         NOTE.format(source="the modules of bot/cli")
         + "# Commands of the terminal\n\n"
-        + "`whetstone` and `python -m bot` are the same. Bad usage ends with exit code 2 and one clear line.\n\n"
+        + "`whetstone` and `python -m bot` are the same. Bad usage ends with exit code 2 and one clear line. "
+        + "`--version` prints the version, and `--help` after a command its use with an example.\n\n"
         + "| command | does |\n|---|---|\n"
     )
     known = cli.commands().values()

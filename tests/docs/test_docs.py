@@ -230,3 +230,88 @@ def test_every_table_of_the_store_is_documented():
 def test_the_page_for_validators_says_why_feedback_is_linted():  # row 2
     page = text("validators.md").partition("## Words that help")[2]
     assert ("94 %" in page, "`whetstone lint-feedback`" in page) == (True, True)
+
+
+def test_every_page_can_be_found_from_the_readme():
+    seen, todo = set(), [ROOT / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page not in seen and page.suffix == ".md":
+            seen.add(page)
+            links = [each["to"].partition("#")[0] for each in LINK.finditer(page.read_text(encoding="utf-8"))]
+            todo += [(page.parent / to).resolve() for to in links if to and "://" not in to]
+    assert [str(path.relative_to(ROOT)) for path in DOCS if path not in seen] == []
+
+
+def test_no_page_sends_its_reader_into_the_code():
+    """Who runs or meets the bot reads these; the architecture, the decisions and what is generated are for others."""
+    inside = {"architecture.md", "CHANGELOG.md", "dependencies.md", "scaling.md"}
+    shown = [
+        path for path in DOCS if path.name not in inside and path.parent.name not in {"adr", "reference"}
+    ]
+    assert [
+        path.name for path in shown if re.search(r"\bbot/[a-z_]+/[a-z_]+\.py", path.read_text("utf-8"))
+    ] == []
+
+
+@pytest.mark.parametrize("page", ["../README.md", "agents.md"])
+def test_the_words_of_the_agents_recipe_are_keys_of_what_its_command_prints(page):
+    recipe = text(page).partition("# The agent's recipe" if page == "../README.md" else "# For agents")[2]
+    words = [word for word in ("head", "verdict", "blocking") if f"`{word}`" in recipe]
+    marker = json.loads(
+        re.search(r"<!-- REJECTION: (\{.*?\}) -->", text("agents.md").replace("\n", " "))[1].replace("…", "")
+    )
+    assert (words, set(words) <= set(marker)) == (["head", "verdict", "blocking"], True)
+    assert re.search(r"whetstone comment [^\n]* --marker", recipe)
+
+
+def test_every_marker_of_ours_is_documented():
+    from bot.domain.announcement import Kind
+
+    words = {each.value for each in Kind}
+    for path in (ROOT / "bot").rglob("*.py"):
+        found = re.findall(
+            r"^(?:MARK|MARKER|WORD) = \"([A-Z-]+)\"", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+        words.update(found)
+    assert {"REJECTION", "ANSWER", "SUGGESTIONS", "ESCALATION"} <= words
+    assert sorted(word for word in words if f"| `{word}` |" not in text("agents.md")) == []
+
+
+def test_what_platforms_install_is_the_lock_and_the_locked_driver_of_postgresql():
+    listed = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    driver = listed.partition("-r requirements.lock\n")[2]
+    locked = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
+    assert driver.startswith("asyncpg==")
+    assert (f"\n{driver}" in locked, driver.count("==")) == (True, 1)
+    procfile = (ROOT / "Procfile").read_text(encoding="utf-8")
+    hook = ROOT / "bin" / "post_compile"
+    assert ("whetstone serve" in procfile, "\npip install --no-deps" in hook.read_text("utf-8")) == (
+        True,
+        True,
+    )
+    assert hook.stat().st_mode & 0o111
+
+
+def test_the_container_takes_what_is_named_and_installs_nothing_without_a_hash():
+    (recipe,) = (each.values[0] for each in fences("dockerfile"))
+    (ignored,) = (each.values[0] for each in fences("dockerignore"))
+    copied = [word for line in re.findall(r"^COPY (.*)", recipe, re.MULTILINE) for word in line.split()[:-1]]
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    assert [line[1:] for line in ignored.splitlines() if line.startswith("!")] == copied
+    assert ignored.startswith("*\n")
+    installs = re.findall(r"pip install (.*)", recipe)
+    assert [
+        "--require-hashes" in each or each.endswith("--no-deps --no-build-isolation .") for each in installs
+    ] == [
+        True,
+        True,
+    ]
+
+
+def test_where_a_list_has_keys_below_they_are_below():
+    rows = re.findall(
+        r"^\| `([^`]+)` \| list of keys as below", text("reference/configuration.md"), re.MULTILINE
+    )
+    assert rows
+    assert [row for row in rows if f"| `{row}[]." not in text("reference/configuration.md")] == []

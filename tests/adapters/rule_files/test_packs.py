@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bot.adapters.rule_files import load_pack, load_packs, rules_directory
+from bot.adapters.rule_files import load_config, load_pack, load_packs, merge, rules_directory
 from bot.domain.gates import Aspect, Gate, Severity, phrases_in
 from bot.domain.problems import RuleFileError
 
@@ -109,10 +109,10 @@ TWELVE = {
     ),
     "opsec_internal_deal_terms": (  # row 162
         "OPSEC",
-        "Claim contains internal LivingIP/Teleo deal terms",
+        "Claim contains internal deal terms",  # whose: the companies' names are the repository's config
         (
             "Never extract specific dollar amounts, valuations, equity percentages, "
-            "or deal terms for LivingIP/Teleo. General market data is fine."
+            "or deal terms of your own companies. General market data is fine."
         ),
         BLOCKING,
         False,
@@ -320,3 +320,21 @@ def test_a_pack_is_read_from_any_file(tmp_path):
             pack="house",
         )
     ]
+
+
+def test_a_gates_name_does_not_claim_that_all_is_well():
+    """It is read after [BLOCK]: "[BLOCK] Tests pass: At least one test fails" contradicts itself."""
+    claims = re.compile(
+        r"\b(pass(es)?|no|correct|reliable|mergeable|finished|existing|valid)\b", re.IGNORECASE
+    )
+    assert [gate.gate for gate in ALL if claims.search(gate.gate)] == []
+
+
+def test_a_repository_names_its_own_companies():  # row 162
+    document = rules_directory().parent / "docs" / "writing-gates.md"
+    (config,) = re.findall(
+        r"```yaml config\n([^`]*opsec_internal_deal_terms[^`]*)```", document.read_text("utf-8")
+    )
+    rules = merge(PACKS, repository=load_config(config, "whetstone.yml", PACKS))
+    gate = rules.gates.get("opsec_internal_deal_terms")
+    assert ("Acme" in gate.description, "Acme" in gate.fix, gate.severity) == (True, True, BLOCKING)
