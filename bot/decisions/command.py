@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
 
+from bot.decisions.answers import NOBODY, is_forgetting, joined, may_be_answered
 from bot.decisions.comment_verdicts import rejected_by_command
-from bot.decisions.orders import Order
+from bot.decisions.orders import Order, text_of
 from bot.decisions.selection import Asker, select_by_command
 from bot.domain import iterations as judged
 from bot.domain.choices import Permission
 from bot.domain.commands import asked as asks
 from bot.domain.commands.explain import explain_text
-from bot.domain.commands.permits import Giver, Permit, Sight, may_answer_bot, permit, sight
+from bot.domain.commands.permits import Giver, Permit, Sight, is_counted, permit, sight
 from bot.domain.commands.reading import WrongUse
 from bot.domain.commands.replies import (
     Stored,
@@ -49,6 +50,8 @@ class CommandFacts:
     """The giver's role in the repository."""
     replies: tuple[Replied, ...] = ()
     """What was answered in this thread before."""
+    said: tuple[Reply, ...] = ()
+    """What is answered there in this very turn."""
     subject: Account | None = None
     """Whose history is asked for."""
     history: History | None = None
@@ -61,7 +64,7 @@ class Outcome:
 
     pull_request: PullRequest
     reactions: tuple[Effect, ...] = ()
-    replies: tuple[Effect, ...] = ()
+    replies: tuple[Reply, ...] = ()
     memos: tuple[Memo, ...] = ()
 
     def after(self, other: Outcome) -> Outcome:
@@ -69,7 +72,7 @@ class Outcome:
         return Outcome(
             self.pull_request,
             (*other.reactions, *self.reactions),
-            (*other.replies, *self.replies),
+            joined((*other.replies, *self.replies)),
             (*other.memos, *self.memos),
         )
 
@@ -77,10 +80,11 @@ class Outcome:
 def decide(order: Order, pull_request: PullRequest, facts: CommandFacts, rules: Rules, site: Site) -> Outcome:
     """A face and at most one answer; nothing at all for whoever is not listened to."""
     ground = _Ground(order, pull_request, facts, rules, site)
-    allowed = permit(order.command, _giver(ground), by_author=rules.overrides.by_author)
-    if allowed is Permit.YES and order.account.bot and not _bot_may(ground):
+    giver = _giver(ground)
+    allowed = permit(order.command, giver, by_author=rules.overrides.by_author)
+    if is_counted(giver) and not may_be_answered(order, (*facts.replies, *facts.said), facts.now):
         allowed = Permit.IGNORED
-    if allowed is Permit.IGNORED or any(one.key == order.key for one in facts.replies):
+    if allowed is Permit.IGNORED or any(text_of(one.key) == order.text for one in facts.replies):
         return Outcome(pull_request)
     if allowed is Permit.NO:
         return _refused(ground)
@@ -252,11 +256,6 @@ def _permission(ground: _Ground) -> Permission | None:
     return Permission(role)
 
 
-def _bot_may(ground: _Ground) -> bool:
-    mine = [one.at for one in ground.facts.replies if one.account_id == ground.order.account.id]
-    return may_answer_bot(mine, ground.facts.now)
-
-
 def _react(ground: _Ground, face: Face) -> React:
     order = ground.order
     return React(ground.pull_request.repository, order.where, order.id, order.node_id, face)
@@ -273,7 +272,7 @@ def _answered(ground: _Ground, body: str, seen: React, *rulings: Ruling) -> Outc
         number=known.number,
         key=order.key,
         topic=order.topic,
-        account_id=order.account.id,
+        account_id=NOBODY if is_forgetting(order) else order.account.id,
         at=ground.facts.now,
         body=body,
         inline=order.inline,

@@ -49,6 +49,11 @@ class Order:
     """Of the text that it stands in."""
 
     @property
+    def text(self) -> str:
+        """The text that it stands in: `comment:81`."""
+        return text_of(self.key)
+
+    @property
     def command(self) -> Command:
         """Which command was meant."""
         return self.given.command
@@ -59,6 +64,11 @@ class Order:
         if isinstance(self.given, WrongUse):
             return f"{self.command.name}:wrong"
         return f"{self.command.name}:{self.given.asked!r}"
+
+
+def text_of(key: str) -> str:
+    """The text in which the command of this key stands."""
+    return key.rpartition("/")[0]
 
 
 def orders_in(events: Iterable[Event]) -> tuple[Order, ...]:

@@ -39,7 +39,7 @@ class Commands:
         facts = CommandFacts(await self.github.me(), now, replies=before)
         for order in orders:
             # GitHub's clock may be ahead of ours; the command is never from the future.
-            facts = replace(facts, now=max(now, order.at))
+            facts = replace(facts, now=max(now, order.at), said=outcome.replies)
             read = await self._facts(order, outcome.pull_request, rules, facts)
             outcome = decide(order, outcome.pull_request, read, rules, self.site).after(outcome)
         return outcome

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.decisions.answers import joined
 from bot.decisions.command import CommandFacts, Outcome, decide, open_tags
 from bot.decisions.orders import orders_in
 from bot.domain.commands.replies import Stored, forget_text, help_text
@@ -104,6 +105,81 @@ def test_a_bot_gets_one_answer_a_minute_and_ten_a_day(minutes_ago, answers):
     before = tuple(Replied(f"comment:{n}/0", "x", RIO.id, at(6 - ago)) for n, ago in enumerate(minutes_ago))
     outcome = decided("/feedback-help", RIO, role=None, replies=before)
     assert len(outcome.replies) == answers
+
+
+def earlier(by, minutes_ago, topic="x"):
+    return tuple(Replied(f"comment:{n}/0", topic, by.id, at(6 - ago)) for n, ago in enumerate(minutes_ago))
+
+
+TOO_MANY = [60 + n for n in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("role", "minutes_ago", "listened_to"),
+    [
+        ("read", [], True),
+        ("read", [0.5], False),
+        ("read", [2], True),
+        ("read", TOO_MANY, False),
+        (None, [0.5], False),
+        ("triage", [0.5], True),
+        ("write", TOO_MANY, True),
+    ],
+)
+def test_who_only_looks_on_gets_one_answer_a_minute_and_ten_a_day(role, minutes_ago, listened_to):
+    outcome = decided("/feedback-help", role=role, replies=earlier(BOB, minutes_ago))
+    assert (len(outcome.reactions), len(outcome.replies)) == ((1, 1) if listened_to else (0, 0))
+
+
+def test_neither_the_author_nor_another_pays_for_an_onlooker():
+    before = earlier(BOB, [0.5])
+    mine = replace(REJECTED, author=BOB)
+    assert len(decided("/feedback-help", known=mine, role="read", replies=before).replies) == 1
+    assert len(decided("/feedback-help", ALICE, role="read", replies=before).replies) == 1
+
+
+def test_not_even_a_refusal_is_shown_to_an_onlooker_who_asks_too_often():
+    said = "/feedback-dismiss date_errors reason: it is right"
+    assert decided(said, role="read", replies=earlier(BOB, [0.5])) == Outcome(REJECTED)
+
+
+def test_what_is_answered_in_the_same_turn_counts_too():
+    said = (Reply(REPOSITORY, 212, "comment:80/0", "x", BOB.id, at(6), "x"),)
+    assert decided("/feedback-help", role="read", said=said) == Outcome(REJECTED)
+    same = (replace(said[0], key="comment:81/1"),)
+    assert len(decided("/feedback-help", role="read", said=same).replies) == 1
+
+
+def test_forgetting_is_not_put_off_by_the_question_before_it_and_begins_no_count_anew():
+    stored = Stored(commands=1)
+    outcome = decided("/feedback-forget confirm", role="read", stored=stored, replies=earlier(BOB, [0.5]))
+    (answer,) = outcome.replies
+    told = (Replied("comment:80/0", answer.topic, answer.account_id, at(5.5)),)
+    assert (len(outcome.memos), answer.account_id) == (1, 0)
+    for again in ("/feedback-forget confirm", "/feedback-help"):
+        assert decided(again, role="read", stored=stored, replies=told) == Outcome(REJECTED)
+
+
+def test_several_commands_of_one_comment_get_one_answer():
+    outcome = Outcome(REJECTED)
+    body = "/feedback-help\n/feedback-explain date_errors\n/feedback-export"
+    seen = CommentSeen("created", REPOSITORY, 212, 81, BOB, BOB, body, at(5), at(5), "")
+    apart = []
+    for one in orders_in([seen]):
+        read = CommandFacts(ME, at(6), role="read", said=outcome.replies)
+        done = decide(one, REJECTED, read, RULES, SITE)
+        apart += done.replies
+        outcome = done.after(outcome)
+    (answer,) = outcome.replies
+    assert (answer.key, answer.account_id) == (KEY, BOB.id)
+    assert answer.body == "\n\n---\n\n".join(one.body.rstrip() for one in apart) + "\n"
+    before = (Replied(KEY, answer.topic, BOB.id, at(6)),)
+    assert decided("/feedback-help", replies=before) == Outcome(REJECTED)
+
+
+def test_answers_that_do_not_fit_into_one_comment_stay_apart():
+    long = [Reply(REPOSITORY, 212, f"comment:81/{n}", "x", BOB.id, at(6), "x" * 40_000) for n in range(2)]
+    assert joined(long) == tuple(long)
 
 
 def test_everybody_reads_what_is_public_and_nobody_else_what_is_private():

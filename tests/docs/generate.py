@@ -163,7 +163,9 @@ def slash_commands() -> str:
         + "# Slash commands\n\n"
         + "At the start of a line in a new comment, review or inline comment of a pull request; not in quotes or code. "
         + "The bot shows 👀 at once and answers once, in that thread. Wrong use is answered with the right use; "
-        + "without the permission there is 😕 and no answer.\n\n"
+        + "without the permission there is 😕 and no answer. Several commands of one comment get one answer.\n\n"
+        + "A bot, and whoever has less than `triage` and did not open the pull request, gets one answer a minute and "
+        + "ten a day in a thread; beyond that nothing happens, not even a face.\n\n"
         + "| command | does | who |\n|---|---|---|\n"
     )
     rows = "".join(

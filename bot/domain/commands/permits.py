@@ -11,9 +11,9 @@ from bot.domain.choices import Permission
 from bot.domain.commands.command import Command
 
 PAUSE = timedelta(minutes=1)
-"""Between two answers to a bot in a thread."""
+"""Between two answers in a thread to one whose answers are counted."""
 A_DAY = 10
-"""Answers to a bot in a thread."""
+"""Answers in a thread to one whose answers are counted."""
 
 
 class Permit(StrEnum):
@@ -23,7 +23,7 @@ class Permit(StrEnum):
     NO = "no"
     """The commenter may not: a puzzled face, and no reply."""
     IGNORED = "ignored"
-    """No reaction either, so that bots can't keep each other busy."""
+    """No reaction either, so that nobody can keep the bot busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,14 @@ def permit(command: Command, giver: Giver, *, by_author: bool = False) -> Permit
     return Permit.YES if may or (giver.is_bot and who.least is Permission.READ) else Permit.NO
 
 
-def may_answer_bot(answers: Sequence[datetime], now: datetime) -> bool:
-    """Whether a bot gets another answer in this thread, after those that it had."""
+def is_counted(giver: Giver) -> bool:
+    """Whether the answers are counted: a bot's, and those of people who only look on."""
+    looks_on = giver.role is None or not giver.role.is_at_least(Permission.TRIAGE)
+    return giver.is_bot or (looks_on and not giver.is_author)
+
+
+def may_answer(answers: Sequence[datetime], now: datetime) -> bool:
+    """Whether there is another answer in this thread, after those that there were."""
     today = [answer for answer in answers if answer > now - timedelta(days=1)]
     return len(today) < A_DAY and all(answer <= now - PAUSE for answer in today)
 

@@ -12,7 +12,7 @@ from bot.domain.gates import nearest
 from bot.domain.prose import Kind, mask
 
 MOST = 3
-"""Commands of one comment that are answered; each is a comment of ours."""
+"""Commands of one comment that are answered."""
 
 _SHARED = 5
 """Letters at the beginning by which a longer slip is still known: `explane`, `selection`."""

@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.choices import Permission
 from bot.domain.commands.catalogue import COMMANDS, command_named
-from bot.domain.commands.permits import Giver, Permit, Sight, may_answer_bot, permit, sight
+from bot.domain.commands.permits import Giver, Permit, Sight, is_counted, may_answer, permit, sight
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 READER = Giver(Permission.READ)
@@ -73,9 +73,25 @@ def test_without_the_permission_a_person_gets_a_face_and_a_bot_nothing():
         (tuple(range(1441, 1541, 10)), True),
     ],
 )
-def test_a_bot_gets_one_answer_a_minute_and_ten_a_day(minutes_ago, may):
+def test_one_whose_answers_are_counted_gets_one_a_minute_and_ten_a_day(minutes_ago, may):
     answers = [NOW - timedelta(minutes=minutes) for minutes in minutes_ago]
-    assert may_answer_bot(answers, NOW) is may
+    assert may_answer(answers, NOW) is may
+
+
+@pytest.mark.parametrize(
+    ("giver", "counted"),
+    [
+        (READER, True),
+        (Giver(None), True),
+        (AGENT, True),
+        (AUTHOR, False),
+        (Giver(None, is_author=True), False),
+        (Giver(Permission.TRIAGE), False),
+        (WRITER, False),
+    ],
+)
+def test_answers_are_counted_for_bots_and_for_people_who_only_look_on(giver, counted):
+    assert is_counted(giver) is counted
 
 
 @pytest.mark.parametrize(
