@@ -16,7 +16,6 @@ from sqlalchemy import Engine, create_engine, event
 
 from bot.adapters.store.database import COMMAND_SECONDS, one_kind_of_error
 from bot.adapters.store.transaction import Clock, Result, Transaction, Work
-from bot.ports import StoreUnavailable
 
 READERS = 4
 TOGETHER = 64
@@ -86,14 +85,13 @@ class SqliteDatabase:
         if not batch:
             return  # done with the one before
         try:
-            results = self._run(self._writer, lambda together: [each.work(together) for each in batch])
-            outcomes = [_Outcome(result) for result in results]
-        except StoreUnavailable as away:
-            outcomes = [_Outcome(error=away)] * len(batch)
-        except Exception:  # noqa: BLE001  whose it is shows below
-            # One that fails takes back what all did, so each gets a transaction of its own. That is
-            # rare; a savepoint for each, all the time, costs as much as what most of them do.
+            outcomes = self._run(self._writer, partial(_together, batch))
+        except _OneFailed:
+            # It takes back what all did, so each gets a transaction of its own. That is rare; a
+            # savepoint for each, all the time, costs as much as what most of them do.
             outcomes = [self._alone(each.work) for each in batch]
+        except Exception as error:  # noqa: BLE001  nothing was committed, and each has to know
+            outcomes = [_Outcome(error=error)] * len(batch)
         loop.call_soon_threadsafe(_answer_all, batch, outcomes)
 
     def _alone(self, work: Work[Any]) -> _Outcome:
@@ -105,6 +103,17 @@ class SqliteDatabase:
     def _run(self, engine: Engine, work: Work[Result]) -> Result:
         with one_kind_of_error(), engine.begin() as connection:
             return work(Transaction(connection, self._clock))
+
+
+class _OneFailed(Exception):
+    """Of several that share a transaction."""
+
+
+def _together(batch: list[_Waiting], transaction: Transaction) -> list[_Outcome]:
+    try:
+        return [_Outcome(each.work(transaction)) for each in batch]
+    except Exception as error:
+        raise _OneFailed from error
 
 
 def _answer_all(batch: list[_Waiting], outcomes: list[_Outcome]) -> None:
