@@ -117,9 +117,9 @@ async def acknowledgements(github: Standin, pid: int, url: str) -> tuple[float, 
             writer.write(request)
             head = await reader.readuntil(b"\r\n\r\n")
             length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-            await reader.readexactly(length)
+            answer = await reader.readexactly(length)
             if not head.startswith(b"HTTP/1.1 202"):
-                raise SystemExit(f"not acknowledged: {head[:40]!r}")
+                raise SystemExit(f"not acknowledged: {answer.decode()}")
             took.append(time.perf_counter() - begun)
         writer.close()
 
