@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import heapq
 import posixpath
 import unicodedata
 from collections.abc import Collection, Iterable
@@ -22,7 +23,9 @@ _SECRET = re2.compile(
 )
 _CODE = "py pyi js jsx mjs cjs ts tsx go rs java kt c h cc cpp hpp cs rb php swift scala md mdx rst html css"
 _CODE_SUFFIXES = frozenset(_CODE.split())
-_MOST_COMPARED = 10_000
+_MOST_LOOKED_AT = 10_000
+MOST_COMPARED = 200
+"""Paths that are compared letter by letter: ten thousand would take seconds for one claim."""
 _CLOSE = 0.75
 
 
@@ -53,12 +56,27 @@ def nearest_path(path: str, known: Collection[str]) -> str | None:
         return min(same)
     moved = [each for each in candidates if _skeleton(posixpath.basename(each)) == name]
     if moved:
-        return max(sorted(moved), key=lambda each: _alike(each, path))
+        return max(likeliest(path, moved), key=lambda each: _alike(each, path))
     suffix = posixpath.splitext(name)[1]
-    close = difflib.get_close_matches(
-        path, [each for each in candidates if posixpath.splitext(each)[1] == suffix], n=1, cutoff=_CLOSE
-    )
+    alike = [each for each in candidates if posixpath.splitext(each)[1] == suffix]
+    close = difflib.get_close_matches(path, likeliest(path, alike), n=1, cutoff=_CLOSE)
     return close[0] if close else None
+
+
+def likeliest(path: str, candidates: Collection[str]) -> list[str]:
+    """The candidates worth comparing, sorted: by shared folders and name, and by letters and length."""
+    if len(candidates) <= MOST_COMPARED:
+        return sorted(candidates)
+    parts, letters, length = set(path.split("/")), set(path), len(path)
+
+    def unlike(each: str) -> int:
+        return len(letters.symmetric_difference(each)) + abs(len(each) - length)
+
+    rated = [(-len(parts.intersection(each.split("/"))), unlike(each), each) for each in candidates]
+    half = MOST_COMPARED // 2
+    by_parts = heapq.nsmallest(half, rated)
+    by_letters = heapq.nsmallest(half, rated, key=lambda one: (one[1], one[0], one[2]))
+    return sorted({each for *_, each in (*by_parts, *by_letters)})
 
 
 def differs_in_looks_only(path: str, other: str) -> bool:
@@ -68,7 +86,7 @@ def differs_in_looks_only(path: str, other: str) -> bool:
 
 def _some(known: Collection[str]) -> list[str]:
     # A tree of 100,000 files would take seconds; the first ones stand for the rest.
-    return sorted(known) if len(known) <= _MOST_COMPARED else sorted(known)[:_MOST_COMPARED]
+    return sorted(known)[:_MOST_LOOKED_AT]
 
 
 def _alike(one: str, other: str) -> float:

@@ -2,7 +2,14 @@
 
 import pytest
 
-from bot.domain.grounding.paths import differs_in_looks_only, is_inside, is_secret, nearest_path
+from bot.domain.grounding.paths import (
+    MOST_COMPARED,
+    differs_in_looks_only,
+    is_inside,
+    is_secret,
+    likeliest,
+    nearest_path,
+)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +97,32 @@ def test_the_nearest_name_is_offered(path, nearest):
 def test_the_nearest_of_a_hundred_thousand_files_is_found_in_time():
     many = {f"src/module{number}/file{number}.py" for number in range(100_000)}
     assert nearest_path("src/module7/file7.pyi", many) is None
+
+
+WORDS = ("services", "payments", "internal", "adapters", "handlers", "checkout", "customer", "tests")
+LARGE = tuple(
+    f"{top}/{middle}/{low}/{number}/{name}.ts"
+    for top in WORDS
+    for middle in WORDS
+    for low in WORDS
+    for number, name in enumerate(("index", "view_model", "formatting", "validation"))
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "nearest"),
+    [
+        ("tests/payments/customer/2/formating.ts", "tests/payments/customer/2/formatting.ts"),
+        ("tests/payments/customer/formatting.ts", "tests/payments/customer/2/formatting.ts"),
+        ("tests/payment/custmer/3/validatoin.ts", "tests/payments/customer/3/validation.ts"),
+        ("checkout/handler/tests/1/viewmodel.ts", "checkout/handlers/tests/1/view_model.ts"),
+        ("handlers/adapters/index.ts", "handlers/adapters/tests/0/index.ts"),
+        ("docs/nothing/like-that.ts", None),
+    ],
+)
+def test_in_a_large_repository_a_few_are_compared_and_the_nearest_is_among_them(path, nearest):
+    assert nearest_path(path, LARGE) == nearest
+    assert len(likeliest(path, LARGE)) <= MOST_COMPARED < len(LARGE)
 
 
 def test_letters_of_another_alphabet_are_told():
