@@ -12,7 +12,7 @@ from sqlalchemy import select
 from bot.adapters.store.memory_schema import forgotten
 from bot.adapters.store.transaction import Transaction, moment
 from bot.domain.memory import Record
-from bot.domain.model import GHOST, Item, PullRequest, Validator, Verdict
+from bot.domain.model import GHOST, Item, PullRequest, Verdict
 from bot.domain.override import Audit, Override
 from bot.domain.ruling import Ruling
 from bot.domain.tracked import Observation
@@ -26,15 +26,25 @@ def forgotten_in(transaction: Transaction, repository_id: int) -> dict[int, date
     return {row.account_id: moment(row.at) for row in transaction.execute(rows)}
 
 
+def is_from(verdict: Verdict, who: int) -> bool:
+    """Whether this account gave the verdict: in a review, by a label or a status, or over HTTP."""
+    return _speaks(verdict.validator.key, who) or verdict.account_id == who
+
+
+def signs(who: int) -> tuple[str, ...]:
+    """What the text of every record has, as patterns, in which `is_from` may hold."""
+    keys = (f'"user:{who}"', f'"validation:{who}"', f'"validation:{who}:')
+    numbers = (f'"account_id":{who},', f'"account_id":{who}}}')
+    return tuple(f"%{each}%" for each in (*keys, *numbers))
+
+
 def anonymous(known: Known, who: int, until: datetime) -> Known:
     """What is known, without the name of this account on anything that it did up to then."""
     is_theirs = known.author.id == who and known.created_at <= until
     # The same for one person in one thread, so that their last word stays their last; no other use.
     mark = hashlib.sha256(f"{known.number}:{known.created_at.isoformat()}:{who}".encode()).hexdigest()[:12]
     verdicts = tuple(
-        _unsigned(verdict, f"forgotten:{mark}")
-        if verdict.validator.key == f"user:{who}" and verdict.at <= until
-        else verdict
+        _unsigned(verdict, f"forgotten:{mark}") if is_from(verdict, who) and verdict.at <= until else verdict
         for verdict in known.verdicts
     )
     nameless = replace(known, author=GHOST if is_theirs else known.author, verdicts=verdicts)
@@ -53,7 +63,7 @@ def without_acts(known: PullRequest, who: int, until: datetime, login: str = "")
         audits=tuple(map(acts.unnamed, known.audits)),
         rulings=tuple(map(acts.unnamed, known.rulings)),
         grounding=tuple(
-            entry for entry in known.grounding if entry.validator != f"user:{who}" or entry.at > until
+            entry for entry in known.grounding if not _speaks(entry.validator, who) or entry.at > until
         ),
         tracked=tuple(
             replace(each, observations=tuple(map(acts.unobserved, each.observations)))
@@ -78,17 +88,31 @@ class _Acts:
         return replace(act, by=GHOST.login, by_id=0, reason="") if theirs and act.at <= self.until else act
 
     def unobserved(self, seen: Observation) -> Observation:
-        key = f"user:{self.who}"
-        if seen.at > self.until or key not in (seen.author, seen.reviewer):
+        named = seen.author, seen.reviewer
+        if seen.at > self.until or not any(_speaks(each, self.who) for each in named):
             return seen
-        author, reviewer = ("" if each == key else each for each in (seen.author, seen.reviewer))
+        author, reviewer = ("" if _speaks(each, self.who) else each for each in named)
         return replace(seen, author=author, reviewer=reviewer)
 
 
+def _speaks(key: str, who: int) -> bool:
+    """Whether the voice of this key is the account's own."""
+    voice, _, rest = key.partition(":")
+    return voice in {"user", "validation"} and rest.partition(":")[0] == str(who)
+
+
 def _unsigned(verdict: Verdict, key: str) -> Verdict:
+    validator, (voice, _, rest) = verdict.validator, verdict.validator.key.partition(":")
+    if voice not in {"user", "validation", "label"}:
+        return replace(verdict, account="", account_id=0)  # a check's words are nobody's
+    if voice == "validation":
+        key = f"{key}:validation:{rest.partition(':')[2]}"  # still another voice than their review
+    if voice == "label":
+        key = validator.key  # the label may still be taken off
+    nobody = replace(validator, key=key, name=validator.name if validator.check else GHOST.login)
     wordless = tuple(
         Item(item.tag, place=item.place, inferred=item.inferred, aspect=item.aspect, severity=item.severity)
         for item in verdict.items
     )
-    unsigned = replace(verdict, validator=Validator(key, GHOST.login), items=wordless)
+    unsigned = replace(verdict, validator=nobody, items=wordless, account="", account_id=0)
     return replace(unsigned, url="", body_hash="", said="")

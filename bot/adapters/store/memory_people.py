@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, or_, selec
 
 from bot.adapters.store.codec import decode, encode, encode_record
 from bot.adapters.store.configs import config
-from bot.adapters.store.memory_names import anonymous, forgotten_in, without_acts
+from bot.adapters.store.memory_names import anonymous, forgotten_in, is_from, signs, without_acts
 from bot.adapters.store.memory_schema import (
     OF_A_REPOSITORY,
     audit,
@@ -33,7 +33,6 @@ from bot.domain.model import PullRequest, Verdict
 
 def stored(transaction: Transaction, repository_id: int, account_id: int) -> Stored:
     """How much is stored about somebody in a repository."""
-    given = f'"user:{account_id}"'
     rows = transaction.execute(select(record.c.record).where(_judged_by(repository_id, account_id))).scalars()
     pull_requests = _count(
         transaction, record.c.repository_id == repository_id, record.c.author_id == account_id
@@ -44,7 +43,7 @@ def stored(transaction: Transaction, repository_id: int, account_id: int) -> Sto
     )
     return Stored(
         pull_requests=pull_requests,
-        verdicts=sum(text.count(given) for text in rows),
+        verdicts=sum(is_from(each, account_id) for text in rows for each in decode(text, Record).verdicts),
         commands=_count(transaction, *asked),
     )
 
@@ -63,7 +62,7 @@ def export(transaction: Transaction, repository_id: int, account_id: int) -> dic
         "verdicts": [
             {"number": row.number, **verdict}
             for row in transaction.execute(judged)
-            for verdict in _given(msgspec.json.decode(row.record), f"user:{account_id}")
+            for verdict in _given(row.record, account_id)
         ],
         "commands": [
             {"topic": row.topic, "at": moment(row.at).isoformat()} for row in transaction.execute(commands)
@@ -81,11 +80,12 @@ def _own(text: str) -> dict[str, Any]:
     return known
 
 
-def _given(known: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:
+def _given(text: str, who: int) -> Iterator[dict[str, Any]]:
     """The verdicts of somebody, each with how it was put, in numbers (null where it had no words)."""
+    known = msgspec.json.decode(text)
     stated = {each["verdict"]: each for each in known.get("stated", ())}
-    for verdict in known["verdicts"]:
-        if verdict["validator"]["key"] == key:
+    for verdict, said in zip(known["verdicts"], decode(text, Record).verdicts, strict=True):
+        if is_from(said, who):
             put = {name: value for name, value in stated.get(verdict["id"], {}).items() if name != "verdict"}
             yield {**verdict, "stated": put or None}
 
@@ -139,8 +139,8 @@ def lanes_of(lane: ColumnElement[str], repository_id: int) -> ColumnElement[bool
 
 
 def _judged_by(repository_id: int, account_id: int) -> ColumnElement[bool]:
-    key = f'%"user:{account_id}"%'
-    return and_(record.c.repository_id == repository_id, record.c.record.like(key))
+    about = or_(*(record.c.record.like(sign) for sign in signs(account_id)))
+    return and_(record.c.repository_id == repository_id, about)
 
 
 def _anonymise_records(transaction: Transaction, asked: Forget) -> None:
@@ -157,8 +157,8 @@ def _anonymise_closed(transaction: Transaction, asked: Forget) -> None:
     """An open pull request is still worked on, and needs to know whose it is; a closed one does not."""
     where, who = asked.repository_id, asked.account_id
     kept = cast(pull_request.c.record, Text)
-    signs = (f'%"user:{who}"%', f'%"by_id":{who},%', f'%"by_id":{who}}}%', f'%"by":"{asked.login}"%')
-    about = or_(pull_request.c.author_id == who, *(kept.like(sign) for sign in signs))
+    acts = (f'%"by_id":{who},%', f'%"by_id":{who}}}%', f'%"by":"{asked.login}"%')
+    about = or_(pull_request.c.author_id == who, *(kept.like(sign) for sign in (*signs(who), *acts)))
     closed = and_(pull_request.c.repository_id == where, pull_request.c.open.is_(False), about)
     rows = transaction.execute(select(pull_request.c.lane, pull_request.c.record).where(closed)).all()
     for row in rows:

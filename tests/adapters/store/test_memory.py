@@ -138,6 +138,44 @@ async def test_a_reviewer_gets_the_numbers_of_their_verdicts_and_has_them_forgot
     assert (await store.memory.export(HERE.id, 1))["verdicts"] == []
 
 
+@pytest.mark.parametrize(
+    ("voice", "left"),
+    [
+        (Validator("label:date_errors", "carol"), Validator("label:date_errors", "ghost")),
+        (Validator("validation:8", "carol"), None),
+        (
+            Validator("validation:8:ruff", "ruff", bot=True, check=True),
+            None,
+        ),
+        (
+            Validator("check:ci/legal", "ci/legal", bot=True, check=True),
+            Validator("check:ci/legal", "ci/legal", bot=True, check=True),
+        ),
+    ],
+    ids=["label", "over HTTP", "linter over HTTP", "status"],
+)
+async def test_whatever_way_somebody_judged_is_theirs_to_see_and_to_have_forgotten(store, voice, left):
+    said = Verdict("x:1", voice, Stance.REJECTS, START, "abc", (Item("date_errors"),), account_id=8)
+    other = replace(said, id="x:2", validator=Validator("user:80", "dora"), account_id=80)
+    closed = replace(
+        generated(1, random.Random(3)), verdicts=(said, other), open=False, closed_at=START, merged=False
+    )
+    await kept(store, closed)
+    exported = await store.memory.export(HERE.id, 8)
+    assert [each["id"] for each in exported["verdicts"]] == ["x:1"]
+    assert (await store.memory.stored(HERE.id, 8)).verdicts == 1
+    await kept(store, generated(2, random.Random(1), THERE), memos=(Forget(HERE.id, 8, "carol", START, "k"),))
+    (found,) = await store.memory.records(HERE.id, START - timedelta(days=900))
+    known = await store.load(f"pr:{HERE.id}:1")
+    for one in (found, known):
+        assert one.verdicts[1].validator == other.validator
+        assert left is None or one.verdicts[0].validator == left
+        assert (one.verdicts[0].account, one.verdicts[0].account_id) == ("", 0)
+        assert "carol" not in repr(one)
+        assert "validation:8" not in repr(one)
+    assert (await store.memory.stored(HERE.id, 8)).is_nothing
+
+
 async def test_an_author_is_found_by_any_spelling_of_the_login(store):
     known = generated(1, random.Random(3))
     await kept(store, replace(known, author=Account(9, "Rio_Agent[bot]", bot=True), merged=True))
