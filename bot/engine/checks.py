@@ -55,8 +55,18 @@ class Checks:
             await self.github.update_check_run(repository, known.id, said, link)
         else:
             await self.store.sending(claim, row)
-            await self.github.create_check_run(repository, said, link)
+            await self._create(repository, said, link)
         await self.store.sent(claim, row, None, ())
+
+    async def _create(self, repository: Repository, said: CheckText, link: str) -> None:
+        try:
+            await self.github.create_check_run(repository, said, link)
+        except Refused as refusal:
+            if not said.annotations:
+                raise
+            # A check may be required: what it says of the whole matters more than where.
+            logger.warning("a check run is written without its places: %s", refusal)
+            await self.github.create_check_run(repository, replace(said, annotations=()), link)
 
     async def _review(self, effect: Suggest) -> None:
         await self.github.create_review(

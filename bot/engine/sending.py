@@ -40,6 +40,9 @@ from bot.ports import (
 BELIEVE_GONE_AFTER = 4
 """Attempts after which a 404 is no longer GitHub being slow to show a thing."""
 
+BELIEVE_REFUSED_AFTER = 3
+"""Attempts after which a refusal is no longer a passing one, as of an address list or a race."""
+
 BELIEVE_DELETED_AFTER = 2
 """Attempts after which a comment of ours that is not found was deleted, though nobody told us so."""
 
@@ -65,7 +68,10 @@ class Sender:
                     raise
                 left = away  # tidying up holds up nothing that somebody waits for
             except (Forbidden, Refused) as refusal:
-                await self._give_up(claim, row, refusal)
+                if claim.attempt >= BELIEVE_REFUSED_AFTER or _is_lasting(refusal):
+                    await self._give_up(claim, row, refusal)
+                else:
+                    left = Unavailable(str(refusal))  # it may be this row's trouble alone
             except Gone as missing:
                 if claim.attempt < BELIEVE_GONE_AFTER:
                     raise Unavailable(str(missing)) from missing
@@ -80,7 +86,7 @@ class Sender:
         logger.warning(
             "GitHub refused a write", extra={"lane": claim.lane, "target": row.target, "reason": str(reason)}
         )
-        await self.store.sent(claim, row, None, ())
+        await self.store.given_up(claim, row)
 
     async def _still_ours(self, effect: Effect) -> None:
         """Raise `NotYet` where the repository is no longer the installation's that was refused."""
@@ -197,6 +203,14 @@ class Sender:
             await self.github.minimise(effect.repository, effect.node_id)
         except Gone:
             return  # somebody deleted it: it is out of the way
+
+
+def _is_lasting(refusal: Forbidden | Refused) -> bool:
+    """Whether GitHub gave a reason that no second attempt will change."""
+    if isinstance(refusal, Refused):
+        return False
+    said = str(refusal).lower()
+    return refusal.permission is not None or "locked" in said or "archived" in said
 
 
 def _sticky(effect: ShowComment, posted: PostedComment, now: datetime) -> Sticky:

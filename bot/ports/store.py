@@ -261,6 +261,10 @@ class Store(Inbox, Protocol):
         """The row is done: forget it, remember the sticky comment, owe what follows from it."""
         ...
 
+    async def given_up(self, claim: Claim, row: OutboxRow) -> None:
+        """GitHub does not take the row: forget it, and that it is shown, so that it is owed again later."""
+        ...
+
     @property
     def memory(self) -> Memory:
         """What is remembered beyond one pull request."""

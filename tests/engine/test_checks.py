@@ -1,12 +1,13 @@
 """A check run or a suggestion whose answer was lost is there once, not twice."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from bot.adapters.github import AppKey, connect
 from bot.domain.check_effects import ShowCheck, Suggest
-from bot.domain.check_runs import CheckText, Conclusion
+from bot.domain.check_runs import Annotation, CheckText, Conclusion
 from bot.domain.model import Repository
 from bot.domain.suggestions import Suggestion, commentable_lines
 from bot.engine.checks import Checks
@@ -104,6 +105,16 @@ async def test_the_same_places_are_an_update_and_others_a_new_run(checks, place,
         effect = shown(repository, pull, title, places)
         await checks.show(CLAIM, row(effect), effect, None)
     assert [run.title for run in place.check_runs.values()] == ["Two", "Three"]
+
+
+async def test_a_check_run_whose_places_are_refused_is_written_without_them(
+    github, checks, place, repository, pull
+):
+    told = replace(shown(repository, pull).said, annotations=(Annotation("a.md", 1, 1, "m", "t", "failure"),))
+    effect = ShowCheck(repository, told)
+    github.fail("POST", "*/check-runs", status=422)
+    await checks.show(CLAIM, row(effect), effect, None)
+    assert [(run.title, run.annotations) for run in place.check_runs.values()] == [("Rejected", [])]
 
 
 async def test_suggestions_whose_answer_was_lost_are_not_sent_again(github, checks, store, repository, pull):

@@ -63,7 +63,7 @@ class Refusals:
                 return self._forbidden(asked, answer, said, message)
             case 404 | 410:
                 return Gone(message)
-            case status if 400 <= status < 500:
+            case status if 400 <= status < 500 and not _is_passing(asked, status):
                 return Refused(message)
             case _:
                 return Unavailable(message)
@@ -112,6 +112,12 @@ class Refusals:
         self.strikes[asked.installation_id] = strikes + 1
         guess: timedelta = _FIRST_GUESS * 2 ** min(strikes, 10)
         return now + min(guess, _LAST_GUESS)
+
+
+def _is_passing(asked: Asked, status: int) -> bool:
+    """Whether a refusal means "not now": too slow, a race with another write, or not for this connection."""
+    # A read of an empty repository is a conflict that lasts.
+    return status in {408, 421, 425} or (status == 409 and not asked.what.startswith("GET "))
 
 
 def unreached(error: Exception) -> str:

@@ -123,6 +123,10 @@ class SqlStore:
         """The row is done: forget it, remember the sticky comment, owe what follows from it."""
         await self._holding(claim, lambda transaction: turns.sent(transaction, row, sticky, then))
 
+    async def given_up(self, claim: Claim, row: OutboxRow) -> None:
+        """GitHub does not take the row: forget it, and that it is shown."""
+        await self._holding(claim, lambda transaction: turns.given_up(transaction, row))
+
     async def replied(
         self, claim: Claim, row: OutboxRow, posted: PostedComment, then: tuple[Effect, ...]
     ) -> None:

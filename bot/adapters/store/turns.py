@@ -23,6 +23,7 @@ from bot.adapters.store.transaction import Transaction
 from bot.domain.effects import Effect, Withdraw
 from bot.domain.memos import RepositoryGained, RepositorySeen
 from bot.domain.model import Sticky
+from bot.domain.owing import not_shown
 from bot.domain.thread_effects import Reply
 from bot.ports import Claim, Delivery, OutboxRow, PostedComment, Turn
 
@@ -89,6 +90,14 @@ def sent(transaction: Transaction, row: OutboxRow, sticky: Sticky | None, then: 
         records.remember(transaction, row.lane, sticky)
     if then:
         outbox.owe(transaction, row.lane, then)
+
+
+def given_up(transaction: Transaction, row: OutboxRow) -> None:
+    """The row is owed no longer, and what it should have shown is not recorded as shown."""
+    known = records.load(transaction, row.lane)
+    if known is not None and (honest := not_shown(known, row.effect)) != known:
+        records.save(transaction, row.lane, honest)
+    outbox.forget(transaction, row)
 
 
 def replied(

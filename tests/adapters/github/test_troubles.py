@@ -85,7 +85,7 @@ async def test_no_answer_in_time_is_unavailable(keys, clock, standin, pull, repo
     standin.hang("GET", "*/reviews")
     key = AppKey(4242, keys.private_pem)
     async with connect(key, standin.api_url, standin.graphql_url, now=clock, seconds=0.2) as client:
-        with pytest.raises(Unavailable, match="Timeout"):
+        with pytest.raises(Unavailable, match="no answer in time"):
             await client.reviews(repository, pull.number)
 
 
@@ -137,6 +137,15 @@ async def test_what_github_will_not_is_refused_with_its_words(standin, reviews, 
     standin.fail("GET", "*/reviews", status=status, body=body)
     with pytest.raises(Refused, match="Validation Failed: body is too long"):
         await reviews()
+
+
+@pytest.mark.parametrize("status", [408, 409, 421, 425])
+async def test_a_write_that_meets_a_passing_refusal_may_be_tried_again(
+    client, standin, pull, repository, status
+):
+    standin.fail("POST", "*/comments", status=status)
+    with pytest.raises(Unavailable):
+        await client.create_comment(repository, pull.number, "words")
 
 
 async def test_a_permission_that_was_not_granted_is_named(client, standin, pull, repository, place):

@@ -10,11 +10,13 @@ from bot.adapters.store import open_store
 from bot.adapters.store.address import address
 from bot.adapters.store.opening import connect
 from bot.adapters.store.schema import outbox
+from bot.domain.check_effects import ShowCheck
+from bot.domain.check_runs import GATES, CheckText, Conclusion
 from bot.domain.effects import Withdraw
 from bot.domain.model import Item, Place, Stance, Validator, Verdict
 from bot.ports import DeliveryState, Fenced, RowState, Turn
 from tests.adapters.store.story import LANE, OTHER_LANE, claim_one, delivery, done, owing, retire, show
-from tests.builders import HEADS, at, pull_request, sticky
+from tests.builders import HEADS, REPOSITORY, at, pull_request, sticky
 
 VERDICT = Verdict(
     id="review:81",
@@ -89,6 +91,16 @@ async def test_a_turn_that_knows_no_sticky_comment_leaves_it_as_it_is(store):
     await store.apply(claim, Turn(pull_request(sticky=sticky()), (), ()))
     await store.apply(claim, Turn(pull_request(title="A better title"), (), ()))
     assert await store.load(LANE) == pull_request(title="A better title", sticky=sticky())
+
+
+async def test_a_write_that_github_never_takes_is_owed_no_longer_and_not_recorded_as_shown(store):
+    claim = await owing(store)
+    check = ShowCheck(REPOSITORY, CheckText(GATES, HEADS[0], Conclusion.FAILURE, "Rejected", "Rejected"))
+    (row,) = await store.apply(claim, Turn(pull_request(check="told"), (check,), ()))
+    await store.given_up(claim, row)
+    await store.release(claim)
+    assert await store.load(LANE) == pull_request(check="")
+    assert await store.claim(1) == ()
 
 
 async def test_a_write_that_changes_no_sticky_comment_leaves_it_as_it_is(store):
