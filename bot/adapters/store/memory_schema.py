@@ -47,6 +47,7 @@ record = Table(
 )
 Index("ix_record_repository_id_last_active", record.c.repository_id, record.c.last_active)
 Index("ix_record_author", record.c.repository_id, record.c.author_id, record.c.last_active)
+Index("ix_record_last_active", record.c.last_active, record.c.repository_id)
 
 fix = Table(
     "fix",
