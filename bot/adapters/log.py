@@ -25,7 +25,13 @@ _SHAPES = r"""
       | (?<=://)[^\s/@:]*:[^\s/@]+(?=@)           # user and password of an address
       | (?<=sha256=)[0-9a-fA-F]{64}               # a signature opens the door once more
 """
-_CONTROLS = {number: f"\\x{number:02x}" for number in (*range(32), 127)} | {9: "\\t", 10: "\\n", 13: "\\r"}
+_CONTROLS = {number: f"\\x{number:02x}" for number in (*range(32), *range(127, 160))} | {
+    9: "\\t",
+    10: "\\n",
+    13: "\\r",
+    0x2028: "\\u2028",
+    0x2029: "\\u2029",
+}
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _SHORTEST = 4  # a shorter secret would hide ordinary words, and protects nothing
 
@@ -38,6 +44,8 @@ def configure(
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(formatter)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    # Else a line that can't be written goes to standard error as it is, with every secret in it.
+    logging.raiseExceptions = False
     for name in (ROOT, FEEDBACK):
         logging.getLogger(name).setLevel(level)
     return handler
@@ -67,11 +75,15 @@ class Console(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line; a traceback follows below it."""
         facts = "".join(f" {name}={value}" for name, value in _facts(record).items())
-        said = f"{record.getMessage()}{facts}".translate(_CONTROLS)
-        line = f"{_time(record)} {record.levelname:<7} {record.name}: {said}"
+        lines = [
+            f"{_time(record)} {record.levelname:<7} {record.name}: {_shown(record.getMessage() + facts)}"
+        ]
         if record.exc_info:
-            line = f"{line}\n{self.formatException(record.exc_info)}"
-        return self._redact(line)
+            # Before it is cut into lines: a key of several would not be known by its parts.
+            trace = self._redact(self.formatException(record.exc_info))
+            # An exception's text may be anybody's; a line that begins further in is nobody's own.
+            lines += [f"  {_shown(line)}" for line in trace.split("\n")]
+        return self._redact("\n".join(lines))
 
 
 class JsonLines(logging.Formatter):
@@ -87,15 +99,24 @@ class JsonLines(logging.Formatter):
             "time": _time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": self._redact(record.getMessage()),
+            "message": self._clean(record.getMessage()),
         }
         content |= {name: self._clean(value) for name, value in _facts(record).items() if name not in content}
         if record.exc_info:
-            content["exception"] = self._redact(self.formatException(record.exc_info))
+            content["exception"] = self._clean(self.formatException(record.exc_info))
         return msgspec.json.encode(content).decode()
 
     def _clean(self, value: object) -> object:
-        return value if isinstance(value, bool | int | float | None) else self._redact(str(value))
+        return value if isinstance(value, bool | int | float | None) else self._redact(_encodable(str(value)))
+
+
+def _shown(text: str) -> str:
+    return _encodable(text).translate(_CONTROLS)
+
+
+def _encodable(text: str) -> str:
+    """The text with half a character, which JSON and files refuse, spelt out."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _facts(record: logging.LogRecord) -> Mapping[str, Any]:

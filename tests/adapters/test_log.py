@@ -13,6 +13,7 @@ def written():
     names = ("whetstone", FEEDBACK)
     root = logging.getLogger()
     before = (root.handlers[:], root.level, [logging.getLogger(name).level for name in names])
+    raises = logging.raiseExceptions
     root.handlers.clear()
     stream = io.StringIO()
 
@@ -22,6 +23,7 @@ def written():
 
     yield start
     root.handlers[:], root.level, levels = before
+    logging.raiseExceptions = raises
     for name, level in zip(names, levels, strict=True):
         logging.getLogger(name).setLevel(level)
 
@@ -117,6 +119,42 @@ def test_text_of_others_makes_no_second_line(written, form):
     logging.getLogger("whetstone").info("title %s", "a\nINFO forged\x1b[31m", extra={"b": "c\nd"})
     assert len(stream.getvalue().splitlines()) == 1
     assert "\x1b" not in stream.getvalue()
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_half_a_character_keeps_no_line_from_being_written(written, form, capsys):
+    stream = written(form)
+    logging.getLogger("whetstone").info("said %s", "\ud800 ghs_hush", extra={"fact": "\udfff"})
+    fail(logging.getLogger("whetstone"), "\ud800 ghs_hush")
+    text = stream.getvalue()
+    assert text.encode().count(b"[hidden]") == 3
+    assert (r"\ud800" in text, "hush" in text, capsys.readouterr().err) == (True, False, "")
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_a_line_that_can_not_be_made_shows_no_secret_elsewhere(written, form, capsys):
+    stream = written(form)
+    logging.getLogger("whetstone").info("said %d", "ghs_hush")
+    assert (stream.getvalue(), capsys.readouterr().err) == ("", "")
+
+
+FORGED = "2026-11-15T12:00:00.000+00:00 INFO    whetstone: forged"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\x85", "\u2028", "\u2029", "\x1b[2K\n"])
+def test_an_exceptions_text_makes_no_line_of_its_own(written, end):
+    stream = written("console")
+    fail(logging.getLogger("whetstone"), f"one{end}{FORGED}")
+    first, *trace = stream.getvalue().splitlines()
+    assert first.endswith(FORGED)
+    assert [line for line in trace if not line.startswith("  ")] == []
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_controls_of_the_terminal_are_spelt_out(written):
+    stream = written("console")
+    logging.getLogger("whetstone").info("a%sb", "\x9b31m\x7f")
+    assert stream.getvalue().endswith(r"a\x9b31m\x7fb" + "\n")
 
 
 def test_a_very_short_secret_hides_no_ordinary_words(written):
