@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import ipaddress
 
 import aiohttp
 
@@ -20,8 +21,7 @@ async def hand_over(delivery: Delivery, secret: bytes, host: str, port: int) -> 
         "X-GitHub-Delivery": delivery.id,
         "X-Hub-Signature-256": f"sha256={signature}",
     }
-    # A server that listens everywhere is reached here, too.
-    address = f"http://{'127.0.0.1' if host in {'', '0.0.0.0'} else host}:{port}/webhook"  # noqa: S104
+    address = door_of(host, port)
     timeout = aiohttp.ClientTimeout(total=_SECONDS)
     try:
         async with (
@@ -35,3 +35,14 @@ async def hand_over(delivery: Delivery, secret: bytes, host: str, port: int) -> 
         return False
     except (aiohttp.ClientError, TimeoutError) as error:
         raise StoreUnavailable(f"{address}: {type(error).__name__}") from error
+
+
+def door_of(host: str, port: int) -> str:
+    """Where a server that listens on this host takes deliveries from this machine."""
+    try:
+        listens = ipaddress.ip_address(host or "0.0.0.0")  # noqa: S104  nobody listens on it here
+    except ValueError:
+        return f"http://{host}:{port}/webhook"
+    # A server that listens everywhere is reached here, too.
+    local = {4: "127.0.0.1", 6: "::1"}[listens.version] if listens.is_unspecified else host
+    return f"http://{f'[{local}]' if listens.version == 6 else local}:{port}/webhook"

@@ -1,0 +1,26 @@
+"""Where a command looks for the server that runs already."""
+
+import pytest
+from yarl import URL
+
+from bot.adapters.web.handing_over import door_of
+
+
+@pytest.mark.parametrize(
+    ("host", "reached_at"),
+    [
+        ("", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.1"),  # noqa: S104  nobody listens on it here
+        ("127.0.0.1", "127.0.0.1"),
+        ("10.0.0.7", "10.0.0.7"),
+        ("::", "::1"),
+        ("::1", "::1"),
+        ("0:0:0:0:0:0:0:0", "::1"),
+        ("2001:db8::7", "2001:db8::7"),
+        ("localhost", "localhost"),
+        ("whetstone.internal", "whetstone.internal"),
+    ],
+)
+def test_the_server_is_reached_whatever_it_listens_on(host, reached_at):
+    door = URL(door_of(host, 8080))
+    assert (door.scheme, door.host, door.port, door.path) == ("http", reached_at, 8080, "/webhook")
