@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.announcement import Announce
-from bot.engine.settling import LOOK_BACK, too_early
+from bot.engine.settling import LOOK_BACK, sent_at
 from bot.ports import Claim, GitHub, OutboxRow, PostedComment, RowState, Store
 
 
@@ -27,7 +27,5 @@ class Announcer:
         await self.store.sent(claim, row, None, ())
 
     async def _posted_before(self, row: OutboxRow, effect: Announce) -> PostedComment | None:
-        began = row.sending_at or self.clock()
-        too_early(began, self.clock())
-        since = began - LOOK_BACK
+        since = sent_at(row, self.clock()) - LOOK_BACK
         return await self.github.find_comment(effect.repository, effect.number, effect.marker_id, since)

@@ -11,7 +11,7 @@ from bot.domain.check_effects import ShowCheck, Suggest
 from bot.domain.check_runs import CheckText
 from bot.domain.model import Repository, Sticky
 from bot.domain.suggestions import commentable_lines
-from bot.engine.settling import too_early
+from bot.engine.settling import sent_at
 from bot.ports import Claim, GitHub, OutboxRow, Refused, RowState, Store
 
 logger = logging.getLogger("whetstone.checks")
@@ -33,7 +33,7 @@ class Checks:
     async def suggest(self, claim: Claim, row: OutboxRow, effect: Suggest) -> None:
         """One review with the suggestions; again without the lines that GitHub does not take."""
         if row.state is RowState.SENDING:
-            too_early(row.sending_at or self.clock(), self.clock())
+            sent_at(row, self.clock())
             if await self._suggested_before(effect):
                 await self.store.sent(claim, row, None, ())
                 return
@@ -48,7 +48,7 @@ class Checks:
         self, claim: Claim, row: OutboxRow, repository: Repository, said: CheckText, link: str
     ) -> None:
         if row.state is RowState.SENDING:
-            too_early(row.sending_at or self.clock(), self.clock())
+            sent_at(row, self.clock())
         # Asked every time: what GitHub shows decides, so a repeat after a crash can't add a second run.
         known = await self.github.check_run(repository, said.head, said.name)
         if known and known.places == said.places:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from bot.domain.escape import marker
 from bot.domain.thread_effects import MinimiseReply, React, Reply
-from bot.engine.settling import LOOK_BACK, too_early
+from bot.engine.settling import LOOK_BACK, sent_at
 from bot.ports import Claim, Forbidden, GitHub, Gone, OutboxRow, PostedComment, Refused, RowState, Store
 
 MARK = "ANSWER"
@@ -52,9 +52,7 @@ class Replies:
         return await self.github.reply_inline(effect.repository, effect.number, effect.inline, body)
 
     async def _posted_before(self, row: OutboxRow, effect: Reply) -> PostedComment | None:
-        began = row.sending_at or self.clock()
-        too_early(began, self.clock())
-        since = began - LOOK_BACK
+        since = sent_at(row, self.clock()) - LOOK_BACK
         return await self.github.find_text(
             effect.repository, effect.number, mark(effect.key), since, inline=effect.inline is not None
         )

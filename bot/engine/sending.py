@@ -20,7 +20,7 @@ from bot.engine.checks import Checks
 from bot.engine.homes import REST
 from bot.engine.labels import Labels
 from bot.engine.replies import Replies
-from bot.engine.settling import LOOK_BACK, NotYet, too_early
+from bot.engine.settling import LOOK_BACK, NotYet, sent_at
 from bot.engine.summaries import Summaries
 from bot.ports import (
     Claim,
@@ -177,9 +177,7 @@ class Sender:
 
     async def _posted_before(self, row: OutboxRow, effect: ShowComment) -> PostedComment | None:
         """Our comment, if the attempt whose answer was lost did write it."""
-        began = row.sending_at or self.clock()
-        too_early(began, self.clock())
-        since = began - LOOK_BACK
+        since = sent_at(row, self.clock()) - LOOK_BACK
         return await self.github.find_comment(effect.repository, effect.number, effect.marker_id, since)
 
     async def _edit(self, claim: Claim, row: OutboxRow, effect: ShowComment, live: Sticky) -> Sticky:

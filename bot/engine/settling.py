@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from bot.ports import OutboxRow
+
 SETTLE_AFTER = timedelta(seconds=5)
 """How long a comment may take to show up in GitHub's lists."""
-LOOK_BACK = timedelta(seconds=60)
-"""Clocks differ."""
+LOOK_BACK = timedelta(hours=1)
+"""The store's clock may be far ahead of GitHub's; what is looked for has a mark that nothing else has."""
 
 
 class NotYet(Exception):
@@ -18,8 +20,11 @@ class NotYet(Exception):
         self.seconds = seconds
 
 
-def too_early(began: datetime, now: datetime) -> None:
-    """Raise `NotYet` while GitHub's lists may not show yet what was written then."""
-    early = (began + SETTLE_AFTER - now).total_seconds()
+def sent_at(row: OutboxRow, now: datetime) -> datetime:
+    """When the write was begun whose answer was lost; `NotYet` while GitHub's lists may not show it."""
+    began = row.sending_at or now
+    # By the clock that noted the beginning, where it was asked: ours may be another.
+    early = (began + SETTLE_AFTER - (row.read_at or now)).total_seconds()
     if early > 0:
         raise NotYet(early)
+    return began

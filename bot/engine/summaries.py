@@ -10,7 +10,7 @@ from bot.domain.escape import read_marker
 from bot.domain.thread_effects import ShowIssue, WeekComment
 from bot.domain.weekly import LABEL
 from bot.domain.weekly_text import WORD
-from bot.engine.settling import too_early
+from bot.engine.settling import sent_at
 from bot.ports import Claim, FoundIssue, GitHub, Gone, OutboxRow, RowState, Store
 
 _A_WEEK = timedelta(days=8)
@@ -27,7 +27,7 @@ class Summaries:
     async def show(self, claim: Claim, row: OutboxRow, effect: ShowIssue) -> None:
         """The issue as it should be; one that somebody closed is left alone."""
         if row.state is RowState.SENDING:
-            too_early(row.sending_at or self.clock(), self.clock())
+            sent_at(row, self.clock())
         found = await self._found(effect)
         if found is None:
             await self.store.sending(claim, row)
@@ -44,7 +44,7 @@ class Summaries:
     async def comment(self, claim: Claim, row: OutboxRow, effect: WeekComment) -> None:
         """The week's comment, once: also when an earlier attempt's answer was lost."""
         if row.state is RowState.SENDING:
-            too_early(row.sending_at or self.clock(), self.clock())
+            sent_at(row, self.clock())
             first_line = effect.body.partition("\n")[0]
             since = self.clock() - _A_WEEK
             if await self.github.find_text(effect.repository, effect.number, first_line, since):

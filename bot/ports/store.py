@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -56,6 +56,8 @@ class OutboxRow:
     effect: Effect
     state: RowState
     sending_at: datetime | None = None
+    read_at: datetime | None = field(default=None, compare=False)
+    """When a row that is being sent was read, by the clock that `sending_at` is from."""
 
     @property
     def target(self) -> str:

@@ -6,6 +6,7 @@ import logging
 import uuid
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -22,7 +23,9 @@ logger = logging.getLogger("whetstone.store")
 
 def owed(transaction: Transaction, lanes: Collection[str]) -> tuple[OutboxRow, ...]:
     """The rows of these lanes that GitHub has not been seen to take, oldest first."""
-    return tuple(_row(row) for row in _rows(transaction, lanes))
+    rows = _rows(transaction, lanes)
+    at = _read_at(transaction, rows)
+    return tuple(_row(row, at) for row in rows)
 
 
 def owe(transaction: Transaction, lane: str, effects: Sequence[Effect]) -> tuple[OutboxRow, ...]:
@@ -31,7 +34,8 @@ def owe(transaction: Transaction, lane: str, effects: Sequence[Effect]) -> tuple
     wanted, replaced = _settle([_row(row) for row in before if row.state == READY], effects)
     if replaced:
         transaction.execute(_FORGOTTEN, {"ids": replaced})
-    kept = tuple(_row(row) for row in before if row.id not in replaced)
+    at = _read_at(transaction, before)
+    kept = tuple(_row(row, at) for row in before if row.id not in replaced)
     if not wanted:
         return kept
     first = before[-1].position + 1 if before else 1
@@ -90,6 +94,13 @@ def _rows(transaction: Transaction, lanes: Collection[str]) -> Sequence[Row[Any]
     return transaction.execute(_ROWS, {"lanes": tuple(lanes)}).all()
 
 
+def _read_at(transaction: Transaction, rows: Sequence[Row[Any]]) -> datetime | None:
+    """The store's own time, where it has to be compared with when a row was sent."""
+    if all(row.sending_at is None for row in rows):
+        return None
+    return moment(transaction.execute(select(transaction.now)).scalar_one())
+
+
 _ROWS = (
     select(outbox)
     .where(outbox.c.lane.in_(bindparam("lanes", expanding=True)))
@@ -126,13 +137,14 @@ def _values(position: int, row: OutboxRow) -> dict[str, object]:
     }
 
 
-def _row(row: Row[Any]) -> OutboxRow:
+def _row(row: Row[Any], read_at: datetime | None = None) -> OutboxRow:
     return OutboxRow(
         id=row.id,
         lane=row.lane,
         effect=_effect(row),
         state=RowState(row.state),
         sending_at=None if row.sending_at is None else moment(row.sending_at),
+        read_at=read_at,
     )
 
 

@@ -174,6 +174,18 @@ async def test_a_row_that_is_being_sent_is_neither_replaced_nor_withdrawn(timed_
     assert effects(rows) == [show("m1"), show("m3")]
 
 
+async def test_a_row_that_is_being_sent_says_how_long_by_the_clock_of_the_store(timed_store, clock):
+    claim = await owing(timed_store, show("m1"))
+    (row,) = await timed_store.apply(claim, Turn(None, (), ()))
+    sending = await timed_store.sending(claim, row)
+    clock.advance(4)
+    (kept,) = await timed_store.apply(claim, Turn(None, (), ()))
+    await timed_store.release(claim, retry_after=0)
+    (found,) = (await claim_one(timed_store)).outbox
+    assert (kept.read_at, found.read_at) == (clock.now, clock.now)
+    assert found.sending_at == sending.sending_at
+
+
 async def test_a_row_that_github_refused_can_be_replaced_again(store):
     claim = await owing(store, show("m1"))
     (row,) = await store.apply(claim, Turn(None, (), ()))
