@@ -18,9 +18,11 @@ from bot.domain.memos import (
     RepositorySeen,
 )
 from bot.domain.weeks import week_named
+from bot.engine.heads import Heads
 from bot.engine.weeks import Weeks
 from bot.ports import GitHub, RuleBook, Store
 
+_LET_AGAIN = frozenset({"unsuspend", "new_permissions_accepted"})
 _LANES = ("weekly:", "repository:", "installation:", "parked:")
 
 
@@ -38,6 +40,7 @@ class Chores:
     rule_book: RuleBook
     site: Site
     clock: Callable[[], datetime]
+    heads: Heads
 
     async def done(self, events: Sequence[Event]) -> tuple[tuple[Effect, ...], tuple[Memo, ...]]:
         """What to write, and what to remember or forget."""
@@ -53,6 +56,8 @@ class Chores:
                     memos += self._repository(event)
                 case InstallationSeen():
                     memos += self._installation(event)
+                    await self._let_again(event)
+                    await self.heads.let_in(event.added)
                 case RetryDue():
                     await self.store.retry(event.ids)
                 case _:
@@ -78,6 +83,13 @@ class Chores:
         if event.action == "transferred":
             return (RepositoryGained(where, transferred=True),)
         return (RepositorySeen(where),)
+
+    async def _let_again(self, event: InstallationSeen) -> None:
+        """What was given up on while we were shut out gets another chance."""
+        if event.action in _LET_AGAIN:
+            parked = await self.store.parked()
+            of_it = (each.id for each in parked if each.installation_id == event.installation_id)
+            await self.store.retry(tuple(of_it))
 
     def _installation(self, event: InstallationSeen) -> tuple[Memo, ...]:
         if event.action == "deleted":

@@ -70,6 +70,13 @@ class Heads:
         if due.owners:
             await self.store.accept(self.writing.step(replace(due, owners=False), now))
 
+    async def let_in(self, repositories: Iterable[Repository]) -> None:
+        """Leave the first step for each: what the App could not see has open pull requests, too."""
+        now = self.clock()
+        for each in repositories:
+            due = HeadsDue(each, f"let-in-{now:%Y%m%d%H%M%S}", now, step=1, fresh=1)
+            await self.store.accept(self.writing.step(due, now))
+
     async def step(self, due: HeadsDue) -> None:
         """One page; raises `NotYet` while there is no room for more."""
         rules = await self.rule_book.rules(due.repository, due.since)

@@ -82,7 +82,7 @@ class Turns:
         if is_about_commits(claim.lane):
             return await self.store.apply(claim, await self._commit_turn(claim, read)), None
         if is_chore(claim.lane):
-            chores = Chores(self.store, self.github, self.rule_book, self.site, self.clock)
+            chores = Chores(self.store, self.github, self.rule_book, self.site, self.clock, self._heads)
             effects, memos = await chores.done([event for event, _ in read.events])
             turn = Turn(None, effects, read.done, read.unreadable, memos)
             return await self.store.apply(claim, turn), None
@@ -94,9 +94,12 @@ class Turns:
 
     async def _commit_turn(self, claim: Claim, read: _Read) -> Turn:
         parse = reading(self.parse, claim.home)
-        heads = Heads(self.store, self.github, self.rule_book, self.heads, self.clock)
-        commits = CommitTurns(self.store, self.github, self.rule_book, parse, self.derive, heads)
+        commits = CommitTurns(self.store, self.github, self.rule_book, parse, self.derive, self._heads)
         return await commits.turn(claim, read.done, read.unreadable)
+
+    @property
+    def _heads(self) -> Heads:
+        return Heads(self.store, self.github, self.rule_book, self.heads, self.clock)
 
     async def _turn(self, lane: str, known: PullRequest | None, read: _Read) -> Turn:
         orders = orders_in(event for event, _ in read.events)

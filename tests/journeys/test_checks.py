@@ -228,3 +228,12 @@ async def test_switching_it_on_for_all_of_an_owner_reaches_their_other_repositor
         town.github.commit_to_default_branch(home, {PATH: CONFIG + "check:\n  enabled: true\n"})
         await town.settled()
         assert gates(knowledge) == [(pull.head_sha, "failure")]
+
+
+async def test_a_repository_that_lets_the_app_in_has_a_run_at_each_open_head(town, knowledge):
+    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG + "check:\n  enabled: true\n"})
+    pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+    async with town.running():
+        town.github.add_to_installation(knowledge)
+        await town.settled()
+        assert gates(knowledge) == [(pull.head_sha, "success")]
