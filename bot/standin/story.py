@@ -82,14 +82,13 @@ class Months:
     told: datetime | None = None
     """The week that the summary is about."""
     a_week: int = 4
-    chance: Random = field(default_factory=lambda: Random(12))  # noqa: S311  a story, not a secret
+    chance: Random = field(default_factory=lambda: Random(213))  # noqa: S311  a story, not a secret
 
     def play(self) -> Iterator[datetime]:
         """Let it happen; every moment that is given is one at which the bot should have caught up."""
-        for number, monday in enumerate(self.weeks):
-            many = self.a_week + self.chance.randrange(-1, 2)
-            progress = number / max(1, len(self.weeks) - 1)
-            courses = by_chance(self.chance, number, many, progress)
+        for monday, courses in zip(
+            self.weeks, by_chance(self.chance, len(self.weeks), self.a_week), strict=True
+        ):
             yield from self._week(monday, TOLD_WEEK if monday == self.told else courses)
 
     def _week(self, monday: datetime, courses: tuple[Course, ...]) -> Iterator[datetime]:

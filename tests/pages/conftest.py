@@ -48,6 +48,9 @@ def picture(page):
     async def take(name: str, part=None) -> None:
         if os.environ.get("WHETSTONE_PICTURES"):
             IMAGES.mkdir(parents=True, exist_ok=True)
+            if part:  # whole, where the page scrolls inside itself
+                await page.set_viewport_size({"width": 1360, "height": 2600})
             await (part or page).screenshot(path=IMAGES / f"{name}.png")
+            await page.set_viewport_size({"width": 1360, "height": 860})
 
     return take

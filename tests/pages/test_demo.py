@@ -117,7 +117,7 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         await expect(page.locator("#thread h3").first).to_contain_text("Week")
         assert await page.locator("#thread h4:has-text('Worth doing') + ol > li").count() == 3
         assert await page.locator("#thread svg.chart rect").count() == 12
-        await picture("weekly")
+        await picture("weekly", page.locator("#thread article").first)
         await page.locator("#threads button").last.click()
         await expect(page.locator("#thread h1")).to_contain_text("#1")
         assert await page.locator("#traffic li").count() > 5

@@ -73,7 +73,10 @@ async def test_from_the_first_click_to_a_delivery_that_arrives(github, page, pic
     github.account("acme", "Organization")
     async with serving(github, tmp_path) as (process, lines):
         await page.goto(f"{address(lines)}/setup")
-        await picture("setup-register")
+        proposed = await page.input_value("#public_url")
+        await page.fill("#public_url", "https://whetstone.acme.example")
+        await picture("setup-register", page.locator("main"))
+        await page.fill("#public_url", proposed)
         await page.get_by_label("an organisation").check()
         await page.fill("#owner", "acme")
         await page.click("#register")
@@ -102,7 +105,7 @@ async def test_from_the_first_click_to_a_delivery_that_arrives(github, page, pic
         await page.click("#test")
         await page.wait_for_selector("#outcome")
         assert await page.inner_text("#outcome") == "GitHub sent ping, and this server took it: 200 OK."
-        await picture("setup-tested")
+        await picture("setup-tested", page.locator("main"))
 
 
 async def begun(github, page, lines) -> str:

@@ -61,12 +61,13 @@ async function list() {
 async function show(number) {
   const same = shown === number;
   shown = number;
+  // The list first: what happens while the thread is on its way is then still news to `watch`.
+  await list();
   // The server has escaped all that people wrote; what it sends is its own HTML.
   const text = await (await fetch(`/threads/${number}`)).text();
   const unfolded = [...document.querySelectorAll("#thread details")].map((each) => same && each.open);
   part("thread").innerHTML = text;
   document.querySelectorAll("#thread details").forEach((each, index) => (each.open = unfolded[index] || false));
-  await list();
   if (!same) {
     part("thread").scrollTo(0, 0);
     document.querySelector("nav .now")?.scrollIntoView({ block: "nearest", inline: "nearest" });
