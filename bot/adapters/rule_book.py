@@ -25,7 +25,7 @@ from bot.domain.model import Repository
 from bot.domain.problems import Problem, RuleFileError
 from bot.domain.rules import Detection, Rules
 from bot.domain.weights import SCORING
-from bot.ports import ConfigMemory, Forbidden, Gone, Inbox, KeptConfig, Refused, Unavailable
+from bot.ports import ConfigMemory, Forbidden, Gone, Inbox, KeptConfig, RateLimited, Refused, Unavailable
 
 PATH = ".github/whetstone.yml"
 OWNERS = ".github"
@@ -88,6 +88,7 @@ class LiveRuleBook:
         self._owners: LRUCache[tuple[int, str], tuple[datetime, Config | None]] = LRUCache(10_000)
         self._covered: LRUCache[str, datetime] = LRUCache(10_000)
         self._reading: dict[int, asyncio.Lock] = {}
+        self._limited: dict[int, datetime] = {}
 
     async def rules(self, repository: Repository, since: datetime | None = None) -> Rules:
         """The rules in force in this repository now; where it is said since when, as read after then."""
@@ -147,9 +148,14 @@ class LiveRuleBook:
         self, repository: Repository, before: _Held | None, since: datetime | None = None
     ) -> _Held:
         now = self._clock()
+        if (until := self._limited.get(repository.installation_id, now)) > now:
+            raise RateLimited(until)  # GitHub shuts out who asks all the same
         try:
             owners = await self._owners_config(repository, since)
             text = await self._text(repository)
+        except RateLimited as limit:
+            self._limited[repository.installation_id] = limit.until
+            raise
         except Unavailable:
             if before is None or since is not None:
                 raise

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.model import Repository
 from bot.engine.weeks import Schedule
-from bot.ports import Delivery, Fenced, GitHubError, RuleBook, Store, StoreUnavailable
+from bot.ports import Delivery, Fenced, GitHubError, RateLimited, RuleBook, Store, StoreUnavailable
 
 TICK = 60.0
 """Seconds between two looks at the calendar."""
@@ -57,6 +57,11 @@ class WeekClock:
     async def _look(self, repository: Repository, now: datetime) -> bool:
         try:
             rules = await self.rule_book.rules(repository)
+        except RateLimited as limit:
+            logger.warning("the week is looked at later: %s", limit, extra={"repository": repository.id})
+            self._not_before[repository.id] = limit.until
+            await self.store.pause(repository.installation_id, limit.until)
+            return False
         except GitHubError as error:
             logger.warning("no config to tell the week by: %s", error, extra={"repository": repository.id})
             return False

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from math import inf
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +21,20 @@ class Pace:
     """Seconds without a beat after which an instance's lanes are anybody's."""
 
 
+def seconds_of(clocks: Any) -> Callable[[], float]:
+    """A time that only grows, and also while the machine is suspended, where there is one."""
+    if hasattr(clocks, "CLOCK_BOOTTIME"):
+        return partial(clocks.clock_gettime, clocks.CLOCK_BOOTTIME)
+    monotonic: Callable[[], float] = clocks.monotonic
+    return monotonic
+
+
 @dataclass(slots=True)
 class Pulse:
     """The last beat that the store has certainly noted."""
 
     pace: Pace = Pace()
-    now: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = field(default_factory=lambda: seconds_of(time))
     _noted: float = -inf
 
     def note(self, asked: float) -> None:

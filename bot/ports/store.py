@@ -119,6 +119,7 @@ class Parked:
     error: str
     received_at: datetime
     parked_at: datetime
+    installation_id: int = 0
 
 
 class DeliveryState(StrEnum):

@@ -136,7 +136,7 @@ async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequen
 
     asked = visitors(configuration.api_url, configuration.graphql_url)
     async with github_of(configuration, now) as github, asked as asking:
-        guard = Guard(Access(asking), store.memory)
+        guard = Guard(Access(asking), store.memory, store.pause)
         rule_book = live_rule_book(github, store, ByCheckRun(store, now), now)
         pulls = PullFeedback(
             store, store.memory, rule_book, partial(_course, site(configuration)), selection_report_of

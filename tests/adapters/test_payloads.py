@@ -362,11 +362,17 @@ def test_an_installation_names_the_repositories_that_it_gains_and_loses():
     told = {"installation": {"id": 5}, "action": "added", "repositories_added": [short, {"id": 78}, None]}
     new = {"installation": {"id": 5}, "action": "created", "repositories": [short]}
     lost = {"installation": {"id": 5}, "action": "removed", "repositories_removed": [short]}
+    again = {"installation": {"id": 5}, "action": "unsuspend"}
+    more = {"installation": {"id": 5}, "action": "new_permissions_accepted"}
     assert [
+        parse("installation", again),
+        parse("installation", more),
         parse("installation_repositories", told),
         parse("installation", new),
         parse("installation_repositories", lost),
     ] == [
+        InstallationSeen("unsuspend", 5),
+        InstallationSeen("new_permissions_accepted", 5),
         InstallationSeen("added", 5, added=(gained,)),
         InstallationSeen("created", 5, added=(gained,)),
         InstallationSeen("removed", 5, removed=(77,)),

@@ -104,6 +104,20 @@ async def test_a_file_is_asked_for_once_a_minute(memory, clock):
     assert files.asked == [HOME, OWN] * 2
 
 
+async def test_a_limit_that_was_met_is_heeded_for_the_whole_installation(memory, clock):
+    until = START + timedelta(seconds=90)
+    files = Files(**{OWN: RateLimited(until)})
+    rules = book(files, memory, clock)
+    for repository in (REPOSITORY, Repository(78, "acme", "other", installation_id=5)):
+        with pytest.raises(RateLimited) as limit:
+            await rules.rules(repository)
+        assert limit.value.until == until
+    assert files.asked == [HOME, OWN]
+    files.files.clear()
+    clock.later(90)
+    assert await comments(rules)
+
+
 async def test_two_repositories_of_an_owner_share_its_file(memory, clock):
     files = Files(**{HOME: SILENT})
     rules = book(files, memory, clock)

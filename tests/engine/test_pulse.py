@@ -2,13 +2,14 @@
 
 import asyncio
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from bot.adapters.github import AppKey, connect
 from bot.adapters.store import open_store
 from bot.domain.model import Repository
-from bot.engine.pulse import Pace, Pulse
+from bot.engine.pulse import Pace, Pulse, seconds_of
 from bot.engine.worker import Worker
 from bot.ports import Fenced
 from bot.standin import AppFacts, Standin, new_key_pair
@@ -33,6 +34,12 @@ def seconds():
 @pytest.fixture
 def pulse(seconds):
     return Pulse(Pace(), seconds)
+
+
+def test_time_goes_on_while_the_machine_is_suspended_where_the_system_can_tell():
+    whole = SimpleNamespace(CLOCK_BOOTTIME=7, clock_gettime={7: 500.0}.get, monotonic=lambda: 20.0)
+    plain = SimpleNamespace(monotonic=lambda: 20.0)
+    assert [seconds_of(clocks)() for clocks in (whole, plain)] == [500.0, 20.0]
 
 
 def test_a_process_that_never_beat_may_not_write(pulse):

@@ -116,7 +116,10 @@ _READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
     "status": (commits.status, _ANY),
 }
 _UNASKED_READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
-    "installation": (chores.installation, frozenset({"created", "deleted"})),
+    "installation": (
+        chores.installation,
+        frozenset({"created", "deleted", "unsuspend", "new_permissions_accepted"}),
+    ),
     "installation_repositories": (chores.installation, frozenset({"added", "removed"})),
 }
 

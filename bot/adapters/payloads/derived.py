@@ -47,7 +47,8 @@ def config_broken(repository: Repository, version: str, now: datetime) -> Delive
         },
         "installation": {"id": repository.installation_id},
     }
-    identity = f"{lane}:{version}"
+    # With the minute: the same text may be broken a second time, after it was mended.
+    identity = f"{lane}:{version}:{now:%Y%m%dT%H%M}"
     return Delivery(identity, OWN_EVENT, lane, repository.installation_id, json.dumps(payload).encode(), now)
 
 

@@ -31,6 +31,7 @@ def parked(transaction: Transaction) -> tuple[Parked, ...]:
             error=row.error or "",
             received_at=moment(row.received_at),
             parked_at=moment(row.finished_at),
+            installation_id=row.installation_id,
         )
         for row in transaction.execute(given_up)
     )

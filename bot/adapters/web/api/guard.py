@@ -14,12 +14,15 @@ from bot.adapters.web.api.refusals import Refusal, github_away, not_found
 from bot.domain.choices import Permission
 from bot.domain.model import Repository
 from bot.domain.visits import Visit
-from bot.ports import GitHubError, StoreUnavailable
+from bot.ports import GitHubError, RateLimited, StoreUnavailable
 
 PREFIX = "/api/v1/repos/{owner}/{repo}"
 """Where everything about a repository stands."""
 
 Endpoint = Callable[[web.Request, Visit], Awaitable[web.StreamResponse]]
+
+Pause = Callable[[int, datetime], Awaitable[None]]
+"""Has an installation's work wait until then."""
 
 
 class Repositories(Protocol):
@@ -36,6 +39,7 @@ class Guard:
 
     access: Access
     repositories: Repositories
+    pause: Pause
 
     def get(self, path: str, endpoint: Endpoint) -> web.RouteDef:
         """A route below the repository's that whoever may read there may call."""
@@ -50,7 +54,7 @@ class Guard:
     ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def guarded(request: web.Request) -> web.StreamResponse:
             try:
-                return await endpoint(request, await self._visit(request, least))
+                return await self._answered(request, endpoint, await self._visit(request, least))
             except Refusal as refusal:
                 return refusal.answer()
             except GitHubError as trouble:
@@ -59,6 +63,14 @@ class Guard:
                 return Refusal(503, "The store is away; ask again later.").answer()
 
         return guarded
+
+    async def _answered(self, request: web.Request, endpoint: Endpoint, visit: Visit) -> web.StreamResponse:
+        try:
+            return await endpoint(request, visit)
+        except RateLimited as limit:
+            # The limit is the installation's, whoever met it: its turns wait, too.
+            await self.pause(visit.repository.installation_id, limit.until)
+            raise
 
     async def _visit(self, request: web.Request, least: Permission) -> Visit:
         visit = await self.access.visit(request)

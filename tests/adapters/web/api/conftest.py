@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import aiohttp
 import pytest
@@ -15,6 +16,7 @@ from bot.adapters.web.api.replies import reply
 from bot.adapters.web.app import application, serving
 from bot.domain.choices import Permission
 from bot.domain.model import Repository
+from bot.ports import RateLimited
 from bot.standin import AppFacts, Standin, new_key_pair
 
 KEYS = new_key_pair()
@@ -35,9 +37,13 @@ class Known:
 
     def __init__(self) -> None:
         self.by_id: dict[int, Repository] = {}
+        self.paused: list[int] = []
 
     async def repository(self, repository_id):
         return self.by_id.get(repository_id)
+
+    async def pause(self, installation_id, _until):
+        self.paused.append(installation_id)
 
 
 @dataclass
@@ -89,7 +95,7 @@ def token(github):
 @pytest.fixture
 async def api(github, known, knowledge, timer):  # noqa: ARG001 - every test has the repository
     async with visitors(github.api_url, github.graphql_url) as asking:
-        guard = Guard(Access(asking, timer), known)
+        guard = Guard(Access(asking, timer), known, known.pause)
 
         async def room(request: web.Request, visit) -> web.Response:
             login = visit.account.login if visit.account else None
@@ -103,7 +109,14 @@ async def api(github, known, knowledge, timer):  # noqa: ARG001 - every test has
                 },
             )
 
-        routes = [guard.get("/room", room), guard.post("/room", room, Permission.WRITE)]
+        async def limited(_request: web.Request, _visit) -> web.Response:
+            raise RateLimited(datetime.now(UTC) + timedelta(minutes=2))
+
+        routes = [
+            guard.get("/limited", limited),
+            guard.get("/room", room),
+            guard.post("/room", room, Permission.WRITE),
+        ]
         async with (
             serving(application(routes), "127.0.0.1", 0) as (host, port),
             aiohttp.ClientSession() as session,

@@ -157,3 +157,8 @@ async def test_a_token_is_never_logged(api, github, token, caplog):
         await api.ask(ROOM, carol)
     await api.ask(ROOM, wrong)
     assert [text for text in (carol, wrong) if text in caplog.text] == []
+
+
+async def test_a_limit_that_a_call_meets_is_the_installations(api, known, token):
+    status, _, _, headers = await api.ask("/api/v1/repos/acme/knowledge/limited", token("alice"))
+    assert (status, int(headers["Retry-After"]) in range(115, 121), known.paused) == (503, True, [5])

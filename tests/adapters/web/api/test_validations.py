@@ -47,7 +47,7 @@ async def hand_in(github, known, knowledge, timer, inbox):
         visitors(github.api_url, github.graphql_url) as asking,
         aiohttp.ClientSession() as session,
     ):
-        guard = Guard(Access(asking, timer), known)
+        guard = Guard(Access(asking, timer), known, known.pause)
         routes = Validations(inbox, RuleBook(), lambda: "1", lambda: at(0)).routes(guard)
         async with serving(application(routes), "127.0.0.1", 0) as (host, port):
 

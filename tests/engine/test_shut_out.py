@@ -1,0 +1,82 @@
+"""Whoever shuts us out for a while, by suspending or by limiting, gets all that was put off."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+
+from bot.adapters.payloads.chores import week_delivery
+from bot.adapters.payloads.derived import config_broken
+from bot.domain.events import InstallationSeen
+from bot.engine.chores import Chores
+from bot.engine.clock import WeekClock
+from bot.ports import RateLimited, Turn
+from tests.adapters.store.story import OTHER_LANE, claim_one, delivery
+from tests.builders import REPOSITORY, START
+
+
+async def nothing(*_):
+    """Nobody is let in anew."""
+
+
+async def give_up(store, name: str, **facts) -> None:
+    await store.accept(delivery(name, **facts))
+    claim = await claim_one(store)
+    await store.apply(claim, Turn(None, (), (), ((name, "Forbidden: suspended"),)))
+    await store.release(claim)
+
+
+@pytest.mark.parametrize("action", ["unsuspend", "new_permissions_accepted"])
+async def test_what_was_given_up_on_while_we_were_shut_out_is_tried_again(store, action):
+    await give_up(store, "ours")
+    await give_up(store, "others", lane=OTHER_LANE, installation_id=6)
+    chores = Chores(store, None, None, None, None, SimpleNamespace(let_in=nothing))
+    await chores.done([InstallationSeen(action, 5)])
+    assert [each.id for each in await store.parked()] == ["others"]
+    assert [one.id for one in (await claim_one(store)).deliveries] == ["ours"]
+
+
+class Limited:
+    """Rules that GitHub will not show before then."""
+
+    def __init__(self, until) -> None:
+        self.until = until
+        self.asked = 0
+
+    async def rules(self, _repository):
+        self.asked += 1
+        raise RateLimited(self.until)
+
+
+class Calendar:
+    """A store with one repository."""
+
+    def __init__(self) -> None:
+        self.paused = []
+        self.memory = self
+
+    async def active(self, _since):
+        return (REPOSITORY,)
+
+    async def pause(self, installation_id, until):
+        self.paused.append((installation_id, until))
+
+
+async def test_a_limit_that_the_calendar_meets_is_the_installations():
+    until = START + timedelta(minutes=10)
+    now = [START]
+    rules, store = Limited(until), Calendar()
+    clock = WeekClock(store, rules, week_delivery, lambda: now[0])
+    for minute in (0, 1, 9):
+        now[0] = START + timedelta(minutes=minute)
+        await clock.tick()
+    assert (rules.asked, store.paused) == (1, [(REPOSITORY.installation_id, until)])
+    now[0] = until
+    await clock.tick()
+    assert rules.asked == 2
+
+
+def test_a_config_that_is_broken_again_with_the_same_text_is_told_again():
+    first, again = (config_broken(REPOSITORY, "f00", START + timedelta(days=day)).id for day in (0, 3))
+    at_once = config_broken(REPOSITORY, "f00", START + timedelta(seconds=1)).id
+    assert (first == again, first == at_once) == (False, True)
