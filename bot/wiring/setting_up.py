@@ -32,7 +32,7 @@ async def setting_up(
     """The pages that register the App, as long as the block runs."""
     from bot.adapters.github.manifest import Order, Registration, convert
     from bot.adapters.web.app import application
-    from bot.adapters.web.setup.keeping import keep
+    from bot.adapters.web.setup.keeping import keep, try_out
     from bot.adapters.web.setup.registering import Registering
 
     def kept(made: Registration, order: Order) -> None:
@@ -54,6 +54,7 @@ async def setting_up(
         lambda code: convert(configuration.api_url, code),
         kept,
         configuration.public_url or "",
+        lambda: try_out(kept_in),
     )
     app = application(registering.routes())
     async with listening(app, configuration.host, configuration.port) as address:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 _ASSIGNMENT = re.compile(
     r"^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*"
@@ -17,22 +19,40 @@ _ASSIGNMENT = re.compile(
 
 def keep(path: Path, values: Mapping[str, str]) -> None:
     """The file with these values; what else it sets stays, and nobody ever sees half of it."""
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    path = path.resolve()  # a link goes on leading to the file that others read
+    # What is not UTF-8 is the reader's to name; here it must not cost the key that GitHub shows once.
+    before = path.read_bytes().decode("utf-8-sig", "surrogateescape") if path.exists() else ""
     kept = _ASSIGNMENT.sub(lambda found: "" if found["name"] in values else found[0], before)
     if kept and not kept.endswith("\n"):
         kept += "\n"
     text = kept + "".join(f"{name}={_quoted(value)}\n" for name, value in values.items())
+    with _beside(path) as (file, name):
+        file.write(text.encode("utf-8", "surrogateescape"))
+        file.flush()
+        os.fsync(file.fileno())
+        name.replace(path)
+
+
+def try_out(path: Path) -> None:
+    """Raise now what would keep the credentials from being kept later."""
+    path = path.resolve()
+    if path.exists():
+        keep(path, {})
+        return
+    with _beside(path):
+        pass
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """A new file next to this one, gone at the end unless it took that one's place."""
     # mkstemp's file is for its owner alone from the first moment.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".env-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
+        with os.fdopen(handle, "wb") as file:
+            yield file, Path(name)
+    finally:
         Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _quoted(value: str) -> str:

@@ -16,6 +16,9 @@ from bot.ports import GitHubError, Gone
 
 log = logging.getLogger("whetstone.setup")
 
+_UNKEPT = (OSError, ValueError, RuntimeError)
+"""A disk that is full or locked, text that is none, a link that leads to itself."""
+
 
 @dataclass(slots=True)
 class Registering:
@@ -26,6 +29,8 @@ class Registering:
     convert: Callable[[str], Awaitable[Registration]]
     keep: Callable[[Registration, Order], None]
     public_url: str = ""
+    try_out: Callable[[], None] = lambda: None
+    """Raises what would keep `keep` from keeping."""
     done: asyncio.Future[Registration] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -55,7 +60,7 @@ class Registering:
             given.get("kind") == "organisation",
             given.get("public_url", "").rstrip("/"),
         )
-        if problems := order.problems(self.web_url):
+        if problems := order.problems(self.web_url) or self._unkeepable():
             form = pages.register_form(self.guests.form_token(session), given, problems)
             return pages.page("Set up Whetstone", form, step=1, status=422)
         state = self.guests.leave(session)
@@ -83,14 +88,22 @@ class Registering:
             return _stopped(f"{error}.", 410)
         except GitHubError as error:
             return _stopped(f"The App could not be fetched: {error}.", 502)
-        except OSError as error:
+        except _UNKEPT as error:
             return _stopped(
-                f"The credentials can't be kept: {error.strerror}. Delete the App and start again.", 500
+                f"The credentials can't be kept: {_why(error)}. Delete the App and start again.", 500
             )
         if not self.done.done():
             self.done.set_result(made)
         log.info("the App is registered", extra={"app": made.slug, "owner": made.owner})
         return self._registered(made)
+
+    def _unkeepable(self) -> tuple[str, ...]:
+        """Why GitHub's answer would be lost: it shows the key of an App once."""
+        try:
+            self.try_out()
+        except _UNKEPT as error:
+            return (f"the credentials could not be kept: {_why(error)}",)
+        return ()
 
     def _proposed(self, seen: str) -> str:
         """The address that the browser used, where GitHub could use it, too."""
@@ -101,6 +114,10 @@ class Registering:
 
     def _registered(self, made: Registration) -> web.Response:
         return pages.page("The App is registered", pages.going_on(f"{made.slug}[bot]"), step=1)
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _stopped(text: str, status: int) -> web.Response:
