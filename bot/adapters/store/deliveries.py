@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from bot.adapters.store.codec import plain
-from bot.adapters.store.schema import DONE, PARKED, QUEUED, delivery
+from bot.adapters.store.schema import DONE, IS_PARKED, IS_QUEUED, PARKED, delivery
 from bot.adapters.store.transaction import Transaction, Words, moment
 from bot.ports import Claim, Delivery, DeliveryState, Kept
 
@@ -48,7 +48,7 @@ def park(transaction: Transaction, lane: str, errors: Sequence[tuple[str, str]])
     if errors:
         # Not one that was dealt with before a later step of its turn failed: it must not come again.
         given_up = update(delivery).where(
-            delivery.c.id == bindparam("which"), delivery.c.lane == lane, delivery.c.state == QUEUED
+            delivery.c.id == bindparam("which"), delivery.c.lane == lane, IS_QUEUED
         )
         given_up = given_up.values(
             state=PARKED,
@@ -67,7 +67,7 @@ def kept(transaction: Transaction, delivery_id: str) -> Kept | None:
 
 def unfinished(transaction: Transaction, lane: str) -> Kept | None:
     """The newest delivery of a lane that waits or was given up on."""
-    open_ones = delivery.c.state.in_((QUEUED, PARKED))
+    open_ones = or_(IS_QUEUED, IS_PARKED)
     newest = select(delivery).where(delivery.c.lane == lane, open_ones)
     newest = newest.order_by(delivery.c.accepted_at.desc(), delivery.c.position.desc()).limit(1)
     row = transaction.execute(newest).first()
@@ -80,16 +80,14 @@ def queued(transaction: Transaction, lanes: str, ids: str) -> int:
         delivery.c.lane.startswith(lanes, autoescape=True),
         delivery.c.id.startswith(ids, autoescape=True),
     )
-    found = select(func.count()).select_from(delivery).where(delivery.c.state == QUEUED, *begins)
+    found = select(func.count()).select_from(delivery).where(IS_QUEUED, *begins)
     count: int = transaction.execute(found).scalar_one()
     return count
 
 
 def count_attempt(transaction: Transaction, claim: Claim) -> None:
     """A turn with these deliveries failed."""
-    tried = update(delivery).where(
-        delivery.c.id.in_([one.id for one in claim.deliveries]), delivery.c.state == QUEUED
-    )
+    tried = update(delivery).where(delivery.c.id.in_([one.id for one in claim.deliveries]), IS_QUEUED)
     transaction.execute(tried.values(attempts=delivery.c.attempts + 1))
 
 
@@ -101,7 +99,7 @@ def _waiting() -> Select[Any]:
             _in_order(func.row_number()).label("place"),
             _in_order(func.sum(func.length(delivery.c.body))).label("size"),
         )
-        .where(delivery.c.lane.in_(bindparam("lanes", expanding=True)), delivery.c.state == QUEUED)
+        .where(delivery.c.lane.in_(bindparam("lanes", expanding=True)), IS_QUEUED)
         .subquery("queue")
     )
     return (

@@ -14,7 +14,7 @@ from sqlalchemy import Insert, bindparam, select
 
 from bot.adapters.store import lanes, parking
 from bot.adapters.store.database import Database
-from bot.adapters.store.schema import PARKED, QUEUED, delivery
+from bot.adapters.store.schema import IS_PARKED, QUEUED, delivery
 from bot.adapters.store.transaction import Transaction, Words
 from bot.adapters.store.wakes import Wakes, wake_others
 from bot.ports import Acceptance, Delivery, StoreUnavailable
@@ -157,9 +157,7 @@ def _parked(transaction: Transaction, ids: Collection[str]) -> set[str]:
     return set(transaction.execute(_PARKED, {"ids": tuple(ids)}).scalars())
 
 
-_PARKED = select(delivery.c.id).where(
-    delivery.c.id.in_(bindparam("ids", expanding=True)), delivery.c.state == PARKED
-)
+_PARKED = select(delivery.c.id).where(delivery.c.id.in_(bindparam("ids", expanding=True)), IS_PARKED)
 
 
 def _row(waiting: _Waiting) -> dict[str, object]:

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 
 from bot.adapters.store.due import due, seconds_until
-from bot.adapters.store.schema import QUEUED, delivery, installation, instance, lane, outbox
+from bot.adapters.store.schema import IS_QUEUED, delivery, installation, instance, lane, outbox
 from bot.adapters.store.transaction import Transaction, Words, later
 from bot.ports import Claim, Fenced
 
@@ -209,7 +209,7 @@ def _free_for(words: Words) -> Update:
 def _free_until_more(words: Words) -> Update:
     # New arrivals are seen by the count in this very row: a subquery would read deliveries as
     # they were when the statement began, before it waited for the one who wrote the row last.
-    queued = exists().where(delivery.c.lane == bindparam("held_key"), delivery.c.state == QUEUED)
+    queued = exists().where(delivery.c.lane == bindparam("held_key"), IS_QUEUED)
     owed = exists().where(outbox.c.lane == bindparam("held_key"))
     more = or_(lane.c.arrivals != bindparam("seen"), queued, owed)
     return _free(case((more, words.now), else_=null()))

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from sqlalchemy import select, update
 
 from bot.adapters.store import lanes
-from bot.adapters.store.schema import PARKED, QUEUED, delivery
+from bot.adapters.store.schema import IS_PARKED, QUEUED, delivery
 from bot.adapters.store.transaction import Transaction, moment
 from bot.adapters.store.wakes import wake_others
 from bot.ports import Parked
@@ -19,7 +19,7 @@ def parked(transaction: Transaction) -> tuple[Parked, ...]:
     given_up = (
         select(delivery)
         .with_only_columns(*(column for column in delivery.c if column.name != "body"))
-        .where(delivery.c.state == PARKED)
+        .where(IS_PARKED)
         .order_by(delivery.c.finished_at.desc(), delivery.c.id)
     )
     return tuple(
@@ -39,7 +39,7 @@ def parked(transaction: Transaction) -> tuple[Parked, ...]:
 
 def requeue(transaction: Transaction, ids: Collection[str]) -> set[str]:
     """Those of the ids that were parked; they are queued now, as if they had just come."""
-    chosen = (delivery.c.id.in_(ids), delivery.c.state == PARKED)
+    chosen = (delivery.c.id.in_(ids), IS_PARKED)
     rows = (transaction.execute(select(delivery.c.lane, delivery.c.installation_id).where(*chosen))).all()
     arrivals = Counter((row.lane, row.installation_id) for row in rows)
     lanes.arrive(transaction, [lanes.Arrival(key, owner, count) for (key, owner), count in arrivals.items()])

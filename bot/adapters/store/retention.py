@@ -9,7 +9,7 @@ from sqlalchemy.sql.dml import Delete, Update
 
 from bot.adapters.store.database import Database
 from bot.adapters.store.memory_erasure import erase
-from bot.adapters.store.schema import DONE, PARKED, QUEUED, delivery, instance, lane, outbox, spending
+from bot.adapters.store.schema import DONE, IS_QUEUED, PARKED, delivery, instance, lane, outbox, spending
 from bot.adapters.store.statistics import look
 
 DAY = 86_400.0
@@ -58,7 +58,7 @@ def lanes(_now: ColumnElement[float]) -> Delete:
     empty = and_(
         lane.c.owner.is_(None),
         lane.c.due_at.is_(None),
-        ~exists().where(delivery.c.lane == lane.c.key, delivery.c.state == QUEUED),
+        ~exists().where(delivery.c.lane == lane.c.key, IS_QUEUED),
         ~exists().where(outbox.c.lane == lane.c.key),
     )
     # Asked twice: the row that gets locked may have changed since it was picked.

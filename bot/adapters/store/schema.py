@@ -14,6 +14,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    literal_column,
     text,
 )
 
@@ -58,7 +59,16 @@ Index(
     sqlite_where=text("state = 'queued'"),
     postgresql_where=text("state = 'queued'"),
 )
-Index("ix_delivery_state_finished_at", delivery.c.state, delivery.c.finished_at)
+Index("ix_delivery_finished_at", delivery.c.finished_at)
+Index(
+    "ix_delivery_parked",
+    delivery.c.finished_at,
+    sqlite_where=text("state = 'parked'"),
+    postgresql_where=text("state = 'parked'"),
+)
+# In the words of the indexes: with a value that is told later neither database takes one of them.
+IS_QUEUED = delivery.c.state == literal_column(f"'{QUEUED}'")
+IS_PARKED = delivery.c.state == literal_column(f"'{PARKED}'")
 
 lane = Table(
     "lane",
