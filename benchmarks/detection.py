@@ -26,6 +26,12 @@ HOSTILE = (
     "- ",
     'File "a", line ',
     "\t",
+    "`a` ",
+    "    a\n",
+    "[a](b) ",
+    "this is wrong\n- ",
+    "error: \n\nif , ",
+    "👍 \u0300",
 )
 LONGEST = 65_536
 

@@ -10,6 +10,7 @@ import re2
 from bot.adapters.rule_files import nodes, rules_directory
 from bot.adapters.rule_files.document import read
 from bot.adapters.rule_files.nodes import Entry, Mapping, Node, Scalar
+from bot.domain.detection.learnt import Learnt
 from bot.domain.detection.pattern import PatternError, compile_phrase
 from bot.domain.detection.rules import Action, Cue, DetectionRules, FeedbackType, Says, Structure
 from bot.domain.gates import nearest
@@ -25,7 +26,7 @@ _STRENGTHS = ("strong", "weak")
 _CUE = ("cue", "says", "strength", "reason", "example", "phrases")
 _STRUCTURE = ("structure", "says", "strength", "signal", "reason", "example", "pattern")
 _ACTION = ("action", "description", "template")
-_PARTS = ("version", "lists", "words", "actions", "structures", "cues")
+_PARTS = ("version", "lists", "kinds", "words", "actions", "structures", "cues")
 _NUMBERS = len(FeedbackType) + 1
 
 
@@ -68,7 +69,7 @@ def parse_detection(files: Sequence[tuple[bytes, str]], table: tuple[bytes, str]
             FeedbackType(kind): tuple(_action(one) for one in listed)
             for kind, listed in main["actions"].items()
         },
-        weights=weights,
+        learnt=Learnt(weights, _kinds(main["kinds"])),
     )
 
 
@@ -101,6 +102,11 @@ def _action(said: dict[str, str]) -> Action:
     return Action(said["action"], said["description"], said["template"])
 
 
+def _kinds(named: dict[str, str]) -> dict[str, str]:
+    """Return for each word what it counts as; a word of several kinds is of the first."""
+    return {word: f"{{{name}}}" for name, text in reversed(named.items()) for word in text.split()}
+
+
 def _lists(roots: Sequence[tuple[Mapping, str]]) -> frozenset[str]:
     entry = roots[0][0].get("lists")
     return (
@@ -118,6 +124,7 @@ def _problems(root: Mapping, file: str, lists: frozenset[str], is_main: bool) ->
         yield _at(version.node, file, "version is another one", f"use {VERSION}")
     if is_main:
         yield from _texts(root.get("lists"), file)
+        yield from _texts(root.get("kinds"), file)
         yield from _words(root.get("words"), file)
         yield from _actions(root.get("actions"), file)
     yield from _listed(root.get("structures"), _STRUCTURE, file, lists)

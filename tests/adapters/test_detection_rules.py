@@ -7,6 +7,7 @@ import pytest
 from bot.adapters.detection_rules import load_detection, parse_detection, shipped
 from bot.adapters.rule_files import rules_directory
 from bot.domain.detection.rules import FeedbackType, Says
+from bot.domain.detection.weights import unpacked
 from bot.domain.problems import RuleFileError
 
 GOOD = """\
@@ -42,9 +43,12 @@ cues:
     phrases: |
       tests {fails}
       failing
+kinds:
+  fail: fail fails
+  stop: fails stops
 """
 MORE = "version: 1\ncues: []\n"
-TABLE = "bias\t0\t0\t0\t0\t1.5\n"
+TABLE = "#bias\t0\t0\t0\t0\t1.5\n"
 
 
 def parsed(main=GOOD, more=MORE, table=TABLE):
@@ -67,19 +71,22 @@ def test_a_good_file_becomes_values():
         [(cue.name, cue.says, cue.strong, cue.phrases) for cue in rules.cues],
         [structure.name for structure in rules.structures],
         [action.name for action in rules.actions[FeedbackType.RUNTIME_ERROR]],
-        rules.weights,
+        rules.learnt.kinds,
+        unpacked(rules.learnt.facts["#bias"]),
     ) == (
         {"fails": ("fail", "fails")},
         {"no", "not"},
         [("tests_fail", Says.VERIFICATION_FAILURE, False, ("tests {fails}", "failing"))],
         ["signal"],
         ["add_context"],
-        {"bias": (0.0, 0.0, 0.0, 0.0, 1.5)},
+        {"fail": "{fail}", "fails": "{fail}", "stops": "{stop}"},
+        (0, 0, 0, 0, 150),
     )
 
 
 def test_a_further_file_adds_cues():
-    more = MORE.replace("[]", "\n" + GOOD[GOOD.index("  - cue:") :].replace("tests_fail", "again"))
+    cues = GOOD[GOOD.index("  - cue:") : GOOD.index("kinds:")]
+    more = MORE.replace("[]", "\n" + cues.replace("tests_fail", "again"))
     assert [cue.name for cue in parsed(more=more).cues] == ["tests_fail", "again"]
 
 

@@ -24,11 +24,10 @@ SURE = 0.95
 
 def confidence(found: FeedbackType, evidence: Evidence, text: str, *, is_own: bool) -> float:
     """Return how sure the detector is that the text is feedback of this type, between 0 and 0.95."""
-    cues = {match.name for match in evidence.matches if match.says is found.says and match.points}
+    says = found.says
+    cues = {match.name for match in evidence.matches if match.says is says and match.points}
     cues |= {
-        shown.structure.name
-        for shown in evidence.shown
-        if shown.structure.says is found.says and shown.points
+        shown.structure.name for shown in evidence.shown if shown.structure.says is says and shown.points
     }
     known = len(cues) + is_own
     sure = (BASE if known else WITHOUT_CUE) + (SECOND_CUE if known > 1 else 0.0)

@@ -94,11 +94,12 @@ def _own_type(text: str, cues: tuple[OwnCue, ...]) -> FeedbackType | None:
 
 def _deciding(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> tuple[str, ...]:
     """Return the words that decided: those of the cues, then what was pasted, then single words."""
+    says = found.says
     cued = sorted(
-        (match for match in evidence.matches if match.says is found.says and match.points),
+        (match for match in evidence.matches if match.says is says and match.points),
         key=lambda match: -match.points,
     )
-    pasted = [shown.text.strip() for shown in evidence.shown if shown.structure.says is found.says]
+    pasted = [shown.text.strip() for shown in evidence.shown if shown.structure.says is says]
     said = [*(match.words for match in cued), *pasted]
     if not said:
         said = [*telling_words(evidence, rules, _TYPES.index(found), _MOST_WORDS)]

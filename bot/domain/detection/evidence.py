@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from bot.domain.detection.lexicon import Found
@@ -53,26 +54,41 @@ class Evidence:
 
 def gather(text: str, rules: DetectionRules) -> Evidence:
     """Find every cue and every structure of the rules in the text."""
+    text = _readable_part(text)
     parts = spans(text)
     said = sentences(text, parts)
     matches: list[Match] = []
     unrelated = False
-    for sentence in said:
+    says = rules.says
+    for sentence in dict.fromkeys(said):  # who repeats a sentence says no more
         found = rules.lexicon.find(sentence.words)
         if not found:
             continue
-        unrelated |= any(rules.cues[one.cue].says is Says.UNRELATED for one in found)
+        unrelated = unrelated or any(says[one.cue] is Says.UNRELATED for one in found)
         matches += _in_context(sentence, found, rules)
     excused = unrelated and not any(match.points and match.says in FAILURES for match in matches)
     return Evidence(said, tuple(matches), () if excused else _pasted(text, parts, rules), unrelated)
 
 
+def _readable_part(text: str) -> str:
+    """Cut a text that is more markup than words where it has had its share: no person writes so."""
+    share = max(_FEWEST_MARKS, len(text) // _PER_MARK)
+    if len(text) <= share or sum(map(text.count, _MARKS)) <= share:
+        return text
+    marks = islice(_MARK.finditer(text), share, None)
+    return text[: next((mark.start() for mark in marks), len(text))]
+
+
 def _in_context(sentence: Sentence, found: list[Found], rules: DetectionRules) -> list[Match]:
-    cues = rules.cues
-    covers = _covers(len(sentence.words), [one for one in found if cues[one.cue].says is Says.HARMLESS])
-    settled = any(cues[one.cue].says is Says.SETTLED for one in found)
-    unrelated = any(cues[one.cue].says is Says.UNRELATED for one in found)
+    cues, said = rules.cues, {rules.says[one.cue] for one in found}
+    if said <= _ONLY_CONTEXT:
+        return []
+    harmless = [one for one in found if rules.says[one.cue] is Says.HARMLESS]
+    covers = _covers(len(sentence.words), harmless)
+    settled = Says.SETTLED in said
+    unrelated = Says.UNRELATED in said
     asks = _is_question(sentence, rules)
+    remainder = _remainder(sentence, found, rules) if Says.USER_REJECTION in said else 0
     matches = []
     for one in found:
         cue = cues[one.cue]
@@ -84,6 +100,8 @@ def _in_context(sentence: Sentence, found: list[Found], rules: DetectionRules) -
             note = _taken_away(one, cue.says, sentence, rules, covers)
             if not note and cue.says in FAILURES:
                 note = "unrelated" if unrelated else "settled" if settled else "question" if asks else ""
+            if not note and cue.says is Says.USER_REJECTION and one.start >= remainder:
+                note = "remainder"
             points = 0 if note else points
             if not note and asks and cue.says is Says.USER_REJECTION:
                 note, points = "question", 1
@@ -124,10 +142,19 @@ def _covers(length: int, harmless: list[Found]) -> list[int]:
     return list(accumulate(reach, max))
 
 
+def _remainder(sentence: Sentence, found: list[Found], rules: DetectionRules) -> int:
+    """Return where an exception to consent begins: what is not liked there is only what is left to do."""
+    consents = [one.end for one in found if rules.says[one.cue] is Says.APPROVAL]
+    end = len(sentence.words)
+    if not consents or _EXCEPTIONS.isdisjoint(sentence.words):
+        return end
+    first = min(consents)
+    return next((at for at in range(first, end) if sentence.words[at] in _EXCEPTIONS), end)
+
+
 def _is_denied_within(words: tuple[str, ...], rules: DetectionRules) -> bool:
     """Say whether the failure itself is what is denied: `tests do not fail`, unlike `tests do not pass`."""
-    failures = rules.lists.get("fails", ())
-    return len(words) > 1 and words[-1] in failures and words[-2] in rules.negations
+    return len(words) > 1 and words[-1] in rules.failing and words[-2] in rules.negations
 
 
 def _end_of_condition(sentence: Sentence) -> int:
@@ -136,8 +163,12 @@ def _end_of_condition(sentence: Sentence) -> int:
     return sentence.words.index(",") if is_condition else 0
 
 
+_MARKS = ("`", "](", "[", "<", ">", "~", "\t", "    ", "://", "www.")
+_MARK = re.compile("|".join(re.escape(mark) for mark in _MARKS))
+_PER_MARK, _FEWEST_MARKS = 12, 64
 _ONLY_CONTEXT = frozenset((Says.HARMLESS, Says.SETTLED, Says.UNRELATED, Says.NEUTRAL))
 _CLAUSE_ENDS = frozenset((",", "but"))
+_EXCEPTIONS = frozenset(("except", "modulo", "apart", "aside", "besides", "barring"))
 _REACH = 3  # how many words a negation reaches forward
 _MODALS = frozenset(("can", "could", "would", "will"))
 _ASKED = frozenset(("you", "someone", "somebody", "anyone"))
@@ -156,15 +187,12 @@ def _is_question(sentence: Sentence, rules: DetectionRules) -> bool:
 
 def _pasted(text: str, parts: tuple[Span, ...], rules: DetectionRules) -> tuple[Shown, ...]:
     body = _readable(text, parts)
-    if rules.any_pattern is None or not rules.any_pattern.search(body):
-        return ()
     shown = []
-    for structure, pattern in zip(rules.structures, rules.patterns, strict=True):
-        match = pattern.search(body)
-        if match:
-            where = _kind_at(match.start(), parts)
-            strong = structure.strong and where in _PASTED
-            shown.append(Shown(structure, 2 if strong else 1, where, match.group()))
+    for place in rules.pasted.find(body):
+        structure = rules.structures[place.number]
+        where = _kind_at(place.start, parts)
+        strong = structure.strong and where in _PASTED
+        shown.append(Shown(structure, 2 if strong else 1, where, place.text))
     return tuple(shown)
 
 

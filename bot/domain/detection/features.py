@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 
 from bot.domain.detection.evidence import TYPES, Evidence
-from bot.domain.detection.rules import DetectionRules, Says
+from bot.domain.detection.rules import Says
+from bot.domain.detection.spelling import stem
+from bot.domain.detection.words import Sentence
 from bot.domain.prose import Kind
 
 
 def facts(evidence: Evidence) -> set[str]:
     """Name what was found: cues with what took them away, structures, and how they go together."""
     found = {
-        f"c:{match.name}!{match.note}" if match.note else f"c:{match.name}" for match in evidence.matches
+        f"#c:{match.name}!{match.note}" if match.note else f"#c:{match.name}" for match in evidence.matches
     }
-    found.add("bias")
+    found.add("#bias")
     _add_shown(found, evidence)
     strong = {match.says for match in evidence.matches if match.points >= 2}
     strong.update(shown.structure.says for shown in evidence.shown if shown.points >= 2)
@@ -24,32 +26,30 @@ def facts(evidence: Evidence) -> set[str]:
     asks = any(match.says is Says.REQUEST for match in evidence.matches)
     for says in TYPES:
         if says in strong:
-            found.add(f"t:{says}")
-            found.add(f"{'approved' if approves else 'alone'}:{says}")
+            found.add(f"#t:{says}")
+            found.add(f"#{'approved' if approves else 'alone'}:{says}")
             if evidence.is_unrelated:
-                found.add(f"unrelated:{says}")
+                found.add(f"#unrelated:{says}")
         elif says in weak:
-            found.add(f"weak:{says}")
-    found.add(f"approves:{approves}:asks:{asks}")
+            found.add(f"#weak:{says}")
+    found.add(f"#approves:{approves}:asks:{asks}")
     if evidence.is_unrelated:
-        found.add("unrelated")
+        found.add("#unrelated")
     if not strong.intersection(TYPES):
-        found.add("not strong" if weak.intersection(TYPES) else "nothing")
+        found.add("#not strong" if weak.intersection(TYPES) else "#nothing")
     if evidence.sentences and all(sentence.asks for sentence in evidence.sentences):
-        found.add("only asks")
+        found.add("#only asks")
     return found
 
 
-def words(evidence: Evidence, rules: DetectionRules) -> set[str]:
-    """Name the words and pairs of words that were said, groups of like words as one."""
-    group = rules.groups
+def words(sentences: Iterable[Sentence], kinds: Mapping[str, str]) -> set[str]:
+    """Name the words that were said, their kinds, and pairs of these: `tests fail` is `{test} {fail}`."""
     found: set[str] = set()
-    for sentence in evidence.sentences:
+    for sentence in sentences:
         before = "^"
         for word in sentence.words:
-            known = group.get(word, word)
-            found.add(stem(known))
-            found.add(f"{before} {known}")
+            known = kinds.get(word) or stem(word)
+            found.update((stem(word), known, f"{before} {known}"))
             before = known
         found.add(f"{before} {'?' if sentence.asks else '$'}")
     return found
@@ -62,22 +62,9 @@ def _add_shown(found: set[str], evidence: Evidence) -> None:
     )
     for shown in evidence.shown:
         if verified and shown.structure.says is Says.RUNTIME_ERROR:
-            found.add("s:of a failed check")
+            found.add("#s:of a failed check")
         else:
-            found.add(f"s:{shown.structure.name}{_WHERE.get(shown.where, '')}")
+            found.add(f"#s:{shown.structure.name}{_WHERE.get(shown.where, '')}")
 
 
 _WHERE = {Kind.TEXT: "!said", Kind.QUOTE: "!quoted"}
-_ENDINGS = ("ations", "ation", "ings", "ing", "ed", "es", "ly", "s")
-
-
-@lru_cache(maxsize=8192)
-def stem(word: str) -> str:
-    """Cut the ending of a word, so that its forms count as one."""
-    if len(word) < 5 or word[0] in "<{":
-        return word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)]
-            break
-    return word[:-1] if len(word) > 4 and word[-1] == "e" else word

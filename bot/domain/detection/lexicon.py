@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from bot.domain.detection.pattern import ANY, Node, closure, compile_phrase
+from bot.domain.detection.net import Net
 from bot.domain.detection.words import WHO
 
-MOST_STATES = 50_000
-"""How many states are remembered; a text that makes more only costs what was learnt before."""
+MOST_STATES = 60_000
+"""How many steps between states are remembered; a text that makes more only costs what was learnt before."""
 
+MOST_WORDS = 10_000
+"""How many words that are in no phrase are remembered as such."""
 
 MOST_TIMES = 5
-"""How often in one sentence phrases may begin with the same word; repeating oneself says no more."""
+"""How often in a long sentence phrases may begin with the same word; repeating oneself says no more."""
 
 
 class Found(NamedTuple):
@@ -25,105 +28,140 @@ class Found(NamedTuple):
 
 
 class Lexicon:
-    """All phrases at once; what follows what is worked out when a text first asks, then remembered."""
+    """All phrases at once; what follows what is worked out when a text first asks, then remembered.
+
+    Words that the phrases do not tell apart are of one class, and a state leads on by class: however
+    many words people use, there are only so many steps.
+    """
 
     def __init__(self, phrases: Iterable[tuple[int, str]], lists: Mapping[str, Iterable[str]]) -> None:
-        self._lists: dict[str, list[str]] = {}
-        for name, words in lists.items():
-            for word in words:
-                self._lists.setdefault(word, []).append(f"{{{name}}}")
-        self._prefixes: dict[str, set[str]] = {}
-        starts = [compile_phrase(phrase, cue, lists) for cue, phrase in phrases]
-        self._first: dict[str, list[Node]] = {}
-        for start in starts:
-            for symbol, node in _steps(closure(start)):
-                self._first.setdefault(symbol, []).append(node)
-                self._note_prefix(symbol)
+        self._net = Net(phrases, tuple(lists))
+        self._first: dict[int, list[int]] = {}
+        for symbol, to in (
+            step for at in self._net.closure(self._net.starts) for step in self._net.steps(at)
+        ):
+            self._first.setdefault(symbol, []).append(to)
+        self._prefixes: dict[str, list[str]] = {}
+        self._classes: list[frozenset[int]] = []
+        self._numbers: dict[frozenset[int], int] = {}
+        self._known: dict[str, int] = {}
+        self._learn_words(lists)
+        self._others: dict[str, int] = {}
         self._reset()
 
     def find(self, words: tuple[str, ...]) -> list[Found]:
         """Return every phrase that stands in the sentence, by its first word."""
         line, anchor = _anchored(words)
+        known, others = self._known, self._others
+        classes = [known.get(word) or others.get(word) or self._class_of(word) for word in line]
         last = len(line)
-        known = self._root
         found: list[Found] = []
-        begun: dict[str, int] = {}
-        for first, word in enumerate(line):
-            state = known.get(word) or self._begin(word)
+        begun: dict[int, int] = {}
+        root = self._root
+        for first, kind in enumerate(classes):
+            state = root[kind] or self._begin(kind)
             if not state.lives:
                 continue
-            times = begun[word] = begun.get(word, 0) + 1
-            if times > MOST_TIMES:
-                continue
+            if last > _SHORT:
+                begun[kind] = times = begun.get(kind, 0) + 1
+                if times > MOST_TIMES:
+                    continue
             at = first + 1
-            while state.lives:
+            while True:
                 if state.cues:
                     start, end = first - (first > anchor), min(at - (at > anchor), last - 2)
                     found += [Found(cue, start, end) for cue in state.cues]
                 if at == last:
                     break
-                state = state.after.get(line[at]) or self._follow(state, line[at])
+                state = state.after.get(classes[at]) or self._follow(state, classes[at])
+                if not state.lives:
+                    break
                 at += 1
         return found
 
-    def _begin(self, word: str) -> _State:
-        nodes = [node for symbol in self._symbols(word) for node in self._first.get(symbol, ())]
-        if len(self._root) >= MOST_STATES:
-            self._reset()
-        state = self._root[word] = self._state(nodes, nodes)
+    def _begin(self, kind: int) -> _State:
+        points = [to for symbol in self._classes[kind] for to in self._first.get(symbol, ())]
+        state = self._root[kind] = self._state(points, points)
         return state
 
-    def _follow(self, state: _State, word: str) -> _State:
-        symbols = {*self._symbols(word), ANY}
-        if word in _UNHEARD:
-            symbols = {word}
-        fresh = [node for symbol, node in _steps(state.nodes) if symbol in symbols]
-        follower = self._state([*fresh, *state.nodes] if word in _UNHEARD else fresh, fresh)
-        state.after[word] = follower
+    def _follow(self, state: _State, kind: int) -> _State:
+        if self._steps >= MOST_STATES:
+            self._reset()
+        unheard = kind in self._unheard
+        symbols = self._classes[kind] if unheard else {*self._classes[kind], 0}
+        fresh = [to for point in state.points for symbol, to in self._net.steps(point) if symbol in symbols]
+        follower = self._state([*fresh, *state.points] if unheard else fresh, fresh)
+        state.after[kind] = follower
+        self._steps += 1
         return follower
 
-    def _state(self, nodes: list[Node], fresh: list[Node]) -> _State:
-        """Return the state of these nodes, of which the fresh ones were reached by the last word."""
-        known = [node for start in nodes for node in closure(start)]
-        ends = tuple(sorted({node.cue for start in fresh for node in closure(start) if node.cue >= 0}))
-        unique = {id(node): node for node in known if node.steps}
-        key = (frozenset(unique), ends)
+    def _state(self, points: list[int], fresh: list[int]) -> _State:
+        """Return the state of these points, of which the fresh ones were reached by the last word."""
+        net = self._net
+        ends = tuple(sorted({net.cue(at) for at in net.closure(fresh)} - {-1}))
+        reached = array("i", sorted(at for at in net.closure(points) if net.goes_on(at)))
+        key = (reached.tobytes(), ends)
         state = self._states.get(key)
         if state is None:
-            for node in unique.values():
-                for symbol, _ in node.steps:
-                    self._note_prefix(symbol)
-            if len(self._states) >= MOST_STATES:
-                self._reset()
-            state = self._states[key] = _State(list(unique.values()), ends)
+            state = self._states[key] = _State(reached, ends)
         return state
 
-    def _symbols(self, word: str) -> list[str]:
-        stems = self._prefixes.get(word[0], ())
-        return [word, *self._lists.get(word, ()), *(f"{stem}*" for stem in stems if word.startswith(stem))]
+    def _learn_words(self, lists: Mapping[str, Iterable[str]]) -> None:
+        for symbol in self._net.symbols:
+            if symbol.endswith("*"):
+                self._prefixes.setdefault(symbol[0], []).append(symbol[:-1])
+        named: dict[str, list[str]] = {}
+        for name, words in lists.items():
+            for word in words:
+                named.setdefault(word, []).append(f"{{{name}}}")
+        self._number(frozenset((0,)))  # so that no class is 0, which is false
+        for word in (*self._net.symbols, *named, *_UNHEARD):
+            self._known[word] = self._number(self._symbols(word, named.get(word, ())))
+        self._unheard = frozenset(self._known[word] for word in _UNHEARD)
 
-    def _note_prefix(self, symbol: str) -> None:
-        if symbol.endswith("*"):
-            self._prefixes.setdefault(symbol[0], set()).add(symbol[:-1])
+    def _symbols(self, word: str, named: Iterable[str]) -> frozenset[int]:
+        stems = self._prefixes.get(word[0], ())
+        meant = (word, *named, *(f"{stem}*" for stem in stems if word.startswith(stem)))
+        # A sign that phrases go on over is told from other words even where no phrase names it.
+        own = {-1 - _UNHEARD.index(word)} if word in _UNHEARD else set()
+        return frozenset({self._net.symbols[one] for one in meant if one in self._net.symbols} | own)
+
+    def _number(self, symbols: frozenset[int]) -> int:
+        if symbols not in self._numbers:
+            self._numbers[symbols] = len(self._classes)
+            self._classes.append(symbols)
+        return self._numbers[symbols]
+
+    def _class_of(self, word: str) -> int:
+        """Return the class of a word that no phrase or list names: what its beginning says, or none."""
+        kind = self._others.get(word)
+        if kind is None:
+            if len(self._others) >= MOST_WORDS:
+                self._others.clear()
+            kind = self._others[word] = self._number(self._symbols(word, ()))
+            self._root += [None] * (len(self._classes) - len(self._root))
+        return kind
 
     def _reset(self) -> None:
-        self._states: dict[tuple[frozenset[int], tuple[int, ...]], _State] = {}
-        self._root: dict[str, _State] = {}
+        self._states: dict[tuple[bytes, tuple[int, ...]], _State] = {}
+        self._root: list[_State | None] = [None] * len(self._classes)
+        self._steps = 0
 
 
 class _State:
     """The points of all phrases that the words so far lead to, and where the next words lead."""
 
-    __slots__ = ("after", "cues", "lives", "nodes")
+    __slots__ = ("after", "cues", "lives", "points")
 
-    def __init__(self, nodes: list[Node], cues: tuple[int, ...]) -> None:
-        self.nodes = nodes
+    def __init__(self, points: array[int], cues: tuple[int, ...]) -> None:
+        self.points = points
         self.cues = cues
-        self.after: dict[str, _State] = {}
-        self.lives = bool(nodes or cues)
+        self.after: dict[int, _State] = {}
+        self.lives = bool(points or cues)
 
 
-_UNHEARD = frozenset((",", "^"))  # a phrase goes on over them
+_SHORT = 30
+_UNHEARD = (",", "^")  # a phrase goes on over them
 _FILLERS = frozenset(
     (WHO, ",", "hi", "hello", "hey", "hmm", "hm", "well", "btw", "also", "ah", "oh", "so", "and")
 )
@@ -135,7 +173,3 @@ def _anchored(words: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
     while at < len(words) and words[at] in _FILLERS:
         at += 1
     return (*words[:at], "^", *words[at:], "$"), at
-
-
-def _steps(nodes: Iterable[Node]) -> Iterable[tuple[str, Node]]:
-    return (step for node in nodes for step in node.steps)

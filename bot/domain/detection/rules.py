@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
-import re2
-
+from bot.domain.detection.learnt import Learnt
 from bot.domain.detection.lexicon import Lexicon
-
-GROUPS = ("ci", "platform", "tests", "build", "lint")
-"""Lists whose words count as one word for the weights, so that what was learnt of one holds for all."""
+from bot.domain.detection.structures import Structures
 
 
 class FeedbackType(StrEnum):
@@ -23,10 +20,12 @@ class FeedbackType(StrEnum):
     USER_REJECTION = "user_rejection"
     PARTIAL_SUCCESS = "partial_success"
 
+    __hash__ = str.__hash__  # that of an enum is written in Python, and asked for with every cue
+
     @property
     def says(self) -> Says:
         """What a cue of this type says."""
-        return Says(self.value)
+        return _SAYS[self]
 
 
 class Says(StrEnum):
@@ -42,6 +41,11 @@ class Says(StrEnum):
     SETTLED = "settled"
     UNRELATED = "unrelated"
     NEUTRAL = "neutral"
+
+    __hash__ = str.__hash__
+
+
+_SAYS = {kind: Says(kind.value) for kind in FeedbackType}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +90,6 @@ class OwnCue:
     phrase: str
 
 
-Weights = Mapping[str, tuple[float, ...]]
-"""What training learnt: for each feature a number for each of the four types and one for none."""
-
-
 @dataclass(frozen=True, slots=True)
 class DetectionRules:
     """Everything that the detector goes by; immutable, so that it is compiled once."""
@@ -101,26 +101,30 @@ class DetectionRules:
     cues: tuple[Cue, ...]
     structures: tuple[Structure, ...]
     actions: Mapping[FeedbackType, tuple[Action, ...]]
-    weights: Weights = field(default_factory=dict)
+    learnt: Learnt = field(default_factory=lambda: Learnt({}, {}), repr=False, compare=False)
     own_cues: tuple[OwnCue, ...] = ()
     threshold: float = 0.6
     max_refinement_iterations: int = 3
     lexicon: Lexicon = field(init=False, repr=False, compare=False)
-    patterns: tuple[Any, ...] = field(init=False, repr=False, compare=False)
-    any_pattern: Any = field(init=False, repr=False, compare=False)
-    groups: Mapping[str, str] = field(init=False, repr=False, compare=False)
+    pasted: Structures = field(init=False, repr=False, compare=False)
+    says: tuple[Says, ...] = field(init=False, repr=False, compare=False)
+    """What each cue says, by its number."""
+    failing: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Words for a failure, which a negation right before them denies."""
 
     def __post_init__(self) -> None:
         """Compile what the values describe."""
         phrases = tuple((number, phrase) for number, cue in enumerate(self.cues) for phrase in cue.phrases)
-        compiled = tuple(re2.compile(structure.pattern) for structure in self.structures)
-        either = "|".join(f"(?:{structure.pattern})" for structure in self.structures)
-        groups = {word: f"{{{name}}}" for name in GROUPS for word in self.lists.get(name, ())}
-        object.__setattr__(self, "groups", groups)
+        failing = (word for name in ("fails", "trouble", "crashes") for word in self.lists.get(name, ()))
+        object.__setattr__(self, "failing", frozenset(failing))
         object.__setattr__(self, "lexicon", Lexicon(phrases, self.lists))
-        object.__setattr__(self, "patterns", compiled)
-        object.__setattr__(self, "any_pattern", re2.compile(either) if either else None)
+        object.__setattr__(self, "says", tuple(cue.says for cue in self.cues))
+        object.__setattr__(self, "pasted", Structures(structure.pattern for structure in self.structures))
 
     def extended(self, cues: Iterable[OwnCue], *, threshold: float, rounds: int) -> DetectionRules:
         """Return these rules as one repository wants them: its own cues, threshold and rounds."""
-        return replace(self, own_cues=tuple(cues), threshold=threshold, max_refinement_iterations=rounds)
+        other = copy(self)  # not `replace`, which would compile everything once more
+        object.__setattr__(other, "own_cues", tuple(cues))
+        object.__setattr__(other, "threshold", threshold)
+        object.__setattr__(other, "max_refinement_iterations", rounds)
+        return other

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import sqrt
 
 from bot.domain.detection.evidence import Evidence
 from bot.domain.detection.features import facts, words
-from bot.domain.detection.rules import DetectionRules, Weights
+from bot.domain.detection.rules import DetectionRules
+from bot.domain.detection.weights import unpacked
 
 Scores = tuple[float, float, float, float, float]
 """For the four types in their order, and for none."""
 
-LENIENCE = 0.75
+LENIENCE = 1.0
 """What none is given in advance: a false alarm costs more trust than a failure that stays unsaid."""
-_VOICE = 0.6  # how much single words count beside cues
+_VOICE = 0.8  # how much single words count beside cues
 _USUAL = 12.0  # known words of a usual sentence; of a longer text each one counts less
 _FEWEST = 6
 
 
 def scores(evidence: Evidence, rules: DetectionRules) -> Scores:
     """Add up what the weights say of everything that was found."""
-    known = rules.weights.get
-    of_cues = [row for name in facts(evidence) if (row := known(name))]
-    of_words = [row for name in words(evidence, rules) if (row := known(name))]
-    volume = voice(len(of_words))
-    totals = [sum(column) for column in zip(*of_cues, strict=True)] or [0.0] * 5
-    if of_words:
-        spoken = (sum(column) for column in zip(*of_words, strict=True))
-        totals = [total + volume * said for total, said in zip(totals, spoken, strict=True)]
-    one, two, three, four, none = totals
+    known = rules.learnt.facts.get
+    of_facts = unpacked(sum(known(name, 0) for name in facts(evidence)))
+    said, many = rules.learnt.weigh(evidence.sentences)
+    volume = voice(many)
+    one, two, three, four, none = (
+        (fact + volume * word) / 100 for fact, word in zip(of_facts, unpacked(said), strict=True)
+    )
     return one, two, three, four, none + LENIENCE
 
 
@@ -40,10 +38,5 @@ def voice(known: int) -> float:
 
 def telling_words(evidence: Evidence, rules: DetectionRules, column: int, most: int) -> tuple[str, ...]:
     """Return the known words that speak most for one type against none."""
-    said = _margins(words(evidence, rules), rules.weights, column)
-    best = sorted(said, reverse=True)[:most]
-    return tuple(name.strip("^$? ") for margin, name in best if margin > 0)
-
-
-def _margins(names: Iterable[str], weights: Weights, column: int) -> list[tuple[float, str]]:
-    return [(weights[name][column] - weights[name][-1], name) for name in names if name in weights]
+    said = rules.learnt.telling(words(evidence.sentences, rules.learnt.kinds), column)
+    return tuple(name.strip("^$? ") for margin, name in said[:most] if margin > 0)

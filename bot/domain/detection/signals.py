@@ -8,10 +8,11 @@ from bot.domain.detection.evidence import Evidence
 from bot.domain.detection.rules import FeedbackType, Says
 
 _REDO = re.compile(
-    r"(?i)\b(?:try again|start over|from scratch|redo|re-?do|rewrite|rework|do (?:it|this) again|revert)\b"
+    r"\b(?:try again|start over|from scratch|redo|re-?do|rewrite|rework|do (?:it|this) again|revert)\b"
 )
+_REDO_PARTS = ("again", "over", "scratch", "redo", "re-do", "rewrite", "rework", "revert")
 _INTENT = re.compile(
-    r"(?i)\b(?:i meant|i mean|what i (?:want|need|asked)|i(?: would|['’]d) (?:rather|prefer)|instead"
+    r"\b(?:i meant|i mean|what i (?:want|need|asked)|i(?: would|['’]d) (?:rather|prefer)|instead"
     r"|should (?:be|rather)|the (?:goal|point|idea|intention) (?:is|was))\b"
 )
 _MOST_CUES = 6
@@ -19,10 +20,9 @@ _MOST_CUES = 6
 
 def signals(found: FeedbackType, evidence: Evidence, text: str) -> tuple[str, ...]:
     """Return the signals of this type, then each cue that spoke for it with its words."""
+    says = found.says
     cues = [
-        f"{match.name}: {match.words}"
-        for match in evidence.matches
-        if match.says is found.says and match.points
+        f"{match.name}: {match.words}" for match in evidence.matches if match.says is says and match.points
     ]
     return (*_context(found, evidence, text), *tuple(dict.fromkeys(cues))[:_MOST_CUES])
 
@@ -39,7 +39,8 @@ def has_test_name(evidence: Evidence) -> bool:
 
 def requests_redo(text: str) -> bool:
     """Say whether the author is told to do it again."""
-    return _REDO.search(text) is not None
+    lowered = text.lower()
+    return any(part in lowered for part in _REDO_PARTS) and _REDO.search(lowered) is not None
 
 
 def requests_change(evidence: Evidence) -> bool:
@@ -68,7 +69,7 @@ def _rejection(evidence: Evidence, text: str) -> tuple[str, ...]:
     listed = (
         (negative, "negative sentiment"),
         (requests_redo(text), "request to redo"),
-        (_INTENT.search(text) is not None, "clarification of intent"),
+        (_INTENT.search(text.lower()) is not None, "clarification of intent"),
     )
     return tuple(name for is_there, name in listed if is_there)
 

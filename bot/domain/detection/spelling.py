@@ -58,3 +58,18 @@ def expanded(written: str) -> tuple[str, ...]:
             return (word[: -len(ending)], meaning)
     stem = word.partition("'")[0]
     return (stem, "is") if stem in _IS else (stem,)
+
+
+_CUT = ("ations", "ation", "ings", "ing", "ed", "es", "ly", "s")
+
+
+@lru_cache(maxsize=4096)
+def stem(word: str) -> str:
+    """Cut the ending of a word, so that its forms count as one."""
+    if len(word) < 5 or word[0] in "<{":
+        return word
+    for ending in _CUT:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    return word[:-1] if len(word) > 4 and word[-1] == "e" else word

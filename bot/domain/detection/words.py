@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.domain.detection.spelling import NAME, expanded
 from bot.domain.prose import Kind, Span
@@ -11,14 +11,15 @@ from bot.domain.prose import Kind, Span
 CODE, BLOCK, ADDRESS, CI = "<code>", "<block>", "<url>", "<ci>"
 COMMIT, WHO, NUMBER, UP, DOWN = "<commit>", "<who>", "<number>", "<up>", "<down>"
 """Words that stand for something that is not a word: `<code>` for code in the line, and so on."""
+ZERO = "zero"
+"""The one number that is read as a word: `0 failed` is good news."""
 
 
 LONGEST = 100
 """Words of a sentence; a longer one is read as several, so that no text makes the reading slow."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """The words of one sentence, and whether it asks."""
 
     words: tuple[str, ...]
@@ -134,4 +135,6 @@ _KINDS = {5: WHO, 6: COMMIT, 8: NAME, 9: NUMBER}
 def _stand_in(kind: int, text: str) -> str:
     if kind == _CLAUSE:
         return ":" if text == ":" else ","
+    if text == "0":
+        return ZERO
     return _VOTES.get(text, "") if kind == _VOTE else _KINDS[kind]

@@ -7,6 +7,8 @@ import sys
 import pytest
 
 from bot.domain.detection import Detection, FeedbackType, OwnCue, detect
+from bot.domain.detection.evidence import gather
+from bot.domain.detection.rules import Says
 
 TRACE = 'It dies:\n\n```\nTraceback (most recent call last):\n  File "a.py", line 1, in b\nKeyError: 3\n```'
 
@@ -123,6 +125,16 @@ def test_what_outranks_and_what_cancels(text, type_, rules):
     assert detect(text, rules).type == type_
 
 
+def test_what_is_not_liked_after_except_is_only_what_is_left_to_do(rules):
+    found = gather("Looks good to me, except that I don't like the name.", rules).matches
+    assert {match.note for match in found if match.says is Says.USER_REJECTION} == {"remainder"}
+
+
+@pytest.mark.parametrize("text", ["0 failed, 12 passed.", "Had zero crashes.", "Failures: 0"])
+def test_none_of_a_kind_is_good_news(text, rules):
+    assert detect(text, rules).type is None
+
+
 def test_a_repository_can_teach_its_own_words(rules):
     own = rules.extended(
         [
@@ -164,6 +176,9 @@ PIECES = [
     "\n",
     "[a](",
     "9",
+    "`a` ",
+    "    a\n",
+    "this is wrong\n- ",
 ]
 
 

@@ -1,0 +1,30 @@
+"""What training learnt, packed: for each feature one whole number that holds a weight for each type and none.
+
+Whole numbers add up the same in any order, take a fifth of the memory of five floats, and a sum over all
+features is one sum. Weights are hundredths; each has 32 bits, so that no text is long enough to overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Totals = tuple[int, ...]
+"""Hundredths for each of the four types in their order, and for none."""
+
+COLUMNS = 5
+_BITS = 32
+_MIDDLE = 1 << (_BITS - 1)
+_ALL = (1 << _BITS) - 1
+_SHIFTS = tuple(range(0, COLUMNS * _BITS, _BITS))
+_OFFSET = sum(_MIDDLE << shift for shift in _SHIFTS)
+
+
+def packed(weights: Iterable[float]) -> int:
+    """Return one number that holds these weights, rounded to hundredths."""
+    return sum(round(weight * 100) << shift for weight, shift in zip(weights, _SHIFTS, strict=True))
+
+
+def unpacked(total: int) -> Totals:
+    """Return the hundredths that a packed number, or a sum of packed numbers, holds."""
+    shifted = total + _OFFSET
+    return tuple((shifted >> shift & _ALL) - _MIDDLE for shift in _SHIFTS)

@@ -1,0 +1,86 @@
+"""What training learnt, and what it says of words."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.domain.detection.evidence import gather
+from bot.domain.detection.features import words
+from bot.domain.detection.learnt import Learnt
+from bot.domain.detection.weights import packed, unpacked
+from bot.domain.detection.words import Sentence
+
+ROWS = {
+    "#bias": (0, 0, 0, 0, 1),
+    "test": (0.5, 1, -0.25, 0, 0),
+    "{fail}": (1, 2, 3, 4, -5),
+    "test {fail}": (0.01, 0, 0, 0, 0),
+    "^ test": (0, 0, 0, 0.07, 0),
+    "{fail} ?": (0, 0, -9, 0, 0),
+}
+KINDS = {"fails": "{fail}", "breaks": "{fail}"}
+
+
+def said(*spoken: str, asks: bool = False) -> list[Sentence]:
+    return [Sentence(tuple(text.split()), asks) for text in spoken]
+
+
+@pytest.mark.parametrize("row", [(0, 0, 0, 0, 0), (1.25, -1.25, 0.01, -0.01, 99.99)])
+def test_weights_are_packed_as_hundredths(row):
+    assert unpacked(packed(row)) == tuple(round(weight * 100) for weight in row)
+
+
+def test_a_sum_of_packed_weights_holds_the_sums():
+    total = sum(packed((number / 100, -number, 3, 0, -0.5)) for number in range(1000))
+    assert unpacked(total) == (499500, -49950000, 300000, 0, -50000)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "weighed"),
+    [
+        (said("test fails"), ((151, 300, 275, 407, -500), 4)),
+        (said("tests break"), ((50, 100, -25, 7, 0), 2)),
+        (said("test breaks", asks=True), ((151, 300, -625, 407, -500), 5)),
+        (said("test fails", "test breaks"), ((151, 300, 275, 407, -500), 4)),  # said twice counts once
+        ([], ((0, 0, 0, 0, 0), 0)),
+    ],
+)
+def test_words_count_by_stem_kind_and_pair(sentences, weighed):
+    total, many = Learnt(ROWS, KINDS).weigh(sentences)
+    assert (unpacked(total), many) == weighed
+
+
+def test_the_most_telling_words_come_first():
+    assert Learnt(ROWS, KINDS).telling({"{fail}", "test", "unheard of"}, 0) == [
+        (600, "{fail}"),
+        (50, "test"),
+        (0, "unheard of"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["The tests don't pass on Windows.", "Nice work! Could you add a test?", "`a`"]
+)
+def test_numbers_say_the_same_as_names(text, rules):
+    sentences = gather(text, rules).sentences
+    margins = (margin for margin, _ in rules.learnt.telling(words(sentences, rules.learnt.kinds), 0))
+    total, _ = rules.learnt.weigh(sentences)
+    assert sum(margins) == unpacked(total)[0] - unpacked(total)[-1]
+
+
+def test_words_that_were_never_seen_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr("bot.domain.detection.learnt.MOST_WORDS", 10)
+    learnt = Learnt(ROWS, KINDS)
+    for number in range(100):
+        learnt.weigh(said(f"word{number} test"))
+    assert learnt.weigh(said("test fails")) == Learnt(ROWS, KINDS).weigh(said("test fails"))
+
+
+def test_a_repositorys_own_rules_share_what_was_compiled(rules):
+    own = rules.extended((), threshold=0.9, rounds=1)
+    assert (own.lexicon is rules.lexicon, own.pasted is rules.pasted, own.learnt is rules.learnt) == (
+        True,
+        True,
+        True,
+    )
+    assert (own.threshold, own.max_refinement_iterations, rules.threshold) == (0.9, 1, 0.6)
