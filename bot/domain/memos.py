@@ -74,6 +74,14 @@ class RepositoryDeleted:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryShared:
+    """A repository's config says whether it shares its history."""
+
+    repository_id: int
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
 class InstallationGone:
     """The App was uninstalled: all that came through this installation is out of sight, then goes."""
 
@@ -88,5 +96,6 @@ Memo = (
     | RepositoryGained
     | RepositoryLeft
     | RepositoryDeleted
+    | HistoryShared
     | InstallationGone
 )

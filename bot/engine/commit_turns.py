@@ -9,6 +9,7 @@ from bot.domain.check_effects import ShowCheck
 from bot.domain.config_check import config_check
 from bot.domain.effects import Effect
 from bot.domain.events import CheckSeen, ConfigBroken, ConfigPushed, Event, HeadsDue, PullRequestSnapshot
+from bot.domain.memos import HistoryShared, Memo
 from bot.engine.heads import Heads
 from bot.ports import Claim, Delivery, Derive, GitHub, Parse, RuleBook, Store, Turn
 
@@ -34,6 +35,7 @@ class CommitTurns:
     async def turn(self, claim: Claim, done: tuple[str, ...], parked: tuple[tuple[str, str], ...]) -> Turn:
         """What the lane's deliveries come to; the pull requests' lanes have theirs before this is applied."""
         effects: list[Effect] = []
+        memos: list[Memo] = []
         found: dict[str, tuple[PullRequestSnapshot, ...]] = {}
         for delivery in claim.deliveries:
             event = self.parse(delivery) if delivery.id in done else None
@@ -41,11 +43,13 @@ class CommitTurns:
                 effects.append(await self._about(event))
             elif isinstance(event, HeadsDue):
                 await self.heads.step(event)
+                rules = await self.rule_book.rules(event.repository)  # as just read
+                memos.append(HistoryShared(event.repository.id, rules.history.shared))
             elif isinstance(event, CheckSeen | ConfigPushed) and await self._matters(event):
                 await self._hand_on(delivery, event, found)
             elif isinstance(event, CheckSeen):
                 await self._tell_judged(delivery, event)
-        return Turn(None, tuple(effects), done, parked)
+        return Turn(None, tuple(effects), done, parked, tuple(memos))
 
     async def _about(self, event: ConfigBroken) -> ShowCheck:
         """Say on the default branch's newest commit what is wrong with the config on it."""

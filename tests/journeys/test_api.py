@@ -241,3 +241,7 @@ async def test_repositories_that_share_their_history_count_together_in_thread_an
     assert totals == [2, 2, 1, 1, 1]
     one = await ask("/api/v1/repos/acme/wiki/authors/rio-agent/patterns", "alice")
     assert (one[0], one[1]["total_prs"]) == (200, 2)
+    silent = {".github/whetstone.yml": "version: 1\n"}
+    journey.github.commit_to_default_branch(pulls[1].repository, silent)
+    await journey.settled()
+    assert (await ask("/api/v1/repos/acme/notes/authors/rio-agent/patterns", "alice"))[1]["total_prs"] == 1

@@ -71,7 +71,7 @@ def at_home(transaction: Transaction, known: PullRequest, shares: bool | None = 
     if not is_old:
         _settle(transaction, row, seen, at)
     if shares is not None and shares != (row is not None and row.shared):
-        transaction.execute(update(repository).where(repository.c.id == seen.id).values(shared=shares))
+        share(transaction, seen.id, shared=shares)
     return replace(known, repository=_repository(row) if is_old else seen)
 
 
@@ -116,6 +116,12 @@ def gain(transaction: Transaction, seen: Repository, *, transferred: bool) -> No
         row = None
     _forgive(transaction, seen)
     _settle(transaction, row, seen, None)
+
+
+def share(transaction: Transaction, repository_id: int, *, shared: bool) -> None:
+    """Whether the repository shares its history from now on."""
+    here = and_(repository.c.id == repository_id, repository.c.shared.is_distinct_from(shared))
+    transaction.execute(update(repository).where(here).values(shared=shared))
 
 
 def hurry(transaction: Transaction, repository_id: int) -> None:

@@ -10,6 +10,7 @@ from bot.adapters.store.transaction import Transaction
 from bot.domain.memos import (
     Document,
     Forget,
+    HistoryShared,
     InstallationGone,
     Memo,
     RepositoryDeleted,
@@ -39,6 +40,8 @@ def write(transaction: Transaction, lane: str, memo: Memo) -> None:
         case RepositoryDeleted():
             memory_homes.leave(transaction, memo.repository_id, memo.installation_id)
             memory_people.forget_repository(transaction, memo.repository_id)
+        case HistoryShared():
+            memory_homes.share(transaction, memo.repository_id, shared=memo.shared)
         case InstallationGone():
             memory_homes.leave_all(transaction, memo.installation_id)
         case _:
