@@ -14,6 +14,8 @@ from bot.ports import Delivery, Fenced, GitHubError, RateLimited, RuleBook, Stor
 
 TICK = 60.0
 """Seconds between two looks at the calendar."""
+SOON = 1.0
+"""Seconds after which a look that could not be had is repeated, then twice as many each time."""
 ASK_AGAIN = timedelta(hours=1)
 """A config may have another day, time or zone by then."""
 ACTIVE = timedelta(days=30)
@@ -33,17 +35,24 @@ class WeekClock:
     rule_book: RuleBook
     delivery: WeekDelivery
     clock: Callable[[], datetime]
+    soon: float = SOON
     _not_before: dict[int, datetime] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Tick until cancelled."""
+        wait = self.soon
         while True:
             try:
                 await self.tick()
             except (StoreUnavailable, Fenced) as reason:
+                # A process that has just started has not been heard of yet, and may not ask for a token.
                 logger.warning("the calendar is looked at later: %s", reason)
+                await asyncio.sleep(wait)
+                wait = min(TICK, 2 * wait)
+                continue
             except Exception:  # a week that can't be told must not stop the others for ever
                 logger.exception("a look at the calendar failed")
+            wait = self.soon
             await asyncio.sleep(TICK)
 
     async def tick(self) -> int:

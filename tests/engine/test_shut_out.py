@@ -1,5 +1,6 @@
 """Whoever shuts us out for a while, by suspending or by limiting, gets all that was put off."""
 
+import asyncio
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ from bot.adapters.payloads.derived import config_broken
 from bot.domain.events import InstallationSeen
 from bot.engine.chores import Chores
 from bot.engine.clock import WeekClock
-from bot.ports import RateLimited, Turn
+from bot.ports import Fenced, RateLimited, Turn
 from tests.adapters.store.story import OTHER_LANE, claim_one, delivery
 from tests.builders import REPOSITORY, START
 
@@ -74,6 +75,30 @@ async def test_a_limit_that_the_calendar_meets_is_the_installations():
     now[0] = until
     await clock.tick()
     assert rules.asked == 2
+
+
+class NotHeardOf(Calendar):
+    """A store of a process that has just started: nothing may be asked at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+        self.looked = asyncio.Event()
+
+    async def active(self, _since):
+        self.looks += 1
+        if self.looks < 3:
+            raise Fenced("nothing was heard of this process for too long")
+        self.looked.set()
+        return ()
+
+
+async def test_a_calendar_that_may_not_ask_yet_looks_again_soon():
+    store = NotHeardOf()
+    running = asyncio.create_task(WeekClock(store, None, week_delivery, lambda: START, soon=0.0).run())
+    await asyncio.wait_for(store.looked.wait(), 5)
+    running.cancel()
+    assert store.looks == 3
 
 
 def test_a_config_that_is_broken_again_with_the_same_text_is_told_again():
