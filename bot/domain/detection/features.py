@@ -42,16 +42,21 @@ def facts(evidence: Evidence) -> set[str]:
     return found
 
 
-def words(sentences: Iterable[Sentence], kinds: Mapping[str, str]) -> set[str]:
-    """Name the words that were said, their kinds, and pairs of these: `tests fail` is `{test} {fail}`."""
-    found: set[str] = set()
+def words(sentences: Iterable[Sentence], kinds: Mapping[str, str]) -> dict[str, str]:
+    """Name the words, their kinds and pairs of these, each with what was said for it first.
+
+    `Tests fail` is among others the pair `{tests} {fail}`.
+    """
+    found: dict[str, str] = {}
     for sentence in sentences:
-        before = "^"
+        before, said = "^", ""
         for word in sentence.words:
             known = kinds.get(word) or stem(word)
-            found.update((stem(word), known, f"{before} {known}"))
-            before = known
-        found.add(f"{before} {'?' if sentence.asks else '$'}")
+            found.setdefault(stem(word), word)
+            found.setdefault(known, word)
+            found.setdefault(f"{before} {known}", f"{said} {word}".strip())
+            before, said = known, word
+        found.setdefault(f"{before} {'?' if sentence.asks else '$'}", said)
     return found
 
 

@@ -38,5 +38,6 @@ def voice(known: int) -> float:
 
 def telling_words(evidence: Evidence, rules: DetectionRules, column: int, most: int) -> tuple[str, ...]:
     """Return the known words that speak most for one type against none."""
-    said = rules.learnt.telling(words(evidence.sentences, rules.learnt.kinds), column)
-    return tuple(name.strip("^$? ") for margin, name in said[:most] if margin > 0)
+    said = words(evidence.sentences, rules.learnt.kinds)
+    telling = rules.learnt.telling(said, column)
+    return tuple(said[name] for margin, name in telling[:most] if margin > 0)

@@ -9,6 +9,7 @@ import pytest
 from bot.domain.detection import Detection, FeedbackType, OwnCue, detect
 from bot.domain.detection.evidence import gather
 from bot.domain.detection.rules import Says
+from bot.domain.detection.scores import telling_words
 
 TRACE = 'It dies:\n\n```\nTraceback (most recent call last):\n  File "a.py", line 1, in b\nKeyError: 3\n```'
 
@@ -123,6 +124,13 @@ def test_a_formal_state_outranks_the_prose(text, state, type_, sure, rules):
 )
 def test_what_outranks_and_what_cancels(text, type_, rules):
     assert detect(text, rules).type == type_
+
+
+def test_where_no_cue_decides_the_words_that_did_are_shown_as_they_were_said(rules):
+    evidence = gather("This is out of date, we've moved to another build system.", rules)
+    told = telling_words(evidence, rules, 2, 5)
+    said = " ".join(evidence.sentences[0].words)
+    assert (len(told), [words for words in told if words not in said]) == (5, [])
 
 
 def test_what_is_not_liked_after_except_is_only_what_is_left_to_do(rules):
