@@ -29,7 +29,9 @@ async def given_up(town) -> object:
     where = town.github.repository("acme/knowledge", collaborators={"alice": "write"})
     pull = town.github.open_pull_request(where, "rio-agent[bot]")
     await town.settled()
-    town.github.fail("GET", "*/reviews", status=403, body={"message": "Repository was archived."})
+    town.github.fail(
+        "GET", "*/reviews", status=403, body={"message": "Resource not accessible by integration"}
+    )
     town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
     await town.settled()
     return pull
