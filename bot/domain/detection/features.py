@@ -18,12 +18,12 @@ def facts(evidence: Evidence) -> set[str]:
     }
     found.add("#bias")
     _add_shown(found, evidence)
-    strong = {match.says for match in evidence.matches if match.points >= 2}
-    strong.update(shown.structure.says for shown in evidence.shown if shown.points >= 2)
-    weak = {match.says for match in evidence.matches if match.points == 1}
-    weak.update(shown.structure.says for shown in evidence.shown if shown.points == 1)
+    said = {(match.says, match.points) for match in evidence.matches}
+    said.update((shown.structure.says, shown.points) for shown in evidence.shown)
+    strong = {says for says, points in said if points >= 2}
+    weak = {says for says, points in said if points == 1}
     approves = Says.APPROVAL in strong
-    asks = any(match.says is Says.REQUEST for match in evidence.matches)
+    asks = Says.REQUEST in strong or Says.REQUEST in weak
     for says in TYPES:
         if says in strong:
             found.add(f"#t:{says}")

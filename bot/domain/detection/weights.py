@@ -27,4 +27,4 @@ def packed(weights: Iterable[float]) -> int:
 def unpacked(total: int) -> Totals:
     """Return the hundredths that a packed number, or a sum of packed numbers, holds."""
     shifted = total + _OFFSET
-    return tuple((shifted >> shift & _ALL) - _MIDDLE for shift in _SHIFTS)
+    return tuple([(shifted >> shift & _ALL) - _MIDDLE for shift in _SHIFTS])
