@@ -6,25 +6,11 @@ import asyncio
 import json
 import re
 
-import pytest
-
 from bot.cli import run
-from bot.standin import AppFacts, Inline, Opening
-from tests.journeys.town import KEYS, SECRET, Town
+from bot.standin import Inline, Opening
 
 PAGE = "claims/a.md"
 TEXT = "---\ntype: claim\ndomain: markets\nsource: hanson.md\ncreated: 2026-13-01\n---\n\n# Markets\n"
-
-
-@pytest.fixture
-def town(sqlite_url, monkeypatch):
-    """A town that the commands find by their environment."""
-    monkeypatch.setenv("DATABASE_URL", sqlite_url)
-    monkeypatch.setenv("GITHUB_PRIVATE_KEY", KEYS.private_pem)
-    monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", SECRET)
-    place = Town(AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
-    monkeypatch.setenv("GITHUB_APP_ID", str(place.github.app.id))
-    return place
 
 
 def document(text: str) -> dict:

@@ -1,0 +1,17 @@
+"""A town for the commands that work beside a server."""
+
+import pytest
+
+from bot.standin import AppFacts
+from tests.journeys.town import KEYS, SECRET, Town
+
+
+@pytest.fixture
+def town(sqlite_url, monkeypatch):
+    """A town that the commands find by their environment."""
+    monkeypatch.setenv("DATABASE_URL", sqlite_url)
+    monkeypatch.setenv("GITHUB_PRIVATE_KEY", KEYS.private_pem)
+    monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", SECRET)
+    place = Town(AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
+    monkeypatch.setenv("GITHUB_APP_ID", str(place.github.app.id))
+    return place
