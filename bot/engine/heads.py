@@ -11,7 +11,7 @@ from bot.domain.model import Repository
 from bot.domain.rules import Rules
 from bot.engine.backfill import leave_some
 from bot.engine.settling import NotYet
-from bot.ports import Acceptance, Delivery, GitHub, RuleBook, Store
+from bot.ports import Delivery, GitHub, RuleBook, Store
 
 OWNERS = ".github"
 """The repository whose config holds for all of its owner's."""
@@ -22,6 +22,8 @@ MOST_STEPS = 10_000
 LAG = timedelta(seconds=60)
 """For so long GitHub may show a file as it was before the push."""
 LOOK_AGAIN = 2.0
+LET_IN = "let-in-"
+"""What the commit's name begins with where there was none: the App was let in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +76,21 @@ class Heads:
         """Leave the first step for each: what the App could not see has open pull requests, too."""
         now = self.clock()
         for each in repositories:
-            due = HeadsDue(each, f"let-in-{now:%Y%m%d%H%M%S}", now, step=1, fresh=1)
+            due = HeadsDue(each, f"{LET_IN}{now:%Y%m%d%H%M%S}", now, step=1, fresh=1)
             await self.store.accept(self.writing.step(due, now))
 
     async def step(self, due: HeadsDue) -> None:
         """One page; raises `NotYet` while there is no room for more."""
+        await leave_some(due.repository, self.github, self.clock)
         rules = await self.rule_book.rules(due.repository, due.since)
         await self._not_before_it_shows(due)
         if not rules.check.enabled or due.step >= MOST_STEPS:
             return
-        await leave_some(due.repository, self.github, self.clock)
+        if due.head.startswith(LET_IN):
+            # What tells of it names no default branch.
+            where = due.repository
+            whole = await self.github.repository(where.owner, where.name, where.installation_id)
+            due = replace(due, repository=whole)
         await (self._repositories(due) if due.owners else self._pull_requests(due))
 
     async def _not_before_it_shows(self, due: HeadsDue) -> None:
@@ -110,11 +117,12 @@ class Heads:
         known = await self.store.load(f"pr:{due.repository.id}:{seen.number}")
         if known and known.head == seen.head and known.check:
             return 0
-        told = await self.store.accept(self.writing.head(due, seen, self.clock()))
-        if told is Acceptance.DUPLICATE:
+        told = self.writing.head(due, seen, self.clock())
+        if await self.store.kept(told.id) is not None:
             return 0
         if wait := await self.store.spend(due.repository.installation_id, LOWEST):
             raise NotYet(max(wait, LEAST_PAUSE))
+        await self.store.accept(told)
         return 1
 
     async def _repositories(self, due: HeadsDue) -> None:

@@ -207,7 +207,7 @@ def _is_lasting(refusal: Forbidden | Refused) -> bool:
     """Whether GitHub gave a reason that no second attempt will change."""
     if isinstance(refusal, Refused):
         return False
-    said = str(refusal).lower()
+    said = str(refusal).partition(": ")[2].lower()  # not in what was asked: a repository may have such a name
     return refusal.permission is not None or "locked" in said or "archived" in said
 
 

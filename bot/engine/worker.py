@@ -115,14 +115,15 @@ class Worker:
 
     async def take(self, claim: Claim) -> None:
         """One turn, and the lane given back, whatever happens."""
+        careful = self._careful(claim)
         try:
-            await self._taken(self._careful(claim), claim)
+            await self._taken(careful, claim)
         except Fenced:
             logger.warning("the lane was taken over", extra={"lane": claim.lane})
         except StoreUnavailable as away:
-            await self._unwritten(claim, away)
+            await self._unwritten(careful, away)
         except asyncio.CancelledError as stop:
-            await self._hand_back(claim, is_late=LATE in stop.args)
+            await self._hand_back(careful, is_late=LATE in stop.args)
             raise
         finally:
             self.store.abandon(claim)

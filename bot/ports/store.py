@@ -313,6 +313,10 @@ class Store(Inbox, Protocol):
         """Seconds since this instance's last beat as the store knows it; None where it never beat."""
         ...
 
+    async def kept(self, delivery_id: str) -> Kept | None:
+        """A delivery and what became of it, None where it is not known."""
+        ...
+
     async def parked(self) -> tuple[Parked, ...]:
         """The deliveries given up on, newest first."""
         ...

@@ -97,6 +97,15 @@ async def test_what_our_code_cannot_digest_is_given_up_on_without_the_good_ones_
     assert ["better"] in turns.taken
 
 
+async def test_one_that_the_store_never_takes_is_given_up_on_without_the_good_ones_beside_it(hasty):
+    for name in ("good", "bad", "better"):
+        await hasty.accept(delivery(name))
+    turns = Failing(StoreUnavailable("index row size exceeds maximum"), hasty)
+    await turns_of(hasty, turns, most=2 * MOST_ATTEMPTS)
+    assert await parked(hasty) == ["bad"]
+    assert ["good"] in turns.taken
+
+
 async def test_a_turn_that_the_store_never_takes_rests_longer_each_time_and_is_given_up_on(hasty):
     await hasty.accept(delivery("bad"))
     await turns_of(hasty, Failing(StoreUnavailable("index row size exceeds maximum")))

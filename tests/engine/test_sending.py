@@ -94,7 +94,14 @@ async def _refused(store, refusal, attempt):
 
 
 @pytest.mark.parametrize(
-    "refusal", [Forbidden("IP address is not allowed"), Refused("422"), Refused("451")], ids=str
+    "refusal",
+    [
+        Forbidden("POST comments: 403 IP address is not allowed"),
+        Forbidden("POST comments in acme/archived-and-blocked: 403 IP address is not allowed"),
+        Refused("422"),
+        Refused("451"),
+    ],
+    ids=str,
 )
 async def test_a_write_that_is_refused_once_is_tried_again_and_holds_up_no_other(refusal):
     store = Store()
@@ -112,8 +119,8 @@ async def test_a_write_that_stays_refused_is_given_up_on():
 @pytest.mark.parametrize(
     "refusal",
     [
-        Forbidden("Unable to create comment because issue is locked."),
-        Forbidden("Repository was archived so is read-only."),
+        Forbidden("POST comments: 403 Unable to create comment because issue is locked."),
+        Forbidden("POST comments: 403 Repository was archived so is read-only."),
         Forbidden("Resource not accessible by integration", "issues=write"),
     ],
     ids=str,

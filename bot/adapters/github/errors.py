@@ -16,6 +16,8 @@ from bot.ports import Forbidden, GitHubError, Gone, RateLimited, Refused, Unavai
 
 _AT_LEAST, _AT_MOST = timedelta(seconds=1), timedelta(days=1)  # whatever a clock or a header says
 _FIRST_GUESS, _LAST_GUESS = timedelta(seconds=60), timedelta(hours=1)
+_PASSING = (408, 421, 425)
+"""Refusals that mean "not now": too slow, or not for this connection. A conflict (409) may last."""
 _LIMIT_WORDS = ("rate limit", "abuse detection")
 _NOT_GRANTED = "not accessible by integration"
 _LONGEST_MESSAGE = 300
@@ -63,7 +65,7 @@ class Refusals:
                 return self._forbidden(asked, answer, said, message)
             case 404 | 410:
                 return Gone(message)
-            case status if 400 <= status < 500 and not _is_passing(asked, status):
+            case status if 400 <= status < 500 and status not in _PASSING:
                 return Refused(message)
             case _:
                 return Unavailable(message)
@@ -112,12 +114,6 @@ class Refusals:
         self.strikes[asked.installation_id] = strikes + 1
         guess: timedelta = _FIRST_GUESS * 2 ** min(strikes, 10)
         return now + min(guess, _LAST_GUESS)
-
-
-def _is_passing(asked: Asked, status: int) -> bool:
-    """Whether a refusal means "not now": too slow, a race with another write, or not for this connection."""
-    # A read of an empty repository is a conflict that lasts.
-    return status in {408, 421, 425} or (status == 409 and not asked.what.startswith("GET "))
 
 
 def unreached(error: Exception) -> str:

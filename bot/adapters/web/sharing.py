@@ -32,11 +32,12 @@ class Shared(Generic[Key, Found]):
         *,
         most: int = 1000,
         at_once: int = 1_000_000,
+        worth: float = WORTH,
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
         self._timer = timer
         self._kept: TLRUCache[Key, _Answer[Found]] = TLRUCache(
-            most, lambda _, answer, now: now + max(seconds, WORTH * answer.took), timer=timer
+            most, lambda _, answer, now: now + max(seconds, worth * answer.took), timer=timer
         )
         self._asked: dict[Key, asyncio.Task[Found]] = {}
         self._places = asyncio.Semaphore(at_once)

@@ -139,7 +139,7 @@ async def test_what_github_will_not_is_refused_with_its_words(standin, reviews, 
         await reviews()
 
 
-@pytest.mark.parametrize("status", [408, 409, 421, 425])
+@pytest.mark.parametrize("status", [408, 421, 425])
 async def test_a_write_that_meets_a_passing_refusal_may_be_tried_again(
     client, standin, pull, repository, status
 ):

@@ -47,6 +47,15 @@ async def test_an_answer_lasts_some_seconds_or_much_longer_than_it_took():
     assert await shared.of("a", work) == 4
 
 
+async def test_an_answer_may_last_no_longer_than_its_seconds_however_long_it_took():
+    work = Work()
+    work.takes = 60.0
+    shared = Shared(10, worth=0, timer=lambda: work.now)
+    assert await shared.of("a", work) == 1
+    work.now += 11
+    assert await shared.of("a", work) == 2
+
+
 async def test_an_error_goes_to_all_who_wait_and_is_not_kept():
     async def fails():
         raise ValueError("no")

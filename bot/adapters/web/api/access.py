@@ -46,7 +46,7 @@ class Access:
 
     def __init__(self, visitors: Visitors, timer: Callable[[], float] = time.monotonic) -> None:
         self._visitors = visitors
-        self._visits: Shared[Key, Visit | None] = Shared(REMEMBERED, most=_KEPT, timer=timer)
+        self._visits: Shared[Key, Visit | None] = Shared(REMEMBERED, most=_KEPT, worth=0, timer=timer)
         self._unknown: TTLCache[str, bool] = TTLCache(_KEPT, REMEMBERED, timer=timer)
         self._good: TTLCache[str, bool] = TTLCache(_KEPT, LATELY, timer=timer)
         self._calls = PerMinute(CALLS, timer)
