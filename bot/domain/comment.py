@@ -14,7 +14,7 @@ from bot.domain.feedback import FailedGate, Feedback, Finding
 from bot.domain.gate_text import gate_block, is_doubted, where
 from bot.domain.grounding.words import not_confirmed
 from bot.domain.links import Web
-from bot.domain.model import Stance, Validator, Verdict
+from bot.domain.model import Place, Stance, Validator, Verdict
 from bot.domain.rulings import dismissed_now
 
 MARKER = "REJECTION"
@@ -212,9 +212,9 @@ def _then_checks(feedback: Feedback) -> str:
 
 def _gate(failed: FailedGate, feedback: Feedback, site: Site) -> str:
     repository, head = feedback.pull_request.repository, feedback.iteration.head
-    notes = {finding.item.place: note for finding in failed.findings if (note := _note(finding))}
     places = [
-        site.web.blob(repository, head, place) + notes.get(place, "") for place in failed.places[:MOST_PLACES]
+        site.web.blob(repository, head, place) + _notes(failed, place)
+        for place in failed.places[:MOST_PLACES]
     ]
     if len(failed.places) > MOST_PLACES:
         places.append(f"{len(failed.places) - MOST_PLACES} more")
@@ -229,14 +229,22 @@ def _is_one_review(feedback: Feedback) -> bool:
     return len(feedback.rejecting) == 1 and feedback.rejecting[0].id.startswith("review:")
 
 
+def _notes(failed: FailedGate, place: Place) -> str:
+    """What the items of one place note of it, each once: beside it stand the words of only one of them."""
+    said = [_note(finding) for finding in failed.findings if finding.item.place == place]
+    notes = list(dict.fromkeys(note for note in said if note))
+    more = [f"{len(notes) - MOST_PLACES} more"] if len(notes) > MOST_PLACES else []
+    return f" ({', '.join([*notes[:MOST_PLACES], *more])})" if notes else ""
+
+
 def _note(finding: Finding) -> str:
     """What inside the file; or that a line was found again, and where it was before."""
     found, place = finding.grounding, finding.item.place
     if place and place.line is None and finding.item.part:
-        return f" ({code_span(finding.item.part[1])})"
+        return code_span(finding.item.part[1])
     if found is None or found.moved_from is None or found.place is None:
         return ""
-    return f" (moved: line {found.moved_from} → {found.place.end_line or found.place.line})"
+    return f"moved: line {found.moved_from} → {found.place.end_line or found.place.line}"
 
 
 def _could_not_verify(feedback: Feedback, shown: int) -> str:

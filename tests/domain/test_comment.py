@@ -124,6 +124,24 @@ def test_what_has_no_tag_is_said_in_its_validators_words_once_and_in_code():
     )
 
 
+@pytest.mark.parametrize(
+    ("names", "noted"),
+    [
+        (("a()", "b()"), "(`a()`, `b()`)"),
+        (("a()", "a()"), "(`a()`)"),
+        (("a()", "b()", "c()", "d()", "e()"), "(`a()`, `b()`, `c()`, 2 more)"),
+    ],
+)
+def test_every_part_of_a_file_that_was_named_stands_beside_it(names, noted):
+    named = tuple(
+        Item("date_errors", f"{name} reads no month", Place("src/auth.py"), part=("function", name))
+        for name in names
+    )
+    said = Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at(3), HEADS[0], named)
+    shown = render(feedback_on(pull_request(verdicts=(said,)), RULES, moment()), SITE)
+    assert f"/src/auth.py) {noted} — `a() reads no month` (Source: " in shown
+
+
 def test_short_words_stand_before_what_they_are_about():
     found = documents.document(feedback("", (inline(71, 3, "[date_errors] no"),)))
     assert [item["issue"] for item in found["feedback_items"]] == [
