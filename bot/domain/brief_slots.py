@@ -155,7 +155,11 @@ _FRAME = re.compile(
     r'(?m)^\s*File "([^"\n]{1,200})", line \d|^\s*at (?:[^(\n]{0,120}\()?([^\s()]{1,200}\.\w{1,4}):\d'
 )
 _INSTALLED = re.compile(r"site-packages|dist-packages|node_modules|/lib/python\d|^node:|^<")
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
+_SENTENCE_END = re.compile(
+    r"[.!?](?<!\d\.)(?<!\b[eE]\.g\.)(?<!\b[iI]\.e\.)(?<!\b[cC]f\.)(?<!\bvs\.)(?=\s|$)|\n"
+    # Behind a number only where a sentence begins, and not behind that of a list in the text.
+    r"|(?<=\d)(?<![:;,.!?] \d)\.(?=\s+[A-Z])"
+)
 _LIST_MARK = re.compile(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 
 
