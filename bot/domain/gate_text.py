@@ -62,7 +62,9 @@ def telling(failed: FailedGate) -> Finding:
 
 
 def _origin(finding: Finding) -> str:
-    way = "check" if finding.by.check else f"{finding.origin.way} by"
+    # A linter's log that was handed in is no check that anybody could look up.
+    seen = finding.by.check and finding.origin.way != "validation"
+    way = "check" if seen else f"{finding.origin.way} by"
     return f"{way} {code_span(finding.by.name)}"
 
 

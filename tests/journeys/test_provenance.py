@@ -185,7 +185,7 @@ WAYS = {
     "SARIF over HTTP": Way(
         _handed_in("alice", LOG),
         "check:ruff",
-        "`E501 is broken here` (Source: check `ruff` @ ",
+        "`E501 is broken here` (Source: validation by `ruff` @ ",
         _told("validation", "write", LOG, account="alice"),
     ),
 }

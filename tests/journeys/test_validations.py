@@ -107,7 +107,7 @@ async def test_a_linters_log_is_mapped_by_the_config(configured, pull, hand_in):
     status, _ = await hand_in(pull, log("E501", "W605", "F401"))
     assert status == 202
     assert configured.markers(pull)[0]["issues"] == ["date_errors", "near_duplicate"]
-    assert "(Source: check `ruff` @ " in configured.comments(pull)[0]
+    assert "(Source: validation by `ruff` @ " in configured.comments(pull)[0]
 
 
 async def test_a_clean_log_of_the_same_tool_lifts_its_rejection(configured, pull, hand_in):
