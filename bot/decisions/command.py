@@ -83,7 +83,7 @@ def decide(order: Order, pull_request: PullRequest, facts: CommandFacts, rules: 
     giver = _giver(ground)
     allowed = permit(order.command, giver, by_author=rules.overrides.by_author)
     if is_counted(giver) and not may_be_answered(order, (*facts.replies, *facts.said), facts.now):
-        allowed = Permit.IGNORED
+        allowed = Permit.IGNORED if giver.is_bot else Permit.NO  # a person sees that it was read
     if allowed is Permit.IGNORED or any(text_of(one.key) == order.text for one in facts.replies):
         return Outcome(pull_request)
     if allowed is Permit.NO:

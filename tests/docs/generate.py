@@ -165,7 +165,7 @@ def slash_commands() -> str:
         + "The bot shows 👀 at once and answers once, in that thread. Wrong use is answered with the right use; "
         + "without the permission there is 😕 and no answer. Several commands of one comment get one answer.\n\n"
         + "A bot, and whoever has less than `triage` and did not open the pull request, gets one answer a minute and "
-        + "ten a day in a thread; beyond that nothing happens, not even a face.\n\n"
+        + "ten a day in a thread; beyond that people get 😕 only, and bots nothing.\n\n"
         + "| command | does | who |\n|---|---|---|\n"
     )
     rows = "".join(

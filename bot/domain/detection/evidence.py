@@ -164,7 +164,8 @@ def _end_of_condition(sentence: Sentence) -> int:
 
 
 _MARKS = ("`", "](", "[", "<", ">", "~", "\t", "    ", "://", "www.")
-_MARK = re.compile("|".join(re.escape(mark) for mark in _MARKS))
+# A run is one mark: what is pasted is indented and quoted, and what is said of it stands behind.
+_MARK = re.compile(r"`+|\]\(|\[|<|>+|~+|\t+| {4,}|://|www\.")
 _PER_MARK, _FEWEST_MARKS = 12, 64
 _ONLY_CONTEXT = frozenset((Says.HARMLESS, Says.SETTLED, Says.UNRELATED, Says.NEUTRAL))
 _CLAUSE_ENDS = frozenset((",", "but"))
