@@ -170,9 +170,14 @@ def issue_text(finding: Finding, failed: FailedGate) -> str:
     words = finding.item.words
     if len(words) >= _LEAST:
         return cut(words, _MOST_WORDS)
-    unknown = f"{finding.by.name} names {failed.name}, which is no gate of this repository"
-    about = failed.gate.description if failed.gate else unknown
+    about = failed.gate.description if failed.gate else _unknown(finding, failed)
     return _long_enough(cut(f"{words} ({about})" if words else about, _MOST_WORDS), failed)
+
+
+def _unknown(finding: Finding, failed: FailedGate) -> str:
+    if failed.tag:
+        return f"{finding.by.name} names {failed.name}, which is no gate of this repository"
+    return f"said by {finding.by.name} about {failed.name.lower()}"
 
 
 def _long_enough(text: str, failed: FailedGate) -> str:

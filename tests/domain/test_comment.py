@@ -149,6 +149,20 @@ def test_short_words_stand_before_what_they_are_about():
     ]
 
 
+@pytest.mark.parametrize(
+    ("item", "issue"),
+    [
+        (Item(None, "slow", aspect="efficiency"), "slow (said by alice about efficiency)"),
+        (Item(None, "", aspect="style"), "said by alice about style"),
+        (Item("date_error", "no"), "no (alice names date_error, which is no gate of this repository)"),
+    ],
+)
+def test_few_words_that_no_gate_describes_are_told_with_who_said_them(item, issue):
+    said = Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at(3), HEADS[0], (item,))
+    found = documents.document(feedback_on(pull_request(verdicts=(said,)), RULES, moment()))
+    assert [each["issue"] for each in found["feedback_items"]] == [issue]
+
+
 def test_the_document_has_the_markers_time_and_budget_and_a_short_score():
     found = feedback("<!-- ISSUES: date_errors -->")
     late = replace(
