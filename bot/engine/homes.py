@@ -27,8 +27,8 @@ async def at_home(claim: Claim, store: Store, parse: Parse) -> Claim:
             raise NotYet(REST)
         return claim
     # Told through another installation, so that has it: what is remembered follows before it is loaded.
-    event = parse(fresh[0])
-    where = None if isinstance(event, Ignored) else repository_of(event)
+    events = (event for each in fresh if not isinstance(event := parse(each), Ignored))
+    where = next(filter(None, map(repository_of, events)), None)
     if where is not None:
         await store.apply(claim, Turn(None, (), (), memos=(RepositorySeen(where),)))
     return replace(claim, deliveries=fresh, outbox=())

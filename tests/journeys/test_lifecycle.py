@@ -84,6 +84,33 @@ async def test_a_late_delivery_brings_nothing_back_of_an_uninstalled_owner(journ
     assert set(await rows(journey, record, "repository_id")) == {(other.id,)}
 
 
+async def test_a_repository_that_comes_back_has_its_open_pull_requests_checked(journey, knowledge, pull):
+    config = {".github/whetstone.yml": "version: 1\ncheck:\n  enabled: true\n"}
+    journey.github.commit_to_default_branch(knowledge, config)
+    journey.github.submit_review(pull, "alice", REJECT, DATE)
+    await journey.settled()
+    journey.github.remove_from_installation(knowledge)
+    await journey.settled()
+    unseen = journey.github.open_pull_request(knowledge, "rio-agent[bot]")
+    journey.github.add_to_installation(knowledge)
+    await journey.settled()
+    assert {run.head_sha for run in knowledge.check_runs.values()} >= {unseen.head_sha}
+
+
+async def test_an_owner_is_answered_though_nobody_said_that_the_app_is_back(journey, judged, pull):
+    knowledge, _ = judged
+    journey.github.uninstall("acme")
+    await journey.settled()
+    journey.github.hold()
+    journey.github.add_to_installation(knowledge)
+    journey.github.release(lambda _: [])
+    journey.later()
+    journey.github.push(pull, {"claims/first.md": "# Again\n"})
+    journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
+    await journey.settled()
+    assert journey.markers(pull)[-1]["issues"] == ["scope_error"]
+
+
 async def test_a_renamed_repository_keeps_its_memory(journey, judged):
     knowledge, _ = judged
     journey.github.rename_repository(knowledge, "wisdom")

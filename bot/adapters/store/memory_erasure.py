@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from sqlalchemy import and_, delete, exists, or_, select, update
+from sqlalchemy import and_, delete, exists, not_, or_, select, update
 
 from bot.adapters.store.database import Database
 from bot.adapters.store.memory_homes import WHOLE
 from bot.adapters.store.memory_people import forget_repository
 from bot.adapters.store.memory_schema import former, repository
-from bot.adapters.store.schema import delivery
+from bot.adapters.store.schema import IS_QUEUED, delivery
 from bot.adapters.store.transaction import Transaction
 
 GRACE = 86_400.0
@@ -44,7 +44,12 @@ def _abandoned(transaction: Transaction, which: int | None = None) -> tuple[int,
 
 def _erase(repository_id: int, transaction: Transaction) -> None:
     for which in _abandoned(transaction, repository_id):
-        forget_repository(transaction, which)
+        lost = exists().where(
+            former.c.installation_id == delivery.c.installation_id,
+            former.c.repository_id.in_((which, WHOLE)),
+        )
+        # An installation that has it, though nobody told us yet, is still to be answered.
+        forget_repository(transaction, which, spared=and_(IS_QUEUED, not_(lost)))
 
 
 def _empty_deliveries(transaction: Transaction) -> None:

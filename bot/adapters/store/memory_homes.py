@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, exists, or_, select, update
+from sqlalchemy import and_, bindparam, delete, exists, func, or_, select, update
 
 from bot.adapters.store.codec import decode, decode_effect, encode_effect, encode_record
 from bot.adapters.store.configs import config
 from bot.adapters.store.memory_people import forget_repository, lanes_of
 from bot.adapters.store.memory_schema import former, record, repository
-from bot.adapters.store.schema import lane, outbox, pull_request
+from bot.adapters.store.schema import IS_QUEUED, delivery, lane, outbox, pull_request
 from bot.adapters.store.transaction import Transaction
 from bot.domain.effects import Withdraw
 from bot.domain.model import PullRequest, Repository
@@ -29,26 +29,28 @@ left = exists().where(
 
 
 def homes(transaction: Transaction, through: Collection[tuple[str, int]]) -> dict[str, Home]:
-    """By lane, whose its repository is, for those that came through an installation which has lost it."""
+    """By lane, whose its repository is: where a delivery's installation has lost it, or nobody has it now."""
     where = {one: which for one, _ in through if (which := _repository_id(one))}
+    here = repository.c.id.in_(set(where.values()))
+    told = {installation for _, installation in through}
+    theirs = former.c.installation_id.in_(select(repository.c.installation_id).where(here))
     lost = select(former).where(
-        former.c.installation_id.in_({installation for _, installation in through}),
+        or_(former.c.installation_id.in_(told), theirs),
         former.c.repository_id.in_({WHOLE, *where.values()}),
     )
     rows = transaction.execute(lost).all()
-    found: dict[str, Home] = {}
-    for key in {key for key, _ in through} if rows else ():
-        here = where.get(key)
-        gone = frozenset(row.installation_id for row in rows if row.repository_id in (here, WHOLE))
-        if here and gone & {installation for one, installation in through if one == key}:
-            found[key] = _home(transaction, here, gone)
-    return found
-
-
-def _home(transaction: Transaction, repository_id: int, gone: frozenset[int]) -> Home:
-    row = transaction.execute(_FOUND, {"which": repository_id}).first()
-    now = None if row is None or row.left else _repository(row)
-    return Home(gone, now, leaving=row is not None and now is None)
+    if not rows:
+        return {}
+    found = transaction.execute(select(repository, left.label("left")).where(here)).all()
+    known = {row.id: row for row in found}
+    homes: dict[str, Home] = {}
+    for key, which in where.items():
+        gone = frozenset(row.installation_id for row in rows if row.repository_id in (which, WHOLE))
+        row = known.get(which)
+        is_left = row is not None and row.left
+        if is_left or gone & {installation for one, installation in through if one == key}:
+            homes[key] = Home(gone, None if row is None or is_left else _repository(row), leaving=is_left)
+    return homes
 
 
 def _repository_id(key: str) -> int | None:
@@ -89,9 +91,11 @@ def see(transaction: Transaction, seen: Repository) -> None:
     seen = _through(row, seen)
     if is_former(transaction, seen):
         return
+    if row is not None and not seen.default_branch:
+        seen = replace(seen, default_branch=row.default_branch)
     if row is not None and row.left and _same_owner(row, seen):
         # The App came back under another number: what was there before it left stays forgotten.
-        forget_repository(transaction, seen.id)
+        _begin_afresh(transaction, row, seen)
         row = None
     _settle(transaction, row, seen, None)
 
@@ -112,7 +116,7 @@ def gain(transaction: Transaction, seen: Repository, *, transferred: bool) -> No
     if transferred and not same_installation and _same_owner(row, seen) and is_former(transaction, seen):
         return  # likewise, and later than the new one's
     if row.left and (same_installation or _same_owner(row, seen)):
-        forget_repository(transaction, seen.id)
+        _begin_afresh(transaction, row, seen)
         row = None
     _forgive(transaction, seen)
     _settle(transaction, row, seen, None)
@@ -172,6 +176,18 @@ def _through(row: Any, seen: Repository) -> Repository:
 def _same_owner(row: Any, seen: Repository) -> bool:
     owner: str = row.owner
     return owner.lower() == seen.owner.lower()
+
+
+def _begin_afresh(transaction: Transaction, row: Any, seen: Repository) -> None:
+    """All goes but what the installation that has the repository now told since, or has still to be heard."""
+    lost = select(func.max(former.c.at)).where(
+        former.c.installation_id == row.installation_id, former.c.repository_id.in_((seen.id, WHOLE))
+    )
+    at = transaction.execute(lost).scalar_one()
+    anew = and_(
+        delivery.c.installation_id == seen.installation_id, or_(IS_QUEUED, delivery.c.accepted_at > at)
+    )
+    forget_repository(transaction, seen.id, spared=anew)
 
 
 def _forgive(transaction: Transaction, seen: Repository) -> None:

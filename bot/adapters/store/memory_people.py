@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, not_, or_, select, update
 
 from bot.adapters.store.codec import decode, encode, encode_record
 from bot.adapters.store.configs import config
@@ -117,8 +117,10 @@ def still_forgotten(transaction: Transaction, known: PullRequest) -> PullRequest
     return known
 
 
-def forget_repository(transaction: Transaction, repository_id: int) -> None:
-    """All about a repository goes."""
+def forget_repository(
+    transaction: Transaction, repository_id: int, spared: ColumnElement[bool] | None = None
+) -> None:
+    """All about a repository goes, but for the deliveries that are spared."""
     lanes = select(pull_request.c.lane).where(pull_request.c.repository_id == repository_id)
     transaction.execute(delete(document).where(document.c.lane.in_(lanes)))
     for table in (*OF_A_REPOSITORY, pull_request):
@@ -128,6 +130,8 @@ def forget_repository(transaction: Transaction, repository_id: int) -> None:
     # What was to be said there quotes it, and nobody is left to read it; so does what was delivered.
     transaction.execute(delete(outbox).where(lanes_of(outbox.c.lane, repository_id)))
     told = and_(lanes_of(delivery.c.lane, repository_id), delivery.c.body.is_not(None))
+    if spared is not None:
+        told = and_(told, not_(spared))
     transaction.execute(update(delivery).where(told).values(body=b"{}"))
 
 

@@ -184,6 +184,59 @@ async def test_an_owner_who_lets_the_app_in_again_begins_afresh(timed_store, clo
     )
 
 
+async def bodies(store, *names):
+    return [(await store.kept(name)).delivery.body for name in names]
+
+
+WORDS = delivery("any").body
+BACK = replace(ACME, installation_id=8)
+"""The App was removed from the owner's account, and installed there again."""
+
+
+@pytest.mark.parametrize(
+    ("lost", "back"),
+    [(LEFT, RepositoryGained(ACME)), (GONE, RepositoryGained(BACK)), (GONE, RepositorySeen(BACK))],
+    ids=["let in again", "installed again", "heard of again"],
+)
+async def test_what_is_told_once_the_app_is_back_is_still_to_be_heard(timed_store, clock, lost, back):
+    claim = await claimed(timed_store, "pr:77:1", 5, "before")
+    await timed_store.apply(claim, done(claim, pull_request=judged()))
+    await timed_store.release(claim)
+    await noted(timed_store, lost)
+    clock.advance(1)
+    await timed_store.accept(delivery("since", "pr:77:2", back.repository.installation_id))
+    await noted(timed_store, back)
+    assert await numbers(timed_store) == []
+    assert await bodies(timed_store, "before", "since") == [b"{}", WORDS]
+
+
+async def test_a_repository_taken_away_and_given_back_at_once_keeps_what_waits(store):
+    await kept(store, judged())
+    await store.accept(delivery("waits", "pr:77:2", 5))
+    await noted(store, LEFT, RepositoryGained(ACME))
+    assert await bodies(store, "waits") == [WORDS]
+
+
+async def test_what_an_unknown_installation_tells_outlives_the_erasure(timed_store, clock):
+    await kept(timed_store, judged())
+    await timed_store.accept(delivery("old", "pr:77:2", 5))
+    await noted(timed_store, GONE)
+    await timed_store.accept(delivery("new", "pr:77:3", 8))
+    await later(timed_store, clock)
+    assert await numbers(timed_store) == []
+    assert await bodies(timed_store, "old", "new") == [b"{}", WORDS]
+
+
+async def test_a_lane_knows_that_its_repository_was_left_whoever_tells_of_it(store):
+    await kept(store, judged())
+    await noted(store, GONE)
+    told = await claimed(store, "pr:77:2", 8)
+    assert told.home == Home(frozenset({5}), None, leaving=True)
+    await store.apply(told, Turn(None, (), (), memos=(RepositorySeen(replace(BACK, default_branch="")),)))
+    await store.apply(told, done(told, pull_request=judged(BACK, 2)))
+    assert (await store.memory.repository(77), await numbers(store)) == (BACK, [2])
+
+
 async def test_a_repository_that_came_back_is_its_first_owners_again(timed_store, clock):
     await kept(timed_store, judged())
     for memo in (TRANSFERRED, LEFT, RepositoryGained(ACME, transferred=True), RepositoryLeft(77, 6)):
