@@ -9,6 +9,7 @@ from bot.domain.grounding.words import not_confirmed, sourced
 from bot.domain.rules import Grounding
 
 _MOST_ACTION = 300  # characters of what somebody says to do
+_MOST_WORDS = 500  # of words that stand where a gate is described: nothing else says what is wrong
 
 
 def gate_block(failed: FailedGate, where: str = "", rules: Grounding | None = None, guide: str = "") -> str:
@@ -70,7 +71,7 @@ def _origin(finding: Finding) -> str:
 
 def _unknown(failed: FailedGate) -> str:
     if not failed.tag:
-        return code_span(telling(failed).item.words or "nothing more was said")
+        return code_span(telling(failed).item.words or "nothing more was said", _MOST_WORDS)
     near = f"; the nearest known tag is {code_span(failed.nearest)}" if failed.nearest else ""
     return f"no gate of this repository has this tag{near}"
 

@@ -97,9 +97,9 @@ def test_an_unknown_tag_is_a_warning_that_names_the_nearest_known_one():  # row 
     assert "  - Fix: See the repository's quality gates. `date_error`\n" in said
 
 
-def without_a_tag(**changes):
+def without_a_tag(words="the **loop** reads @all the table", **changes):
     """What is said of an item that a document names without a tag."""
-    item = Item(None, "the **loop** reads @all the table", aspect="efficiency", severity="major", **changes)
+    item = Item(None, words, aspect="efficiency", severity="major", **changes)
     known = pull_request(
         verdicts=(
             Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at(3), HEADS[0], (item,)),
@@ -122,6 +122,11 @@ def test_what_has_no_tag_is_said_in_its_validators_words_once_and_in_code():
         "**[BLOCK] Efficiency**: `the **loop** reads @all the table`\n"
         "  - Fix: See the repository's quality gates."
     )
+
+
+@pytest.mark.parametrize(("said", "shown"), [("a" * 500, "a" * 500), ("a" * 501, f"{'a' * 499}…")])
+def test_long_words_without_a_tag_are_shown_since_no_gate_describes_them(said, shown):
+    assert without_a_tag(said).splitlines()[0] == f"**[BLOCK] Efficiency**: `{shown}`"
 
 
 @pytest.mark.parametrize(
