@@ -23,7 +23,7 @@ Json = dict[str, object]
 
 def document(feedback: Feedback, schema: str = SCHEMA_ID) -> Json:
     """The whole document, items in the order in which to mend them."""
-    pull_request = feedback.pull_request
+    pull_request, shared = feedback.pull_request, _shared_path(feedback)
     return {
         "$schema": schema,
         "id": feedback.id,
@@ -33,7 +33,7 @@ def document(feedback: Feedback, schema: str = SCHEMA_ID) -> Json:
             "max": feedback.max_iterations,
             "phase": phase(feedback.iteration.number, feedback.max_iterations, closed=not pull_request.open),
         },
-        "target": _target(feedback),
+        "target": _target(feedback, shared),
         "overall_assessment": {
             "score": round(feedback.score, 2),
             "verdict": feedback.verdict,
@@ -42,7 +42,7 @@ def document(feedback: Feedback, schema: str = SCHEMA_ID) -> Json:
         },
         **({"brief": feedback.brief.as_document()} if feedback.brief else {}),
         "feedback_items": [
-            _item(finding, gate, rank)
+            _item(finding, gate, rank, shared)
             for rank, gate in enumerate(feedback.gates, 1)
             for finding in gate.findings
         ],
@@ -111,11 +111,15 @@ _CODE = re.compile(
 )
 
 
-def _target(feedback: Feedback) -> Json:
-    pull_request = feedback.pull_request
+def _shared_path(feedback: Feedback) -> str | None:
+    """The file that every item is about, where there is one."""
     paths = {place.path for gate in feedback.gates for place in gate.places}
     everywhere = all(finding.item.place for gate in feedback.gates for finding in gate.findings)
-    only = next(iter(paths)) if len(paths) == 1 and everywhere else None
+    return next(iter(paths)) if len(paths) == 1 and everywhere else None
+
+
+def _target(feedback: Feedback, only: str | None) -> Json:
+    pull_request = feedback.pull_request
     return {
         "type": kind_of(only) if only else "artifact",
         "path": only or pull_request.name,
@@ -124,7 +128,7 @@ def _target(feedback: Feedback) -> Json:
     }
 
 
-def _item(finding: Finding, failed: FailedGate, rank: int) -> Json:
+def _item(finding: Finding, failed: FailedGate, rank: int, shared: str | None) -> Json:
     item, gate = finding.item, failed.gate
     severity = item.severity or _severity(failed)
     found: Json = {
@@ -136,7 +140,7 @@ def _item(finding: Finding, failed: FailedGate, rank: int) -> Json:
         "severity": severity,
         "score": item.score if item.score is not None else round(1 - _WEIGHTS[severity], 2),
         "issue": issue_text(finding, failed),
-        "location": _location(item),
+        "location": _location(item, shared),
         "suggestion": _suggestion(finding, failed, rank),
         "auto_fixable": failed.is_auto_fixable,
         "by": f"check:{finding.by.name}" if finding.by.check else finding.by.name,
@@ -190,12 +194,14 @@ def _severity(failed: FailedGate) -> str:
     return "critical" if failed.gate and failed.gate.aspect is Aspect.SECURITY else "major"
 
 
-def _location(item: Item) -> Json:
+def _location(item: Item, shared: str | None) -> Json:
+    """Where it is: inside the file that all items share, or with the file named before the place."""
     place, before, after = item.place, item.context_before, item.context_after
     if place is None:
         kind, named = item.part or ("path", ".")
         return {"type": kind, "reference": named}
     around: Json = {}
+    file = "" if place.path == shared else f"{place.path}:"
     if is_secret(place.path):  # lines of such a file are never quoted
         before = after = ""
     if before:
@@ -204,18 +210,18 @@ def _location(item: Item) -> Json:
         around["context_after"] = after
     if place.line is None and item.part:
         kind, named = item.part
-        return {"type": kind, "reference": named, "path": place.path, **around}
+        return {"type": kind, "reference": f"{file}{named}", "path": place.path, **around}
     if place.line is None:
         return {"type": "path", "reference": place.path, "path": place.path, **around}
     if place.end_line is None or place.end_line == place.line:
         return {
             "type": "line",
-            "reference": str(place.line),
+            "reference": f"{file}{place.line}",
             "path": place.path,
             "line": place.line,
             **around,
         }
-    lines = f"{place.line}-{place.end_line}"
+    lines = f"{file}{place.line}-{place.end_line}"
     found: Json = {"type": "range", "reference": lines, "path": place.path, "line": place.line}
     return {**found, "end_line": place.end_line, **around}
 

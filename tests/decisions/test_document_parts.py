@@ -80,9 +80,21 @@ def test_the_hunk_gives_the_lines_before_and_the_file_those_after():  # row 34
 def test_a_named_part_of_a_file_stays_the_place_that_was_named(kind):  # rows 32, 33
     said = replace(SAID, documents=(Item("scope_error", "too wide", Place(PAGE), part=(kind, "a thing")),))
     found = next(item for item in items(facts(said)) if item["tag"] == "scope_error")
-    assert found["location"] == {"type": kind, "reference": "a thing", "path": PAGE}
+    assert found["location"] == {"type": kind, "reference": f"{PAGE}:a thing", "path": PAGE}
     (shown,) = [effect for effect in decided(facts(said)).effects if isinstance(effect, ShowComment)]
     assert f"{PAGE}) (`a thing`) — `too wide`" in shown.body
+
+
+def test_the_file_stands_before_the_place_where_the_target_is_not_that_file():  # row 31
+    first, second = (
+        Item("scope_error", "too wide", Place(PAGE, 2)),
+        Item("scope_error", "", Place(PAGE, 4, 6)),
+    )
+    shared = items(facts(replace(SAID, body="", documents=(first, second))))
+    assert [item["location"]["reference"] for item in shared] == ["2", "4-6"]
+    other = replace(second, place=Place("claims/other.md", 4, 6))
+    apart = items(facts(replace(SAID, body="", documents=(first, other, replace(first, place=Place(PAGE))))))
+    assert [item["location"]["reference"] for item in apart] == [f"{PAGE}:2", "claims/other.md:4-6", PAGE]
 
 
 def test_an_item_has_the_score_that_was_given_or_that_its_severity_has():  # row 28
