@@ -11,7 +11,7 @@ from bot.decisions.orders import Order, text_of
 from bot.domain.commands import asked as asks
 from bot.domain.commands.permits import may_answer
 from bot.domain.commands.reading import Given
-from bot.domain.replied import Replied
+from bot.domain.replied import Replied, one_topic
 from bot.domain.thread_effects import Reply
 
 NOBODY = 0
@@ -48,7 +48,7 @@ def _as_one(replies: Sequence[Reply]) -> tuple[Reply, ...]:
     return (
         replace(
             replies[0],
-            topic=" ".join(one.topic for one in replies),
+            topic=one_topic(one.topic for one in replies),
             account_id=min(one.account_id for one in replies),
             body=f"{body}\n",
         ),

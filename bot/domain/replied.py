@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,3 +17,13 @@ class Replied:
     at: datetime
     comment_id: int | None = None
     node_id: str | None = None
+
+
+def one_topic(topics: Iterable[str]) -> str:
+    """The topic of an answer to several questions; that of a single one has no line end."""
+    return "\n".join(topics)
+
+
+def is_said_anew(older: str, newer: str) -> bool:
+    """Whether an answer on the newer topic answers all that one on the older did."""
+    return set(older.split("\n")) <= set(newer.split("\n"))

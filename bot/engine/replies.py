@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.escape import marker
+from bot.domain.replied import is_said_anew
 from bot.domain.thread_effects import MinimiseReply, React, Reply
 from bot.engine.settling import LOOK_BACK, sent_at
 from bot.ports import Claim, Forbidden, GitHub, Gone, OutboxRow, PostedComment, Refused, RowState, Store
@@ -62,7 +63,10 @@ class Replies:
         return tuple(
             MinimiseReply(effect.repository, one.node_id)
             for one in known
-            if one.topic == effect.topic and one.key != effect.key and one.node_id and one.at <= effect.at
+            if is_said_anew(one.topic, effect.topic)
+            and one.key != effect.key
+            and one.node_id
+            and one.at <= effect.at
         )
 
 

@@ -13,7 +13,7 @@ from bot.domain.commands.replies import Stored, forget_text, help_text
 from bot.domain.events import CommentSeen
 from bot.domain.memos import Forget
 from bot.domain.model import Item, Stance, Validator, Verdict
-from bot.domain.replied import Replied
+from bot.domain.replied import Replied, is_said_anew, one_topic
 from bot.domain.ruling import Act, Ruling
 from bot.domain.thread_effects import Face, React, Reply, Where
 from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, RIO, RULES, SITE, at, pull_request
@@ -176,6 +176,19 @@ def test_several_commands_of_one_comment_get_one_answer():
     assert answer.body == "\n\n---\n\n".join(one.body.rstrip() for one in apart) + "\n"
     before = (Replied(KEY, answer.topic, BOB.id, at(6)),)
     assert decided("/feedback-help", replies=before) == Outcome(REJECTED)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "anew"),
+    [
+        (["a:A()"], ["a:A()"], True),
+        (["a:A()"], ["b:B(1, 2)", "a:A()"], True),
+        (["a:A()", "b:B(1, 2)"], ["a:A()"], False),
+        (["a:A()"], ["b:B(1, 2)"], False),
+    ],
+)
+def test_an_answer_is_said_anew_by_one_that_answers_all_of_it(older, newer, anew):
+    assert is_said_anew(one_topic(older), one_topic(newer)) is anew
 
 
 def test_answers_that_do_not_fit_into_one_comment_stay_apart():

@@ -34,11 +34,12 @@ async def test_history_is_answered_with_eyes_and_one_reply(journey, pull):
 
 
 async def test_a_repeated_command_gets_a_new_reply_and_the_older_is_folded(journey, pull):
-    for _ in range(2):
-        journey.github.comment(pull, "alice", "/feedback-explain date_errors")
+    once = "/feedback-explain date_errors"
+    for text in (once, once, f"/feedback-help\n{once}"):
+        journey.github.comment(pull, "alice", text)
         await journey.settled()
-    first, second = [each for each in journey.github.comments_of(pull) if "ANSWER" in each.body]
-    assert (first.minimized, second.minimized) == ("outdated", None)
+    replies = [each.minimized for each in journey.github.comments_of(pull) if "ANSWER" in each.body]
+    assert replies == ["outdated", "outdated", None]
 
 
 async def test_wrong_use_gets_the_right_use(journey, pull):
