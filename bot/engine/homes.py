@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from datetime import timedelta
 
-from bot.domain.events import Event, Ignored
-from bot.domain.memos import RepositorySeen
+from bot.domain.events import Event, Ignored, InlineCommentSeen, LabelSeen, PullRequestSeen, ReviewSeen
+from bot.domain.memos import RepositoryGained, RepositorySeen
+from bot.domain.model import Repository
 from bot.domain.moving import moved, repository_of
 from bot.engine.settling import NotYet
 from bot.ports import Claim, Delivery, Home, Parse, Store, Turn
 
 REST = 60.0
 """Seconds after which is looked again whether somebody has claimed the repository."""
+CLEARLY_LATER = timedelta(minutes=10)
+"""GitHub's clock and the store's differ by less."""
 
 
 async def at_home(claim: Claim, store: Store, parse: Parse) -> Claim:
@@ -22,6 +27,9 @@ async def at_home(claim: Claim, store: Store, parse: Parse) -> Claim:
     if home.repository is not None:
         return replace(claim, installation_id=home.repository.installation_id)
     fresh = tuple(each for each in claim.deliveries if each.installation_id not in home.former)
+    if not fresh and (again := _had_again(claim.deliveries, home, parse)):
+        await store.apply(claim, Turn(None, (), (), memos=(RepositoryGained(again),)))
+        return replace(claim, home=None, outbox=())
     if not fresh:
         if home.leaving:
             raise NotYet(REST)
@@ -32,6 +40,21 @@ async def at_home(claim: Claim, store: Store, parse: Parse) -> Claim:
     if where is not None:
         await store.apply(claim, Turn(None, (), (), memos=(RepositorySeen(where),)))
     return replace(claim, deliveries=fresh, outbox=())
+
+
+def _had_again(deliveries: Iterable[Delivery], home: Home, parse: Parse) -> Repository | None:
+    """The repository, where its installation tells of what happened well after the loss: so it has it again.
+
+    By the event's own time, for what happened before the loss may be delivered again long after it.
+    """
+    if home.lost_at is None:
+        return None
+    for event in map(parse, deliveries):
+        if isinstance(event, PullRequestSeen | ReviewSeen | InlineCommentSeen | LabelSeen):
+            seen = event.pull_request
+            if seen.updated_at > home.lost_at + CLEARLY_LATER:
+                return seen.repository
+    return None
 
 
 def reading(parse: Parse, home: Home | None) -> Parse:

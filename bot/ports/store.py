@@ -75,6 +75,8 @@ class Home:
     """As it is now; None where nobody has it."""
     leaving: bool = False
     """Nobody has it yet: somebody may still claim it with all that is remembered."""
+    lost_at: datetime | None = field(default=None, compare=False)
+    """When its installation, which is there still, lost it last; None where it can't have it again."""
 
 
 @dataclass(frozen=True, slots=True)

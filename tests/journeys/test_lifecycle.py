@@ -111,6 +111,38 @@ async def test_an_owner_is_answered_though_nobody_said_that_the_app_is_back(jour
     assert journey.markers(pull)[-1]["issues"] == ["scope_error"]
 
 
+async def test_what_happened_before_the_app_was_shut_out_lets_it_in_nowhere(journey, judged):
+    knowledge, _ = judged
+    before = list(journey.github.deliveries.all)
+    journey.github.remove_from_installation(knowledge)
+    await journey.settled()
+    for each in before:
+        journey.github.deliveries.redeliver(each, guid=f"again {each.guid}")
+    await journey.settled()
+    assert await rows(journey, former, "repository_id") == [(knowledge.id,)]
+    assert await journey.bot.store.memory.repository(knowledge.id) is None
+
+
+@pytest.mark.parametrize("erased", [False, True])
+async def test_a_repository_is_answered_though_nobody_said_that_it_was_let_in_again(
+    journey, judged, pull, erased
+):
+    knowledge, _ = judged
+    journey.github.remove_from_installation(knowledge)
+    await journey.settled()
+    if erased:
+        await a_day_passes(journey)
+    journey.github.hold()
+    journey.github.add_to_installation(knowledge)
+    journey.github.release(lambda _: [])
+    journey.later(660)
+    journey.github.push(pull, {"claims/first.md": "# Again\n"})
+    journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
+    await journey.settled()
+    assert journey.markers(pull)[-1]["issues"] == ["scope_error"]
+    assert await rows(journey, former, "repository_id") == []
+
+
 async def test_a_renamed_repository_keeps_its_memory(journey, judged):
     knowledge, _ = judged
     journey.github.rename_repository(knowledge, "wisdom")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, bindparam, delete, exists, func, or_, select, update
@@ -13,7 +14,7 @@ from bot.adapters.store.configs import config
 from bot.adapters.store.memory_people import forget_repository, lanes_of
 from bot.adapters.store.memory_schema import former, record, repository
 from bot.adapters.store.schema import IS_QUEUED, delivery, lane, outbox, pull_request
-from bot.adapters.store.transaction import Transaction
+from bot.adapters.store.transaction import Transaction, moment
 from bot.domain.effects import Withdraw
 from bot.domain.model import PullRequest, Repository
 from bot.ports import Fenced, Home
@@ -48,9 +49,19 @@ def homes(transaction: Transaction, through: Collection[tuple[str, int]]) -> dic
         gone = frozenset(row.installation_id for row in rows if row.repository_id in (which, WHOLE))
         row = known.get(which)
         is_left = row is not None and row.left
-        if is_left or gone & {installation for one, installation in through if one == key}:
-            homes[key] = Home(gone, None if row is None or is_left else _repository(row), leaving=is_left)
+        came = {installation for one, installation in through if one == key}
+        if is_left or gone & came:
+            now = None if row is None or is_left else _repository(row)
+            homes[key] = Home(gone, now, leaving=is_left, lost_at=_lost_at(rows, which, came))
     return homes
+
+
+def _lost_at(rows: Sequence[Any], which: int, came: Collection[int]) -> datetime | None:
+    """When the repository was lost last, unless by the end of an installation: that never comes back."""
+    if any(row.repository_id == WHOLE and row.installation_id in came for row in rows):
+        return None
+    at = max((row.at for row in rows if row.repository_id == which), default=None)
+    return None if at is None else moment(at)
 
 
 def _repository_id(key: str) -> int | None:
