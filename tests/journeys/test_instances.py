@@ -27,6 +27,22 @@ async def postgres(server, request):
     return await server.with_database(f"fleet{abs(hash(request.node.name))}")
 
 
+async def test_of_two_instances_one_is_stopped_past_its_lease_and_the_other_killed(postgres):
+    async with fleet(postgres, 2) as ships:
+        town, (one, other) = ships.town, ships.ships
+        pulls = opened(town, 8)
+        await rejected(town, pulls, BOTH)
+        await written(town, 4)
+        one.signal(signal.SIGSTOP)
+        await shown(town, pulls, ["date_errors", "scope_error"])
+        await rejected(town, pulls, ONE)
+        await shown(town, pulls[:3], ["date_errors"])
+        one.signal(signal.SIGCONT)
+        await ships.sink(other)
+        await shown(town, pulls, ["date_errors"])
+        await judged_by(ships, pulls)
+
+
 async def test_of_four_instances_one_is_killed_and_one_stopped_while_postgresql_restarts(postgres):
     async with fleet(postgres, 4) as ships:
         town, (one, other, *_) = ships.town, ships.ships

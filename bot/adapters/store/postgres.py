@@ -19,6 +19,11 @@ CONNECT_SECONDS = 5
 IDLE_SECONDS = 5
 """A transaction of ours never waits for anything but the database: one that idles is a process that
 was stopped or cut off, and its locks hold up all others. Less than these wait for a command."""
+TRANSACTION_SECONDS = 7
+"""A process that is stopped between two messages of one statement is not idle to the server, but busy.
+So a transaction ends after these seconds, whatever it waits for."""
+ENDS_TRANSACTIONS = 17
+"""The first version of PostgreSQL that can do so."""
 MIGRATION_IDLE_SECONDS = 60
 TRUSTED_SECONDS = 0.1
 """A connection that idled longer is tried first: the server may have been restarted since."""
@@ -81,11 +86,14 @@ def _engine(server: PostgresServer, patience: float | None) -> AsyncEngine:
         # The driver reads the address itself, so that sslmode, host=/socket and the rest mean
         # what they mean everywhere.
         try:
-            return await asyncpg.connect(
+            made = await asyncpg.connect(
                 server.dsn, timeout=CONNECT_SECONDS, command_timeout=patience, server_settings=at_most
             )
+            if patience and made.get_server_version().major >= ENDS_TRANSACTIONS:
+                await made.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreUnavailable(str(error) or type(error).__name__) from error
+        return made
 
     engine = create_async_engine(
         "postgresql+asyncpg://",

@@ -2,12 +2,16 @@
 
 import asyncio
 import signal
+import struct
 import subprocess
 import sys
 
 import pytest
+from sqlalchemy import update
+from sqlalchemy.util import await_only
 
-from bot.adapters.store import StoreRefused, open_store
+from bot.adapters.store import StoreRefused, address, open_store, postgres
+from bot.adapters.store.schema import lane
 from bot.ports import Acceptance, RowState, StoreUnavailable
 from tests.adapters.store.story import claim_one, delivery, show
 
@@ -108,3 +112,40 @@ async def test_a_restart_that_nobody_saw_costs_nobody_an_answer(postgres_server,
         postgres_server.stop()
         postgres_server.ensure_postgres_running()
         assert await store.accept(delivery("d2")) is Acceptance.QUEUED
+
+
+async def test_a_process_stopped_in_the_middle_of_a_statement_holds_up_nobody(postgres_url, monkeypatch):
+    half_way, goes_on = asyncio.Event(), asyncio.Event()
+
+    def stopped(transaction):
+        transaction.execute(update(lane).values(owner="stopped"))
+        # The statement is named and described; the process never gets to its parameters.
+        begin_a_statement(transaction.connection.connection.driver_connection)
+        half_way.set()
+        await_only(goes_on.wait())
+
+    database = postgres.PostgresDatabase(address(postgres_url), None)
+    async with open_store(postgres_url, worker=True) as store, asyncio.TaskGroup() as tasks:
+        await store.accept(delivery("d1"))
+        monkeypatch.setattr(postgres, "TRANSACTION_SECONDS", 0.5)
+        held_up = tasks.create_task(fails(database.write(stopped)))
+        await half_way.wait()
+        monkeypatch.undo()
+        assert await store.accept(delivery("d2")) is Acceptance.QUEUED
+        assert [one.id for one in (await claim_one(store)).deliveries] == ["d1", "d2"]
+        goes_on.set()
+        assert await held_up, "what it changed is undone"
+    await database.close()
+
+
+def begin_a_statement(driver) -> None:
+    for kind, body in ((b"P", b"half\0SELECT 1\0\0\0"), (b"D", b"Shalf\0"), (b"H", b"")):
+        driver._transport.write(kind + struct.pack("!i", len(body) + 4) + body)
+
+
+async def fails(write) -> bool:
+    try:
+        await write
+    except StoreUnavailable:
+        return True
+    return False
