@@ -26,27 +26,32 @@ class Watch:
         self._looked = clock()
         self._stood_still_until = float("-inf")
         self._changing = threading.Lock()
+        self._is_over = threading.Event()
 
     def start(self) -> None:
-        """Look from now on, as long as the process lives."""
+        """Look from now on, until told to end."""
         threading.Thread(target=self._look_again_and_again, name="stillness", daemon=True).start()
 
-    def look(self) -> None:
-        """Note a standstill that lasted until now."""
+    def end(self) -> None:
+        """Look no more."""
+        self._is_over.set()
+
+    def look(self) -> float:
+        """The time; a standstill that lasted until now is noted."""
         with self._changing:
             now = self._clock()
             if now - self._looked >= STANDSTILL:
                 self._stood_still_until = now
             self._looked = now
+            return now
 
-    def stood_still_since(self, moment: float) -> bool:
-        """Whether a standstill ended after this moment."""
+    def stood_still_after(self, look: float) -> bool:
+        """Whether there was a standstill since this look."""
         self.look()
-        return self._stood_still_until >= moment
+        return self._stood_still_until > look
 
     def _look_again_and_again(self) -> None:
-        while True:
-            time.sleep(LOOK_EVERY)
+        while not self._is_over.wait(LOOK_EVERY):
             self.look()
 
 
@@ -60,13 +65,18 @@ def pytest_configure(config: pytest.Config) -> None:
     _watch.start()
 
 
+def pytest_unconfigure() -> None:
+    """There is nothing left to watch."""
+    _watch.end()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     """Run a test; once more, if it failed and the machine stood still meanwhile."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    begun = time.monotonic()
+    begun = _watch.look()  # what held up the start or another test does not count
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    if any(report.failed for report in reports) and _watch.stood_still_since(begun):
+    if any(report.failed for report in reports) and _watch.stood_still_after(begun):
         item._initrequest()  # its fixtures anew
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
         reports[-1].sections.append(("Stillness", "The machine stood still; this is the second run."))

@@ -47,11 +47,20 @@ def test_what_failed_by_itself_has_failed(tmp_path):
     assert outcome(tmp_path, held=False) == "1 failed"
 
 
-def test_a_standstill_counts_for_those_who_lived_through_it():
+def test_a_standstill_counts_for_the_test_that_lived_through_it():
+    now = [0.0]
+    watch = Watch(lambda: now[0])
+    begun = watch.look()
+    now[0] = STANDSTILL
+    assert watch.stood_still_after(begun)
+    now[0] += 0.5
+    assert watch.stood_still_after(begun)
+
+
+def test_what_held_up_the_start_or_another_test_does_not_count():
     now = [0.0]
     watch = Watch(lambda: now[0])
     now[0] = STANDSTILL
-    assert watch.stood_still_since(1.0)
+    begun = watch.look()
     now[0] += 0.5
-    assert not watch.stood_still_since(now[0])
-    assert watch.stood_still_since(1.0)
+    assert not watch.stood_still_after(begun)
