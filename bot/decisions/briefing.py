@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bot.decisions.readings import failed_checks, readings
+from bot.decisions.readings import failed_checks, failed_logs, readings
 from bot.domain.brief import LogEntry, Refinement, refined
 from bot.domain.detection import Detection, DetectionRules, FeedbackType, detect
 from bot.domain.feedback import Feedback
@@ -64,8 +64,8 @@ def _judged(feedback: Feedback) -> tuple[Briefed, ...]:
 def _detected(feedback: Feedback, said: str, rules: DetectionRules) -> Detection:
     """What kind of feedback it is; a check that failed says so itself, whatever people say beside it."""
     found = detect(said, rules, "changes_requested")
-    if checks := failed_checks(feedback):
-        words = tuple(f"check {name} failed" for name in checks)
+    failed = [f"check {name} failed" for name in failed_checks(feedback)]
+    if words := (*failed, *(f"log of {name}" for name in failed_logs(feedback))):
         return _as(FeedbackType.VERIFICATION_FAILURE, replace(found, words=words), rules)
     # Words too unsure to be shown by themselves don't make a failure of what was formally refused.
     if found.type is not FeedbackType.USER_REJECTION and not detect(said, rules).is_shown:

@@ -34,8 +34,14 @@ def readings(feedback: Feedback, said: str) -> tuple[Reading, ...]:
 
 def failed_checks(feedback: Feedback) -> tuple[str, ...]:
     """The names of the checks that reject it."""
-    names = (verdict.validator.name for verdict in feedback.rejecting if verdict.validator.check)
-    return tuple(dict.fromkeys(names))
+    tools = (verdict.validator for verdict in feedback.rejecting)
+    return tuple(dict.fromkeys(tool.name for tool in tools if tool.check and not tool.is_log))
+
+
+def failed_logs(feedback: Feedback) -> tuple[str, ...]:
+    """The names of the tools whose logs reject it that were handed in."""
+    tools = (verdict.validator for verdict in feedback.rejecting)
+    return tuple(dict.fromkeys(tool.name for tool in tools if tool.is_log))
 
 
 def _of_event(feedback: Feedback, said: str) -> Known:
@@ -44,6 +50,7 @@ def _of_event(feedback: Feedback, said: str) -> Known:
         asked=feedback.source,
         said=_without_tags(said, feedback),
         checks=failed_checks(feedback),
+        logs=failed_logs(feedback),
         framework=in_trace(said),
         seen=tuple(dict.fromkeys(shown for shown in evidence if shown)),
         only_checks=all(verdict.validator.check for verdict in feedback.rejecting),

@@ -39,6 +39,8 @@ class Known:
     """The validator's words, or the output of the failed check."""
     checks: tuple[str, ...] = ()
     """Names of the checks that failed at this head."""
+    logs: tuple[str, ...] = ()
+    """Names of the tools that found something, by logs that were handed in."""
     framework: str = ""
     """The framework that the trace or the manifest names."""
     annotations: tuple[str, ...] = ()
@@ -53,7 +55,7 @@ class Known:
     @property
     def has_evidence(self) -> bool:
         """Whether anything shows the failure: an error, a failed check, an annotation, a look at the file."""
-        shown = self.checks or self.annotations or self.seen
+        shown = self.checks or self.logs or self.annotations or self.seen
         return bool(shown or error_message(self.said) or expected(self.said))
 
     @property
@@ -65,7 +67,7 @@ class Known:
     @property
     def has_proof(self) -> bool:
         """Whether it is known what has to pass."""
-        return bool(self.checks or failing_test(self.said))
+        return bool(self.checks or self.logs or failing_test(self.said))
 
 
 def slots(items: tuple[OpenItem, ...], known: Known) -> Mapping[str, str]:
@@ -165,7 +167,8 @@ _LIST_MARK = re.compile(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 
 def _what_must_pass(known: Known) -> str:
     test = failing_test(known.said)
-    named = ", ".join(f"check {check}" for check in known.checks[:MOST_PLACES])
+    tools = (*(f"check {check}" for check in known.checks), *known.logs)
+    named = ", ".join(tools[:MOST_PLACES])
     found = test or _short(", ".join(known.titles[:MOST_PLACES]))
     return f"{named} ({found})" if named and found else named or test
 

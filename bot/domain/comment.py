@@ -206,8 +206,12 @@ def _shorter(feedback: Feedback) -> str:
 
 
 def _then_checks(feedback: Feedback) -> str:
-    checks = [verdict.validator.name for verdict in feedback.rejecting if verdict.validator.check]
-    return f", then make {_all_of([code_span(name) for name in checks])} pass" if checks else ""
+    tools = [verdict.validator for verdict in feedback.rejecting if verdict.validator.check]
+    checks = _all_of([code_span(tool.name) for tool in tools if not tool.is_log])
+    logs = _all_of([code_span(tool.name) for tool in tools if tool.is_log])
+    todo = [f"make {checks} pass"] if checks else []
+    todo += [f"hand in a clean log of {logs}"] if logs else []
+    return f", then {' and '.join(todo)}" if todo else ""
 
 
 def _gate(failed: FailedGate, feedback: Feedback, site: Site) -> str:
@@ -325,6 +329,8 @@ def _head(feedback: Feedback, site: Site) -> str:
 
 def _validator(validator: Validator) -> str:
     name = code_span(validator.name)
+    if validator.is_log:
+        return f"the log of {name}"
     return f"the check {name}" if validator.check else name
 
 

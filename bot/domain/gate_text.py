@@ -63,9 +63,7 @@ def telling(failed: FailedGate) -> Finding:
 
 
 def _origin(finding: Finding) -> str:
-    # A linter's log that was handed in is no check that anybody could look up.
-    seen = finding.by.check and finding.origin.way != "validation"
-    way = "check" if seen else f"{finding.origin.way} by"
+    way = "check" if finding.by.check and not finding.by.is_log else f"{finding.origin.way} by"
     return f"{way} {code_span(finding.by.name)}"
 
 

@@ -111,6 +111,11 @@ class Validator:
     bot: bool = False
     check: bool = False
 
+    @property
+    def is_log(self) -> bool:
+        """Whether a tool's log was handed in: there is no check of this name that anybody could look up."""
+        return self.check and not self.key.startswith("check:")
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

@@ -105,6 +105,16 @@ def test_what_must_pass_is_named_as_the_annotations_name_it():  # row 225
     )
 
 
+def test_a_tool_whose_log_was_handed_in_is_named_without_calling_it_a_check():
+    known = Known("ruff", checks=("validate",), logs=("ruff",))
+    assert texts("verification_failure", (DATES,), known)[0] == (
+        "add_test_context",
+        "Ensure the solution passes: check validate, ruff",
+    )
+    alone = Known("ruff", logs=("ruff",))
+    assert (alone.has_evidence, alone.has_proof) == (True, True)
+
+
 def test_a_remainder_is_told_with_the_gap_then_the_constraint_then_the_smallest_fix():  # rows 233-236
     assert texts("partial_success", (DATES,), Known("alice")) == [
         ("focus_on_gap", "Specifically addressing: created is the publication date"),

@@ -78,6 +78,32 @@ def test_the_comment_reads_as_the_model_does():
     )
 
 
+def rejected_by(*validators):
+    """What the thread shows while each of these rejects for wrong dates."""
+    item = Item("date_errors", "month 13")
+    said = (Verdict(f"v:{v.key}", v, Stance.REJECTS, at(3), HEADS[0], (item,)) for v in validators)
+    return render(feedback_on(pull_request(verdicts=tuple(said)), RULES, moment()), SITE)
+
+
+@pytest.mark.parametrize(
+    ("tools", "judges", "then"),
+    [
+        (("check:ruff",), "the check `ruff`", "make `ruff` pass"),
+        (("validation:1:ruff",), "the log of `ruff`", "hand in a clean log of `ruff`"),
+        (("forgotten:x:validation:ruff",), "the log of `ruff`", "hand in a clean log of `ruff`"),
+        (
+            ("check:validate", "validation:1:ruff"),
+            "the check `validate` and the log of `ruff`",
+            "make `validate` pass and hand in a clean log of `ruff`",
+        ),
+    ],
+)
+def test_a_log_that_was_handed_in_is_no_check_that_could_pass(tools, judges, then):
+    shown = rejected_by(*(Validator(key, key.rpartition(":")[2], bot=True, check=True) for key in tools))
+    assert f", judged by {judges}.\n" in shown
+    assert f"**Next**: fix the blocking issue, then {then}.\n" in shown
+
+
 def test_a_gates_name_mentions_nobody_and_refers_to_nothing():
     loud = "@team/core #12, gh-3 & o/r#4 at https://github.com/o/r/pull/5 of 0123abcd <b>"
     gates = tuple(replace(gate, gate=f"{gate.tag} {loud}") for gate in RULES.gates)
