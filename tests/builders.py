@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.adapters.rule_files import load_pack
+from bot.decisions.pull_request import Decision
 from bot.domain.comment import Site
+from bot.domain.effects import ShowComment
 from bot.domain.events import InlineComment, PullRequestSnapshot, Review, ReviewState
 from bot.domain.facts import Facts, Moment
 from bot.domain.links import Web
@@ -117,3 +119,13 @@ def sticky(**changes) -> Sticky:
         written_at=at(2),
     )
     return replace(shown, **changes)
+
+
+def written(decision: Decision) -> PullRequest:
+    """The pull request once GitHub shows the comment that was decided, if one was."""
+    known = decision.pull_request
+    for effect in decision.effects:
+        if isinstance(effect, ShowComment):
+            shown = sticky(fingerprint=effect.fingerprint, issues=effect.issues, blocking=effect.blocking)
+            known = replace(known, sticky=shown)
+    return known

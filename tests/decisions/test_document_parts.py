@@ -58,6 +58,12 @@ def items(read, rules=RULES, known=None) -> list[dict]:
     return whole(read, rules, known)["feedback_items"]
 
 
+def test_an_items_score_is_what_the_rules_weigh_it():
+    weights = replace(RULES.scoring.weights, severities={**RULES.scoring.weights.severities, "major": 0.7})
+    heavier = replace(RULES, scoring=replace(RULES.scoring, weights=weights))
+    assert [item["score"] for rules in (RULES, heavier) for item in items(facts(SAID), rules)] == [0.6, 0.3]
+
+
 def test_the_target_names_the_path_the_version_and_what_it_is_for():  # rows 10-14
     read = facts(review(3), comments=(inline(71, 3, "[date_errors] month 13"),))
     assert whole(read)["target"] == {

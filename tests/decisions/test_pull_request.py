@@ -26,7 +26,7 @@ from tests.builders import (
     moment,
     pull_request,
     review,
-    sticky,
+    written,
 )
 
 NOTHING = (Withdraw("comment"),)
@@ -50,10 +50,7 @@ def marker(known, read) -> dict:
 
 def after(known, read, minutes=42):
     """The pull request once the comment that was decided has been written."""
-    decision = decided(known, read, when=moment(minutes))
-    (effect,) = decision.effects
-    written = sticky(fingerprint=effect.fingerprint, issues=effect.issues, blocking=effect.blocking)
-    return replace(decision.pull_request, sticky=written)
+    return written(decided(known, read, when=moment(minutes)))
 
 
 def test_a_rejection_with_a_tag_is_answered_with_the_marker_of_the_contract():
