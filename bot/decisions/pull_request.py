@@ -128,6 +128,7 @@ def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feed
         hint=hint_to_reviewers(present.standing, rules),
         repeated=repeated,
         course=went,
+        weights=rules.scoring.weights.severities,
         report=None if pull_request.open or len(known) < 2 else report_on(pull_request, went, rules),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping
 
 from bot.domain.escape import cut, json_text
 from bot.domain.feedback import FailedGate, Feedback, Finding
@@ -11,12 +12,10 @@ from bot.domain.gates import Aspect
 from bot.domain.grounding.paths import is_secret
 from bot.domain.iterations import phase
 from bot.domain.model import Item
-from bot.domain.weights import SCORING
 
 SCHEMA_ID = "https://aiwg.io/schemas/actionable-feedback/v1"
 GENERIC_FIX = "See the repository's quality gates."
 _LEAST, _MOST_WORDS, _MOST_ACTION = 20, 500, 1000
-_WEIGHTS = SCORING.weights.severities
 
 Json = dict[str, object]
 
@@ -42,7 +41,7 @@ def document(feedback: Feedback, schema: str = SCHEMA_ID) -> Json:
         },
         **({"brief": feedback.brief.as_document()} if feedback.brief else {}),
         "feedback_items": [
-            _item(finding, gate, rank, shared)
+            _item(finding, gate, rank, shared, feedback.weights)
             for rank, gate in enumerate(feedback.gates, 1)
             for finding in gate.findings
         ],
@@ -128,7 +127,9 @@ def _target(feedback: Feedback, only: str | None) -> Json:
     }
 
 
-def _item(finding: Finding, failed: FailedGate, rank: int, shared: str | None) -> Json:
+def _item(
+    finding: Finding, failed: FailedGate, rank: int, shared: str | None, weights: Mapping[str, float]
+) -> Json:
     item, gate = finding.item, failed.gate
     severity = item.severity or _severity(failed)
     found: Json = {
@@ -138,7 +139,7 @@ def _item(finding: Finding, failed: FailedGate, rank: int, shared: str | None) -
         "status": failed.status,
         "aspect": item.aspect or (gate.aspect.value if gate else Aspect.CORRECTNESS.value),
         "severity": severity,
-        "score": item.score if item.score is not None else round(1 - _WEIGHTS[severity], 2),
+        "score": item.score if item.score is not None else round(1 - weights[severity], 2),
         "issue": issue_text(finding, failed),
         "location": _location(item, shared),
         "suggestion": _suggestion(finding, failed, rank),

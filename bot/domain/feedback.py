@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -14,6 +15,7 @@ from bot.domain.model import Item, Place, PullRequest, Stance, Validator, Verdic
 from bot.domain.origin import Origin
 from bot.domain.rules import Grounding
 from bot.domain.selection_report import Report
+from bot.domain.weights import SCORING
 
 STATED = 0.95
 """How sure it is what a validator says by a formal state or a tag."""
@@ -105,6 +107,8 @@ class Feedback:
     """One line to the reviewers about wording that can't be acted on."""
     report: Report | None = None
     """Once it is closed after more than one iteration: which of them is selected, and why."""
+    weights: Mapping[str, float] = field(default_factory=lambda: SCORING.weights.severities)
+    """How much an item weighs, by its severity."""
 
     @property
     def blocking(self) -> tuple[FailedGate, ...]:
