@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.adapters.rule_files import load_pack
-from bot.decisions.pull_request import Decision
+from bot.decisions.pull_request import Decision, decide
 from bot.domain.comment import Site
 from bot.domain.effects import ShowComment
 from bot.domain.events import InlineComment, PullRequestSnapshot, Review, ReviewState
@@ -119,6 +119,10 @@ def sticky(**changes) -> Sticky:
         written_at=at(2),
     )
     return replace(shown, **changes)
+
+
+def decided(known: PullRequest, read: Facts, rules: Rules = RULES, when: Moment | None = None) -> Decision:
+    return decide(known, read, rules, when or moment(), SITE)
 
 
 def written(decision: Decision) -> PullRequest:

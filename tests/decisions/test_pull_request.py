@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import pytest
 
-from bot.decisions.pull_request import decide
 from bot.domain.announcement import Announce
 from bot.domain.comment import MARKER
 from bot.domain.effects import ShowComment, Withdraw
@@ -19,8 +18,8 @@ from tests.builders import (
     ME,
     RIO,
     RULES,
-    SITE,
     at,
+    decided,
     facts,
     inline,
     moment,
@@ -32,10 +31,6 @@ from tests.builders import (
 NOTHING = (Withdraw("comment"),)
 APPROVED = ReviewState.APPROVED
 BAD_DATE = "<!-- ISSUES: date_errors -->"
-
-
-def decided(known, read, rules=RULES, when=None):
-    return decide(known, read, rules, when or moment(), SITE)
 
 
 def shown(known, read, rules=RULES) -> ShowComment:

@@ -2,17 +2,16 @@
 
 from dataclasses import replace
 
-from bot.decisions.pull_request import decide
 from bot.domain.announcement import Announce
 from bot.domain.diff import FileDiff
 from bot.domain.events import CheckSeen, ReviewState
 from bot.domain.model import Revision
+from tests import builders
 from tests.builders import (
     HEADS,
     ID,
     REPOSITORY,
     RULES,
-    SITE,
     at,
     facts,
     moment,
@@ -54,7 +53,7 @@ def said(number: int, *tags: str, **changes):
 
 
 def decided(known, read, rules=RULES, identity=ID):
-    return decide(known, read, rules, moment(90, identity), SITE)
+    return builders.decided(known, read, rules, moment(90, identity))
 
 
 def after(known, *reviews, rules=RULES):

@@ -6,17 +6,7 @@ from bot.decisions.selection import selection_report_of
 from bot.domain.announcement import Kind
 from bot.domain.facts import Facts
 from tests.builders import ME, RULES, pull_request, written
-from tests.decisions.iterations.story import (
-    after,
-    closed,
-    decided,
-    head,
-    judged,
-    page,
-    said,
-    three,
-    told,
-)
+from tests.decisions.iterations.story import after, closed, decided, head, judged, page, said, three, told
 
 
 def test_on_close_the_report_is_folded_into_the_comment():  # row 67 # row 72 # row 89

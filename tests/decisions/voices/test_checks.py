@@ -1,0 +1,83 @@
+"""What does a check that the config maps say?"""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.decisions.check_verdicts import is_mapped
+from bot.decisions.voices import voice_of
+from bot.domain.check_runs import Annotation
+from bot.domain.events import CheckSeen
+from bot.domain.model import Item, Place, Stance
+from tests.builders import HEADS, ME, REPOSITORY, at, pull_request
+from tests.decisions.voices.hearing import MAPPED, heard
+
+
+def check(name="validate", conclusion="failure", **changes) -> CheckSeen:
+    seen = CheckSeen(
+        REPOSITORY, HEADS[0], name, conclusion, at(5), "https://ci/1", run_id=9, title="1 mistake"
+    )
+    return replace(seen, **changes)
+
+
+def test_a_failed_check_is_a_verdict_with_its_provenance():
+    (verdict,) = heard(check())
+    assert (verdict.id, verdict.validator.key, verdict.validator.check) == (
+        f"check:validate@{HEADS[0]}",
+        "check:validate",
+        True,
+    )
+    assert (verdict.stance, verdict.head, verdict.url, verdict.permission) == (
+        Stance.REJECTS,
+        HEADS[0],
+        "https://ci/1",
+        "config",
+    )
+    said = "1 mistake"
+    assert verdict.items == (Item("date_errors", said, url="https://ci/1", evidence=said, metric=said),)
+
+
+def test_annotations_give_tags_by_their_text_and_places():
+    found = (
+        Annotation("a.md", 3, 3, "Wiki link leads nowhere", "links"),
+        Annotation("a.md", 5, 7, "month 13"),
+        Annotation("a.md", 9, 9, "fine", level="notice"),
+    )
+    (verdict,) = heard(check(), annotations={9: found})
+    assert [(item.tag, item.place, item.evidence) for item in verdict.items] == [
+        ("date_errors", Place("a.md", 5, 7), "month 13"),
+        ("broken_wiki_links", Place("a.md", 3), "links: Wiki link leads nowhere"),
+    ]
+
+
+def test_an_annotation_of_a_check_with_two_tags_is_given_to_neither():
+    (verdict,) = heard(check("tests"), annotations={9: (Annotation("a.py", 1, 1, "boom"),)})
+    assert [(item.tag, item.place) for item in verdict.items] == [
+        ("body_too_thin", None),
+        ("scope_error", None),
+    ]
+
+
+def test_a_check_that_runs_again_replaces_what_it_said_and_an_older_result_does_not():
+    known = replace(pull_request(), verdicts=heard(check()))
+    (passed,) = heard(check(conclusion="success", at=at(9)), known=known)
+    assert (passed.stance, passed.items) == (Stance.APPROVES, ())
+    known = replace(known, verdicts=(passed,))
+    assert heard(check(at=at(7)), known=known) == (passed,)
+
+
+@pytest.mark.parametrize(
+    ("seen", "mapped"),
+    [
+        (check(), True),
+        (check("tests / unit"), True),
+        (check("build"), False),
+        (check(app="whetstone"), False),
+        (check(conclusion="cancelled"), False),
+        (check(conclusion="stale"), False),
+        (check(conclusion="skipped"), True),
+    ],
+)
+def test_only_checks_that_the_config_maps_count_and_never_our_own(seen, mapped):
+    assert is_mapped(seen, MAPPED, ME) is mapped
+    assert (voice_of(seen, pull_request(), MAPPED, ME) is not None) is mapped

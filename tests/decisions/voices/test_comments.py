@@ -1,0 +1,91 @@
+"""What does a plain comment, or what was handed in, say?"""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.decisions.voices import voice_of
+from bot.domain.events import CommentSeen, ValidationSeen
+from bot.domain.iterations import standing
+from bot.domain.model import Item, Stance
+from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, at, pull_request
+from tests.decisions.voices.hearing import LEO, MAPPED, heard
+
+
+def comment(body, author=LEO, **changes) -> CommentSeen:
+    seen = CommentSeen("created", REPOSITORY, 212, 81, author, author, body, at(5), at(5), "https://c/81")
+    return replace(seen, **changes)
+
+
+@pytest.mark.parametrize(
+    ("body", "stance", "tags"),
+    [
+        ("<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: a_b -->", Stance.REJECTS, ["a_b"]),
+        ("<!-- VERDICT:LEO:APPROVE -->", Stance.APPROVES, []),
+        ("<!-- ISSUES: date_errors -->", Stance.REJECTS, ["date_errors"]),
+        ("<!-- ISSUES: near_duplicate -->", Stance.SILENT, ["near_duplicate"]),
+        ("<!-- ISSUES: not_known -->", Stance.SILENT, ["not_known"]),
+        ('<!-- REJECTION: {"issues": ["scope_error"]} -->', Stance.REJECTS, ["scope_error"]),
+    ],
+)
+def test_a_named_validators_comment_counts_by_its_codes(body, stance, tags):
+    (verdict,) = heard(comment(body))
+    assert (verdict.stance, [item.tag for item in verdict.items]) == (stance, tags)
+    assert (verdict.permission, verdict.url, len(verdict.body_hash)) == ("config", "https://c/81", 64)
+
+
+def test_an_older_version_of_a_comment_that_is_told_late_changes_nothing():
+    rejects = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: a_b -->"
+    edited = comment("<!-- VERDICT:LEO:APPROVE -->", action="edited", updated_at=at(9))
+    (verdict,) = heard(edited, comment(rejects))
+    assert verdict.stance is Stance.APPROVES
+    taken_back = comment("never mind", action="edited", updated_at=at(12))
+    (verdict,) = heard(comment(rejects), taken_back, edited)
+    assert verdict.lifted_at == at(12)
+
+
+@pytest.mark.parametrize("sender", [LEO, BOB])
+def test_a_comment_whose_deletion_is_told_first_does_not_stand(sender):
+    rejects = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: a_b -->"
+    deleted = comment(rejects, action="deleted", sender=sender)
+    assert voice_of(deleted, pull_request(), MAPPED, ME) is deleted
+    late = heard(deleted, comment(rejects))
+    assert [(each.stance, each.items, each.lifted_at) for each in late] == [(Stance.SILENT, (), at(5))]
+
+
+def test_an_app_that_can_not_be_told_from_others_lifts_no_rejection():
+    rejects = ValidationSeen(
+        "1", REPOSITORY, 212, None, "write", at(5), HEADS[0], items=(Item("date_errors"),)
+    )
+    accepts = replace(rejects, id="2", at=at(6), items=(), accepts=True)
+    stances = [verdict.stance for verdict in standing(heard(rejects, accepts))]
+    assert stances == [Stance.REJECTS, Stance.APPROVES]
+    log = replace(rejects, tool="ruff", items=())
+    clean = replace(log, id="2", at=at(6))
+    assert len({verdict.validator.key for verdict in heard(log, clean)}) == 2
+
+
+def test_a_critical_item_without_a_tag_rejects_in_a_comment_too():
+    item = Item(None, "The lock is never released", aspect="correctness", severity="critical")
+    (verdict,) = heard(comment("See below.", documents=(item,)))
+    assert (verdict.stance, verdict.items) == (Stance.REJECTS, (item,))
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        comment("[date_errors] is only a word here"),
+        comment("<!-- ISSUES: date_errors -->", author=ALICE),
+        comment("<!-- ISSUES: date_errors -->", sender=BOB),
+        comment("Thank you."),
+        comment("Thank you.", action="deleted"),
+        comment("<!-- ISSUES: date_errors -->", author=ALICE, action="deleted"),
+    ],
+)
+def test_other_comments_say_nothing(seen):
+    assert voice_of(seen, pull_request(), MAPPED, ME) is None
+
+
+def test_a_named_author_does_not_judge_their_own_pull_request():
+    known = pull_request(author=LEO)
+    assert [verdict.counted for verdict in heard(comment("<!-- ISSUES: a_b -->"), known=known)] == [False]
