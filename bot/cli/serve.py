@@ -63,8 +63,8 @@ async def served(settings: Settings, *, web: bool, worker: bool, pace: wiring.Pa
         gc.collect()
         gc.freeze()
         if instance.address:
-            host, port = instance.address
-            print(f"Listening on http://{host}:{port}: deliveries go to /webhook.", flush=True)
+            at = wiring.served_at(*instance.address)
+            print(f"Listening on {at}: deliveries go to /webhook.", flush=True)
         await stop.wait()
         print("Stopping: what is under way comes to its end first.", flush=True)
     return 0

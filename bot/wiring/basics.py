@@ -121,6 +121,11 @@ async def listening(app: Application, host: str, port: int) -> AsyncIterator[tup
         yield address
 
 
+def served_at(host: str, port: int) -> str:
+    """The address that opens what listens there, also in a browser."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
 def _deaf(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"port {port} is in use by another program; set PORT (or --port) to a free one"

@@ -1,8 +1,9 @@
-"""Where a command looks for the server that runs already."""
+"""Where a command looks for the server that runs already, and where a person finds it."""
 
 import pytest
 from yarl import URL
 
+from bot import wiring
 from bot.adapters.web.handing_over import door_of
 
 
@@ -24,3 +25,17 @@ from bot.adapters.web.handing_over import door_of
 def test_the_server_is_reached_whatever_it_listens_on(host, reached_at):
     door = URL(door_of(host, 8080))
     assert (door.scheme, door.host, door.port, door.path) == ("http", reached_at, 8080, "/webhook")
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8080"),
+        ("0.0.0.0", "http://0.0.0.0:8080"),  # noqa: S104  nobody listens on it here
+        ("::", "http://[::]:8080"),
+        ("::1", "http://[::1]:8080"),
+    ],
+)
+def test_the_address_that_a_server_prints_can_be_opened(host, address):
+    shown = wiring.served_at(host, 8080)
+    assert (shown, URL(shown).host, URL(shown).port) == (address, host, 8080)
