@@ -7,12 +7,14 @@ import pytest
 from bot.adapters.rule_files import load_config, load_packs, rules_directory
 from bot.adapters.rule_files.packs import parse_pack
 from bot.domain.problems import RuleFileError
-from tests.adapters.rule_files.broken_files import CONFIGS, PACK_FILES
+from tests.adapters.rule_files.broken_configs import CONFIGS
+from tests.adapters.rule_files.broken_packs import PACK_FILES
+from tests.adapters.rule_files.broken_yaml import FILES
 
 PACKS = load_packs(rules_directory())
 
 
-@pytest.mark.parametrize(("text", "expected"), CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize(("text", "expected"), [*FILES.values(), *CONFIGS.values()], ids=[*FILES, *CONFIGS])
 def test_a_broken_config_is_refused_with_all_its_mistakes_and_their_places(text, expected):
     with pytest.raises(RuleFileError) as refused:
         load_config(text, ".github/whetstone.yml", PACKS)

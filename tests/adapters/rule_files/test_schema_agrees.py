@@ -18,7 +18,9 @@ from bot.domain.choices import CheckKind, ClaimType, Named, Permission, Tell, We
 from bot.domain.gates import Aspect, Gate, Severity
 from bot.domain.problems import RuleFileError
 from bot.domain.rules import DEFAULTS, CheckRule, Cue, Rules
-from tests.adapters.rule_files.broken_files import CONFIGS, PACK_FILES
+from tests.adapters.rule_files.broken_configs import CONFIGS
+from tests.adapters.rule_files.broken_packs import PACK_FILES
+from tests.adapters.rule_files.broken_yaml import FILES
 
 CONFIG, PACK = schema("config"), schema("pack")
 JUDGES = {"config": Draft202012Validator(CONFIG), "pack": Draft202012Validator(PACK)}
@@ -208,10 +210,14 @@ def test_the_packs_are_good_to_both(path):
         assert b"\npack:" not in path.read_bytes()
 
 
+@pytest.mark.parametrize("text", [text for text, _ in FILES.values()], ids=FILES)
+def test_a_file_without_keys_and_values_is_refused_before_its_shape_is_asked(text):
+    assert accepts("config", text) is None
+
+
 @pytest.mark.parametrize("text", [text for text, _ in CONFIGS.values()], ids=CONFIGS)
 def test_a_broken_config_is_broken_to_both(text):
-    verdict = accepts("config", text)
-    assert verdict is None or verdict == judged("config", text)
+    assert accepts("config", text) == judged("config", text)
 
 
 @pytest.mark.parametrize("text", [text for text, _ in PACK_FILES.values()], ids=PACK_FILES)
