@@ -63,6 +63,8 @@ class Gate:
     examples: tuple[Example, ...] = ()
     priority: int = 0
     pack: str = ""
+    subject: str = ""
+    """What is checked, in the words that follow "check"; empty where the name has to do."""
 
     def __post_init__(self) -> None:
         """Give a gate without a priority the one of its severity."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.domain.escape import code_span
+from bot.domain.escape import code_span, quiet
 from bot.domain.gates import Gates
 from bot.domain.links import Web, person
 from bot.domain.model import Place
@@ -68,8 +68,13 @@ def _check_first(week: Summary, page: Page) -> Iterator[Advice]:
         yield Advice(
             f"**{name}** is auto-fixable and was the only blocking issue in {cost}: check it before review "
             "(a pre-commit hook, the agents' instructions).",
-            f"check {name} before review, it alone would have spared {counted(times, 'rejection')}",
+            f"check {_subject(tag, page.gates)} before review, it alone would have spared {counted(times, 'rejection')}",
         )
+
+
+def _subject(tag: str, gates: Gates) -> str:
+    gate = gates.get(tag)
+    return quiet(gate.subject) if gate and gate.subject else gate_name(tag, gates)
 
 
 def _too_strict(week: Summary, page: Page) -> Iterator[Advice]:

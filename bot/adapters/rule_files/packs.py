@@ -90,6 +90,7 @@ def _examples(values: list[dict[str, str]]) -> tuple[Example, ...]:
 
 _FIELDS: dict[str, Callable[[Any], Any]] = {
     "gate": str.strip,
+    "subject": str.strip,
     "description": str.strip,
     "fix": str.strip,
     "severity": Severity,

@@ -43,7 +43,7 @@ PACK_FILES = {
     "an unknown key": (
         GATE + "    exmples: []\n",
         [
-            "9:5: gates.tests_missing.exmples is unknown; did you mean examples? One of gate, description, fix, severity, auto_fixable, aspect, guide, phrases, examples, priority"
+            "9:5: gates.tests_missing.exmples is unknown; did you mean examples? One of gate, subject, description, fix, severity, auto_fixable, aspect, guide, phrases, examples, priority"
         ],
     ),
     "a switched off gate": (
