@@ -64,11 +64,12 @@ def _check_first(week: Summary, page: Page) -> Iterator[Advice]:
     if alone:
         tag = max(sorted(alone), key=lambda tag: alone[tag])
         name, times = gate_name(tag, page.gates), alone[tag]
+        subject, spared = _subject(tag, page.gates), counted(times, "rejection")
         cost = out_of(times, week.now.rejected, "rejected pull request")
         yield Advice(
             f"**{name}** is auto-fixable and was the only blocking issue in {cost}: check it before review "
             "(a pre-commit hook, the agents' instructions).",
-            f"check {_subject(tag, page.gates)} before review, it alone would have spared {counted(times, 'rejection')}",
+            f"check {subject} before review, it alone would have spared {spared}",
         )
 
 
