@@ -1,0 +1,85 @@
+"""What is read of checks, pushes, installations and what was handed in?"""
+
+from bot.adapters.payloads import parse
+from bot.domain.events import CheckSeen, ConfigPushed, Ignored, InstallationSeen, ToolFinding, ValidationSeen
+from bot.domain.model import Place, Repository
+from bot.domain.origin import hash_of
+from tests.adapters.payloads.made import ALICE, CHECKED, PUSHED, REPOSITORY, STATUS, VALIDATED, at
+
+
+def test_an_installation_names_the_repositories_that_it_gains_and_loses():
+    short = {"id": 77, "full_name": "acme/knowledge", "private": True}
+    gained = Repository(77, "acme", "knowledge", 5, private=True, default_branch="")
+    told = {"installation": {"id": 5}, "action": "added", "repositories_added": [short, {"id": 78}, None]}
+    new = {"installation": {"id": 5}, "action": "created", "repositories": [short]}
+    lost = {"installation": {"id": 5}, "action": "removed", "repositories_removed": [short]}
+    again = {"installation": {"id": 5}, "action": "unsuspend"}
+    more = {"installation": {"id": 5}, "action": "new_permissions_accepted"}
+    assert [
+        parse("installation", again),
+        parse("installation", more),
+        parse("installation_repositories", told),
+        parse("installation", new),
+        parse("installation_repositories", lost),
+    ] == [
+        InstallationSeen("unsuspend", 5),
+        InstallationSeen("new_permissions_accepted", 5),
+        InstallationSeen("added", 5, added=(gained,)),
+        InstallationSeen("created", 5, added=(gained,)),
+        InstallationSeen("removed", 5, removed=(77,)),
+    ]
+
+
+def test_a_check_is_seen_with_the_pull_requests_of_this_repository():
+    assert parse("check_run", CHECKED) == CheckSeen(
+        repository=REPOSITORY,
+        head="abc",
+        name="validate",
+        conclusion="failure",
+        at=at(8),
+        url="https://github.example/runs/9",
+        run_id=9,
+        app="ci",
+        title="1 mistake",
+        annotations=1,
+        numbers=(3,),
+        account="ci[bot]",
+        body_hash=hash_of("1 mistake", "", ""),
+    )
+
+
+def test_a_status_is_seen_as_a_check_without_annotations():
+    assert parse("status", STATUS) == CheckSeen(
+        REPOSITORY,
+        "abc",
+        "lint",
+        "failure",
+        at(8),
+        "",
+        title="2 mistakes",
+        account="bob",
+        account_id=12,
+        body_hash=hash_of("2 mistakes"),
+    )
+
+
+def test_a_push_is_seen_only_where_it_touches_the_config():
+    assert parse("push", PUSHED) == ConfigPushed(REPOSITORY, "abc")
+    merged = {**PUSHED, "ref": "refs/heads/trunk"}
+    assert parse("push", merged) == ConfigPushed(REPOSITORY, "abc", in_force=True)
+    elsewhere = {**PUSHED, "commits": [{"added": ["README.md"], "removed": [], "modified": []}]}
+    assert parse("push", elsewhere) == Ignored("a push that leaves the config alone")
+
+
+def test_what_was_handed_in_is_seen_with_its_findings():
+    assert parse("whetstone", VALIDATED) == ValidationSeen(
+        id="validation:1",
+        repository=REPOSITORY,
+        number=3,
+        author=ALICE,
+        role="write",
+        at=at(8),
+        tool="ruff",
+        findings=(ToolFinding("E501", "too long", Place("a.py", 3, 5), ""),),
+        body_hash="h",
+    )
