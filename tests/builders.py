@@ -69,6 +69,11 @@ def snapshot(**changes) -> PullRequestSnapshot:
     return replace(seen, **changes)
 
 
+def issues(*tags: str) -> str:
+    """A review's line that names these tags."""
+    return f"<!-- ISSUES: {', '.join(tags)} -->"
+
+
 def review(number: int, body: str = "", **changes) -> Review:
     said = Review(
         id=number,

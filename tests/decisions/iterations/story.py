@@ -14,6 +14,7 @@ from tests.builders import (
     RULES,
     at,
     facts,
+    issues,
     moment,
     pull_request,
     review,
@@ -21,10 +22,6 @@ from tests.builders import (
 )
 
 PAGE = "claims/futarchy.md"
-
-
-def issues(*tags: str) -> str:
-    return f"<!-- ISSUES: {', '.join(tags)} -->"
 
 
 def patch(*lines: str) -> str:

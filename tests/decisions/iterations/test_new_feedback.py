@@ -9,8 +9,8 @@ from bot.decisions.record import record
 from bot.domain.document import summary
 from bot.domain.effects import ShowComment
 from bot.domain.facts import Facts
-from tests.builders import BOB, ID, ME, REPOSITORY, RULES, at, facts, moment, review
-from tests.decisions.iterations.story import after, closed, decided, ended, head, issues, judged, said
+from tests.builders import BOB, ID, ME, REPOSITORY, RULES, at, facts, issues, moment, review
+from tests.decisions.iterations.story import after, closed, decided, ended, head, judged, said
 
 
 def identity(decision) -> str:

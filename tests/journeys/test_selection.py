@@ -1,0 +1,197 @@
+"""From closing or a command to the selection report, and what is exported of it."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from tests.journeys.rounds import APPROVE, PAGE, REJECT, judge, push, sticky, summary
+
+
+def checks(town, pull, passed: int, failed: int = 0):
+    for number in range(passed):
+        town.github.check(pull, f"good-{number}", "success")
+    for number in range(failed):
+        town.github.check(pull, f"bad-{number}", "failure")
+
+
+def said(aspect: str, severity: str, number: int = 1) -> dict:
+    """One item of a validator's own document."""
+    return {
+        "aspect": aspect,
+        "severity": severity,
+        "issue": f"The page lacks what its reader needs, case {number} of {aspect}",
+        "location": {"type": "line", "reference": f"{PAGE}:{number}"},
+        "suggestion": {
+            "action": f"Rewrite line {number} so that it names its source",
+            "rationale": "A reader has to be able to check every sentence",
+            "priority": 3,
+        },
+    }
+
+
+async def reject_with(town, pull, *items):
+    """A review that carries an actionable-feedback document of its own."""
+    town.later()
+    whole = {
+        "id": "0d9b3f5e-1c7a-4b52-8f0e-6a2d4c9e7b31",
+        "timestamp": "2026-11-15T10:00:00Z",
+        "iteration": {"number": 1, "max": 5, "phase": "initial"},
+        "target": {"type": "document", "path": PAGE},
+        "overall_assessment": {
+            "score": 0.5,
+            "verdict": "refine",
+            "summary": "The page can't go in like this: see the items, each with its place and what to do.",
+        },
+        "feedback_items": list(items),
+    }
+    town.github.submit_review(pull, "alice", REJECT, f"```json\n{json.dumps(whole)}\n```")
+    await town.settled()
+
+
+async def the_documents_own(town, pull):
+    """72 %, 85 %, 83 %: reviews with items of every weight, and five checks."""
+    checks(town, pull, 4, 1)
+    await reject_with(
+        town,
+        pull,
+        said("correctness", "major"),
+        said("completeness", "major"),
+        said("clarity", "minor", 1),
+        said("clarity", "minor", 2),
+    )
+    push(town, pull, "# Second\n\nIt holds.\n")
+    checks(town, pull, 5)
+    await reject_with(
+        town,
+        pull,
+        said("correctness", "major"),
+        said("completeness", "minor", 1),
+        said("completeness", "minor", 2),
+    )
+    push(town, pull, "# Third\n\nIt holds.\n")
+    checks(town, pull, 4, 1)
+    await reject_with(town, pull, said("correctness", "major"), said("clarity", "minor"))
+
+
+EXPORTED = (
+    "best-tracker.json",
+    "final-output/manifest.json",
+    "iterations/iteration-1/metrics.json",
+    "iterations/iteration-2/metrics.json",
+    "iterations/iteration-3/metrics.json",
+    "selection-report.md",
+)
+
+
+async def exported(town, pull, directory) -> tuple[int, str]:
+    """What `whetstone export` says beside the running server."""
+    command = [sys.executable, "-m", "bot", "export", "acme/knowledge", str(pull.number), str(directory)]
+    environment = {"DATABASE_URL": town.database_url, "PYTHONPATH": str(Path(__file__).parents[2])}
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environment, cwd=directory, stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    return process.returncode, said.decode()
+
+
+async def test_the_documents_own_trajectory_selects_the_second_of_three(journey, pull, tmp_path):
+    await the_documents_own(journey, pull)  # row 62
+    assert summary(journey, pull) == (
+        "Quality 0.72 → 0.85 → 0.83: iteration 2 was the best. How to go back to it"
+    )
+    journey.later()
+    journey.github.close(pull)
+    await journey.settled()
+    _, own = journey.comments(pull)
+    report = own.partition("\n\n")[2]
+    assert report in sticky(journey, pull)  # row 72
+    assert own.startswith("<!-- SELECTION-REPORT: ")
+    assert report.startswith(  # row 60 # row 67 # row 70 # row 87
+        "## Output Selection Report\n\n**Loop ID**: acme/knowledge#1\n**Total Iterations**: 3\n"
+        "**Selected Iteration**: 2\n\n### Quality Scores\n\n"
+        "| Iteration | Quality | Status |\n|-----------|---------|--------|\n"
+        "| 1 | 72% | |\n| 2 | 85% | ✓ SELECTED |\n| 3 | 83% | (final) |\n\n"
+        "### Selection Rationale\n\nIteration 2 selected because:\n"
+        "- Highest quality score (85% vs 83% final)\n- Quality degraded in iteration 3\n"
+        "- All validation checks passed\n"
+        "- best_iteration: 2 (85%), final_iteration: 3 (83%), delta: -2 points, decision: use_best\n\n"
+        "### Artifacts Applied\n\n"
+    )
+    assert report.count("- [x] ") == 7  # row 103
+    code, said = await exported(journey, pull, tmp_path)
+    assert (code, said.splitlines()) == (0, [f"{tmp_path}/{name}" for name in EXPORTED])
+    assert (tmp_path / "selection-report.md").read_text("utf-8") == report  # row 101
+    metrics = json.loads((tmp_path / "iterations/iteration-2/metrics.json").read_text("utf-8"))
+    assert (metrics["quality_score"], metrics["checks"]) == (0.85, {"passed": 5, "failed": 0})  # row 100
+    assert metrics["artifacts"] == [{"path": PAGE, "content_hash": metrics["artifacts"][0]["content_hash"]}]
+    assert metrics["quality_tracking"] == {  # row 21 # row 22 # row 23 # row 24
+        "feedback_followed": True,
+        "improvement_observed": False,
+        "improvement_delta": -0.02,
+        "feedback_clarity_score": metrics["quality_tracking"]["feedback_clarity_score"],
+    }
+    tracker = json.loads((tmp_path / "best-tracker.json").read_text("utf-8"))
+    assert (tracker["current_best"]["iteration"], tracker["trail"]) == (2, [1, 2, 2])  # row 65
+
+
+async def test_a_revision_that_is_gone_from_github_is_named_in_the_report(journey, knowledge, pull):
+    first = pull.head_sha
+    await judge(journey, pull, "date_errors")
+    fresh = knowledge.objects.commit(
+        {PAGE: "# New\n"}, parents=(pull.base_sha,), message="m", login="rio-agent[bot]", at=journey.clock()
+    )
+    journey.later()
+    journey.github.force_push(pull, fresh.sha)
+    del knowledge.objects.commits[first]
+    await judge(journey, pull, "date_errors", "title_overclaims")
+    assert summary(journey, pull).endswith("iteration 1 was the best, but GitHub no longer has it")
+    journey.later()
+    journey.github.close(pull)
+    await journey.settled()
+    assert f"the files of iteration 1 `{first[:7]}` are not known" in sticky(journey, pull)
+
+
+async def test_a_maintainer_selects_and_the_report_follows(journey, pull):
+    await judge(journey, pull, "date_errors")
+    push(journey, pull, "# Second\n")
+    await judge(journey, pull, "date_errors", "title_overclaims")
+    journey.later()
+    journey.github.comment(pull, "bob", "/feedback-select final reason: the first misses the point")
+    await journey.settled()
+    reply = journey.comments(pull)[-1]
+    said = f"`bob` selects iteration 2 instead of 1, at `{pull.head_sha[:7]}`: `the first misses the point`"
+    assert reply.startswith(f"{said}\n\n## Output Selection Report\n")  # row 73 # row 75
+    journey.later()
+    journey.github.comment(pull, "carol", "/feedback-select best reason: I read only")
+    journey.github.comment(pull, "bob", "/feedback-select best")
+    await journey.settled()
+    assert "a reason is missing" in journey.comments(pull)[-1]  # row 76
+    journey.later()
+    journey.github.close(pull)
+    await journey.settled()
+    assert "**Selected Iteration**: 2" in sticky(journey, pull)
+    assert not any(body.startswith("<!-- SELECTION-REPORT") for body in journey.comments(pull))
+
+
+async def test_what_was_merged_after_one_iteration_has_no_report(journey, pull):
+    await judge(journey, pull, "date_errors")
+    journey.later()
+    journey.github.merge(pull, by="bob")
+    await journey.settled()
+    assert [body for body in journey.comments(pull) if "Output Selection Report" in body] == []
+
+
+async def test_what_was_merged_before_it_could_be_read_is_read_all_the_same(journey, pull):
+    await judge(journey, pull, "date_errors")
+    push(journey, pull, "# Second\n\nIt holds.\n")
+    journey.later()
+    journey.github.hold()
+    journey.github.submit_review(pull, "alice", APPROVE)
+    journey.later()
+    journey.github.merge(pull, by="bob")
+    journey.github.release()
+    await journey.settled()
+    report = sticky(journey, pull)
+    assert f"- `{PAGE}` (from iteration 2)\n\nThey are what was merged." in report
+    assert "- [x] All iteration outputs preserved" in report
