@@ -117,3 +117,17 @@ async def test_a_sweep_has_the_database_look_at_what_has_grown(store):
     await store._database.write(grow)
     await store.sweep()
     assert await store._database.read(known) > 1000  # SQLite looks at some of the rows
+
+
+async def test_a_look_at_a_small_store_promises_nothing_about_its_size(store):
+    def known(transaction):
+        told = (
+            "SELECT count(*) FROM pg_stat_user_tables WHERE relname = 'lane' AND last_analyze IS NOT NULL"
+            if transaction.shared
+            else "SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'lane'"
+        )
+        return transaction.execute(text(told)).scalar()
+
+    await store.accept(delivery("d1"))
+    await store.sweep()
+    assert await store._database.read(known) == 0
