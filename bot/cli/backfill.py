@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import re
 import sys
 from datetime import UTC, datetime
 
 from bot import wiring
 from bot.cli import Command, UsageError, terminal
+from bot.cli.comment import repository_named
+from bot.cli.mistakes import said_in_one_line
 from bot.ports import GitHubError, JobFailed, Progress, StoreUnavailable
-from bot.settings import Settings, SettingsError
-
-_NAME = re.compile(r"(?P<owner>[A-Za-z0-9_.-]+)/(?P<name>[A-Za-z0-9_.-]+)")
+from bot.settings import Settings
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,13 +23,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    repository, since = _repository(arguments.repository), _day(arguments.since)
+    repository, since = repository_named(arguments.repository), _day(arguments.since)
     try:
-        count = asyncio.run(_filled(wiring.settings(), repository, since))
-    except SettingsError as mistakes:
-        raise UsageError("; ".join(mistakes.problems)) from mistakes
-    except wiring.CannotStart as reason:
-        raise UsageError(str(reason)) from reason
+        with said_in_one_line():
+            count = asyncio.run(_filled(wiring.settings(), repository, since))
     except (GitHubError, JobFailed, StoreUnavailable) as error:
         print(f"whetstone backfill: {error}", file=sys.stderr)
         return 1
@@ -52,13 +48,6 @@ async def _filled(settings: Settings, repository: tuple[str, str], since: dateti
 def _note(progress: Progress) -> str:
     until = progress.waits_until
     return f"GitHub's limit is reached, going on at {until:%H:%M:%S} UTC" if until else ""
-
-
-def _repository(given: str) -> tuple[str, str]:
-    found = _NAME.fullmatch(given)
-    if not found:
-        raise UsageError(f"{given!r} is no repository; give it as OWNER/REPO")
-    return found["owner"], found["name"]
 
 
 def _day(given: str | None) -> datetime | None:

@@ -11,14 +11,15 @@ import sys
 
 from bot import wiring
 from bot.cli import Command, UsageError
+from bot.cli.mistakes import said_in_one_line
 from bot.cli.numbers import at_least_one
 from bot.domain.comment import MARKER
 from bot.domain.escape import read_marker
 from bot.domain.spoken import document, word_of
 from bot.ports import GitHubError
-from bot.settings import SettingsError
 
-_REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
+# An account that an enterprise manages has an underscore in its login.
+_REPOSITORY = re.compile(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+")
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +33,8 @@ def _run(arguments: argparse.Namespace) -> int:
     repository = repository_named(arguments.repository)
     token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
     try:
-        thread = asyncio.run(wiring.thread(token, repository, arguments.number))
-    except SettingsError as mistakes:
-        raise UsageError("; ".join(mistakes.problems)) from mistakes
+        with said_in_one_line():
+            thread = asyncio.run(wiring.thread(token, repository, arguments.number))
     except GitHubError as error:
         print(f"whetstone comment: {error}", file=sys.stderr)
         return 1

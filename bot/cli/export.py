@@ -10,9 +10,9 @@ from pathlib import Path
 from bot import wiring
 from bot.cli import Command, UsageError
 from bot.cli.comment import repository_named
+from bot.cli.mistakes import said_in_one_line
 from bot.cli.numbers import at_least_one
 from bot.ports import StoreUnavailable
-from bot.settings import SettingsError
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,11 +24,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     repository = repository_named(arguments.repository)
     try:
-        files = asyncio.run(wiring.bundle(repository, arguments.number))
-    except SettingsError as mistakes:
-        raise UsageError("; ".join(mistakes.problems)) from mistakes
-    except wiring.CannotStart as reason:
-        raise UsageError(str(reason)) from reason
+        with said_in_one_line():
+            files = asyncio.run(wiring.bundle(repository, arguments.number))
     except StoreUnavailable as error:
         print(f"whetstone export: {error}", file=sys.stderr)
         return 1

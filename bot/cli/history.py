@@ -9,11 +9,11 @@ import sys
 from typing import Any
 
 from bot import wiring
-from bot.cli import Command, UsageError
+from bot.cli import Command
 from bot.cli.comment import repository_named
+from bot.cli.mistakes import said_in_one_line
 from bot.cli.numbers import whole
 from bot.ports import StoreUnavailable
-from bot.settings import SettingsError
 
 _MOST_HOURS = 24 * 3650
 
@@ -32,11 +32,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     repository_named(arguments.repository)
     try:
-        return asyncio.run(_told(arguments))
-    except SettingsError as mistakes:
-        raise UsageError("; ".join(mistakes.problems)) from mistakes
-    except wiring.CannotStart as reason:
-        raise UsageError(str(reason)) from reason
+        with said_in_one_line():
+            return asyncio.run(_told(arguments))
     except StoreUnavailable as error:
         print(f"whetstone history: {error}", file=sys.stderr)
         return 1

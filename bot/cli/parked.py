@@ -10,8 +10,8 @@ from dataclasses import asdict
 
 from bot import wiring
 from bot.cli import Command, UsageError, terminal
+from bot.cli.mistakes import said_in_one_line
 from bot.ports import JobFailed, Parked, StoreUnavailable
-from bot.settings import SettingsError
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,10 +20,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    try:
+    with said_in_one_line():
         url = wiring.database_url()
-    except SettingsError as mistakes:
-        raise UsageError("; ".join(mistakes.problems)) from mistakes
     try:
         return asyncio.run(_listed(url, arguments))
     except wiring.NoStoreYet as reason:

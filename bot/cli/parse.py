@@ -7,9 +7,9 @@ import json
 import sys
 
 from bot.cli import Command
-from bot.domain import prose
 from bot.domain.comment import MARKER
 from bot.domain.escape import read_marker
+from bot.domain.spoken import document
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,23 +18,13 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     body = sys.stdin.buffer.read().decode("utf-8", "replace")
-    found = _document(body) if arguments.document else read_marker(MARKER, body)
+    found = document(body) if arguments.document else read_marker(MARKER, body)
     if found is None:
         what = "feedback document" if arguments.document else f"{MARKER} marker"
         print(f"whetstone parse: there is no {what} in the comment", file=sys.stderr)
         return 1
     print(json.dumps(found, ensure_ascii=False))
     return 0
-
-
-def _document(body: str) -> dict[str, object] | None:
-    """The first JSON fence, if it holds an object."""
-    first = next((fence.text for fence in prose.fences(body) if fence.info.split()[:1] == ["json"]), None)
-    try:
-        found = json.loads(first) if first is not None else None
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 COMMAND = Command(

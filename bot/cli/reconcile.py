@@ -9,11 +9,12 @@ import sys
 from datetime import timedelta
 
 from bot import wiring
-from bot.cli import Command, UsageError, terminal
+from bot.cli import Command, terminal
+from bot.cli.mistakes import said_in_one_line
 from bot.cli.numbers import above_zero
 from bot.domain.app_facts import Sent
 from bot.ports import GitHubError
-from bot.settings import Settings, SettingsError
+from bot.settings import Settings
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,9 +27,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     try:
-        return asyncio.run(_reconciled(wiring.settings(), arguments))
-    except SettingsError as mistakes:
-        raise UsageError("; ".join(mistakes.problems)) from mistakes
+        with said_in_one_line():
+            return asyncio.run(_reconciled(wiring.settings(), arguments))
     except GitHubError as error:
         print(f"whetstone reconcile: {error}", file=sys.stderr)
         return 1

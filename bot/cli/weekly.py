@@ -7,10 +7,10 @@ import asyncio
 import sys
 
 from bot import wiring
-from bot.cli import Command, UsageError
+from bot.cli import Command
 from bot.cli.comment import repository_named
+from bot.cli.mistakes import said_in_one_line
 from bot.ports import GitHubError, JobFailed, StoreUnavailable
-from bot.settings import SettingsError
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,14 +20,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     repository_named(arguments.repository)
+    telling = _shown if arguments.dry_run else _told
     try:
-        if arguments.dry_run:
-            return asyncio.run(_shown(arguments.repository))
-        return asyncio.run(_told(arguments.repository))
-    except SettingsError as mistakes:
-        raise UsageError("; ".join(mistakes.problems)) from mistakes
-    except wiring.CannotStart as reason:
-        raise UsageError(str(reason)) from reason
+        with said_in_one_line():
+            return asyncio.run(telling(arguments.repository))
     except (GitHubError, JobFailed, StoreUnavailable) as error:
         print(f"whetstone weekly: {error}", file=sys.stderr)
         return 1

@@ -17,6 +17,7 @@ POSTGRES_AWAY = "postgresql://whetstone:hidden@127.0.0.1:9/whetstone"
 READING = [
     ["history", "acme/knowledge"],
     ["history", "acme/knowledge", "rio-agent"],
+    ["history", "rio_acme/knowledge"],  # the login of an account that an enterprise manages
     ["weekly", "acme/knowledge", "--dry-run"],
     ["export", "acme/knowledge", "7", "out"],
     ["parked", "--retry", "x"],

@@ -277,7 +277,7 @@ async def test_the_command_says_how_many_it_read(typed, knowledge, capsys):
     ("arguments", "said"),
     [
         (["acme/knowledge", "--since", "soon"], "--since is a date such as 2026-01-31, not 'soon'"),
-        (["knowledge"], "'knowledge' is no repository; give it as OWNER/REPO"),
+        (["knowledge"], "'knowledge' is no repository; use OWNER/REPO"),
         (["acme/nothing"], "there is no repository acme/nothing, or the App is not installed in it"),
     ],
 )
