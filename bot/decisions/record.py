@@ -45,9 +45,17 @@ def record(pull_request: PullRequest | None, event: Event, received_at: datetime
             seen = event.pull_request
             known = pull_request if seen is None else _with_snapshot(pull_request, seen)
             return with_check(known, event) if known and isinstance(event, CheckSeen) else known
-        case ConfigBroken() | ValidationSeen() | RepositoryChanged() | InstallationSeen() | WeekDue():
-            return pull_request
-        case BackfillDue() | RetryDue() | HeadsDue():
+        case ValidationSeen():
+            return _with_validation(pull_request, event)
+        case (
+            ConfigBroken()
+            | RepositoryChanged()
+            | InstallationSeen()
+            | WeekDue()
+            | BackfillDue()
+            | RetryDue()
+            | HeadsDue()
+        ):
             return pull_request
         case CommentSeen():
             return _with_comment(pull_request, event, received_at)
@@ -114,6 +122,13 @@ def _with_revision(known: tuple[Revision, ...], seen: Revision) -> tuple[Revisio
         return known
     ordered = sorted((*known, seen), key=lambda revision: revision.seen_at)
     return tuple(ordered[-MOST_REVISIONS:])
+
+
+def _with_validation(known: PullRequest | None, seen: ValidationSeen) -> PullRequest | None:
+    """A head that nobody told of is either a push that we missed, or no head of this pull request."""
+    if known is None or not seen.head or any(each.head == seen.head for each in known.revisions):
+        return known
+    return replace(known, unsure=True)
 
 
 def _with_comment(known: PullRequest | None, seen: CommentSeen, received_at: datetime) -> PullRequest | None:

@@ -21,12 +21,14 @@ def with_validation(
     """The verdicts with what was handed in; the newest of the same voice stands."""
     items, more = bounded(_mapped(seen, rules) if seen.tool else seen.items)
     rejects = bool(items) and not seen.accepts
+    # Pipelines name what they checked out, which may be GitHub's merge of the head into the base.
+    heads = {revision.head for revision in pull_request.revisions}
     verdict = Verdict(
         id=f"validation:{seen.id}",
         validator=_validator(seen),
         stance=Stance.REJECTS if rejects else Stance.APPROVES,
         at=seen.at,
-        head=seen.head or head_at(pull_request, seen.at),
+        head=seen.head if seen.head in heads else head_at(pull_request, seen.at),
         items=items if rejects else (),
         more=more if rejects else 0,
         counted=_counts(seen, pull_request, rules, me),

@@ -137,6 +137,9 @@ async def test_a_token_that_may_not_write_is_refused(configured, pull, hand_in, 
     assert configured.comments(pull) == []
 
 
-async def test_a_head_is_the_whole_sha(pull, hand_in):
+async def test_a_head_is_the_whole_sha(configured, pull, hand_in):
     assert (await hand_in(pull, document(), query="?head=abc"))[0] == 400
     assert (await hand_in(pull, document(), query=f"?head={pull.head_sha}"))[0] == 202
+    # What GitHub would merge is checked out by its pipelines, and was never a head.
+    assert (await hand_in(pull, document(), query=f"?head={'f' * 40}"))[0] == 202
+    assert [(each["iteration"], each["head"]) for each in configured.markers(pull)] == [(1, pull.head_sha)]

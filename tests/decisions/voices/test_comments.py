@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from bot.decisions.record import record
 from bot.decisions.voices import voice_of
 from bot.domain.events import CommentSeen, ValidationSeen
 from bot.domain.iterations import standing
-from bot.domain.model import Item, Stance
+from bot.domain.model import Item, Revision, Stance
 from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, at, pull_request
 from tests.decisions.voices.hearing import LEO, MAPPED, heard
 
@@ -63,6 +64,15 @@ def test_an_app_that_can_not_be_told_from_others_lifts_no_rejection():
     log = replace(rejects, tool="ruff", items=())
     clean = replace(log, id="2", at=at(6))
     assert len({verdict.validator.key for verdict in heard(log, clean)}) == 2
+
+
+def test_a_commit_that_was_never_the_head_is_no_revision_of_its_own():
+    # A pipeline on a pull request checks out what GitHub would merge, which nobody pushed.
+    known = pull_request(head=HEADS[1], revisions=(Revision(HEADS[0], at(0)), Revision(HEADS[1], at(3))))
+    seen = ValidationSeen("1", REPOSITORY, 212, ALICE, "write", at(5), "f" * 40, items=(Item("date_errors"),))
+    told = [replace(seen, head=head) for head in ("f" * 40, HEADS[0])]
+    assert [heard(one, known=known)[0].head for one in told] == [HEADS[1], HEADS[0]]
+    assert [record(known, one, at(5)).unsure for one in told] == [True, False]
 
 
 def test_a_critical_item_without_a_tag_rejects_in_a_comment_too():
