@@ -123,6 +123,7 @@ def _rejected(feedback: Feedback, site: Site, most: int, copy: documents.Json | 
 def _resolved(feedback: Feedback, site: Site) -> str:
     issues = feedback.was_open
     gone = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
+    gone = gone if issues else "no verdict rejects it any more"
     heading = f"**Resolved** — {gone} at {_head(feedback, site)}, iteration {feedback.iteration.number}"
     dismissed = dismissed_line(dismissed_now(feedback.pull_request))
     blocks = [marker(MARKER, marker_data(feedback)), heading, dismissed, _folded_quality(feedback, site)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.brief import Brief
 from bot.domain.course import Course
@@ -147,12 +147,28 @@ class Feedback:
 
 
 def last_open(pull_request: PullRequest) -> tuple[str, ...]:
-    """The tags that were open the last time that any were."""
-    spoken = [replace(verdict, lifted_at=None) for verdict in in_order(pull_request.verdicts)]
+    """The gates that were open the last time that any were: tags, or aspects of items without one."""
+    spoken = in_order(pull_request.verdicts)
     for count in range(len(spoken), 0, -1):
-        if items := open_items(standing(spoken[:count])):
-            return tuple(dict.fromkeys(item.tag for item in items if item.tag))
+        for moment in _moments(spoken, count):
+            told = [_as_of(verdict, moment) for verdict in spoken[:count]]
+            if items := open_items(standing(told)):
+                return tuple(dict.fromkeys(item.tag or f":{item.aspect}" for item in items))
     return ()
+
+
+def _moments(spoken: Sequence[Verdict], count: int) -> list[datetime]:
+    """When one was lifted after so many verdicts and before the next, the latest first; then before that."""
+    since = spoken[count - 1].at
+    until = spoken[count].at if count < len(spoken) else None
+    lifted = {verdict.lifted_at for verdict in spoken[:count] if verdict.lifted_at}
+    between = (at for at in lifted if at >= since and (until is None or at < until))
+    return [*sorted(between, reverse=True), since - timedelta.resolution]
+
+
+def _as_of(verdict: Verdict, moment: datetime) -> Verdict:
+    stood = verdict.lifted_at is not None and verdict.lifted_at > moment
+    return replace(verdict, lifted_at=None) if stood else verdict
 
 
 def failed_gates(

@@ -3,12 +3,13 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.announcement import Announce
+from bot.domain.choices import When
 from bot.domain.comment import MARKER
 from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
 from bot.domain.events import ReviewState
 from bot.domain.facts import Facts
-from bot.domain.model import Account, Revision, Stance
+from bot.domain.model import Account, Item, Revision, Stance
 from bot.domain.rules import Comment
 from tests.builders import (
     ALICE,
@@ -31,6 +32,7 @@ from tests.builders import (
 NOTHING = (Withdraw("comment"),)
 APPROVED = ReviewState.APPROVED
 BAD_DATE = "<!-- ISSUES: date_errors -->"
+TWO = "<!-- ISSUES: scope_error, near_duplicate -->"
 
 
 def shown(known, read, rules=RULES) -> ShowComment:
@@ -141,6 +143,28 @@ def test_it_is_resolved_when_the_last_rejecting_reviewer_approves():
         f"[`2222222`](https://github.com/acme/knowledge/commit/{HEADS[1]}), iteration 2"
     )
     assert (data["issues"], data["blocking"], data["verdict"]) == ([], [], "accept")
+
+
+@pytest.mark.parametrize(
+    ("before", "gone"),
+    [
+        ((review(3, TWO), review(4, BAD_DATE, author=BOB)), "the issue is gone"),
+        ((review(3, "No."), review(4, "No.", author=BOB)), "no verdict rejects it any more"),
+        (
+            (review(3, TWO), review(4, author=BOB, documents=(Item(None, "It leaks", severity="major"),))),
+            "the issue is gone",
+        ),
+    ],
+)
+def test_a_resolution_counts_what_was_open_last(before, gone):
+    always = replace(RULES, comment=Comment(when=When.ALWAYS))
+    first, second = before
+    dismissed = replace(first, state=ReviewState.DISMISSED)
+    known = written(decided(pull_request(), facts(*before), always, moment(5)))
+    known = written(decided(known, facts(dismissed, second), always, moment(6)))
+    approved = review(7, state=APPROVED, author=BOB)
+    body = shown(known, facts(dismissed, second, approved), always).body
+    assert body.splitlines()[2].startswith(f"**Resolved** — {gone} at ")
 
 
 def test_a_document_has_at_least_one_item_so_an_approval_makes_none():  # row 15
