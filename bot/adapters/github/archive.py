@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from bot.adapters.github.asking import REPO, names_of
 from bot.adapters.github.callers import Callers
 from bot.adapters.github.errors import Asked
 from bot.adapters.payloads import things
@@ -15,11 +16,10 @@ from bot.ports import Budget, Gone, PullRequestPage, Unavailable
 
 PAGE = 50
 """Pull requests that are brought in at once: the daily work waits for no more than these."""
-_REPO = "/repos/{owner}/{repo}"
 # The last changed first: whatever changes meanwhile comes again, and nothing is passed over.
-_FIRST = f"{_REPO}/pulls?state=all&sort=updated&direction=desc&per_page={PAGE}"
+_FIRST = f"{REPO}/pulls?state=all&sort=updated&direction=desc&per_page={PAGE}"
 # The oldest first: what is opened meanwhile comes last, and has events of its own.
-_OPEN = f"{_REPO}/pulls?state=open&sort=created&direction=asc&per_page=100"
+_OPEN = f"{REPO}/pulls?state=open&sort=created&direction=asc&per_page=100"
 _REPOSITORIES = "/installation/repositories?per_page=100"
 
 
@@ -30,8 +30,8 @@ class ArchiveCalls:
 
     async def repository(self, owner: str, name: str, installation_id: int) -> Repository:
         """A repository as this installation sees it."""
-        asked = Asked(f"GET {_REPO} of {owner}/{name}", "metadata=read", installation_id)
-        tree = await self._callers.as_installation(asked, lambda api: api.get(_REPO, owner=owner, repo=name))
+        asked = Asked(f"GET {REPO} of {owner}/{name}", "metadata=read", installation_id)
+        tree = await self._callers.as_installation(asked, lambda api: api.get(REPO, owner=owner, repo=name))
         try:
             return things.repository({"repository": tree, "installation": {"id": installation_id}})
         except Odd as error:
@@ -57,12 +57,12 @@ class ArchiveCalls:
 
     async def _pulls_page(self, repository: Repository, page: str, *, given: bool) -> PullRequestPage:
         asked = Asked(
-            f"GET {_REPO}/pulls of {repository.full_name}",
+            f"GET {REPO}/pulls of {repository.full_name}",
             "pull_requests=read",
             repository.installation_id,
             repository.id,
         )
-        names = {} if given else {"owner": repository.owner, "repo": repository.name}
+        names = {} if given else names_of(repository)
         found, following, last = await self._callers.as_installation(
             asked, lambda api: api.page(page, **names)
         )

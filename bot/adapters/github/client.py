@@ -14,6 +14,7 @@ from cachetools import TTLCache
 from bot.adapters.github import revision_reads
 from bot.adapters.github.app_key import AppKey
 from bot.adapters.github.archive import ArchiveCalls
+from bot.adapters.github.asking import REPO, asked_in, names_of, posted_comment
 from bot.adapters.github.callers import Callers
 from bot.adapters.github.conversations import ThreadCalls
 from bot.adapters.github.errors import Asked, Refusals
@@ -22,14 +23,13 @@ from bot.adapters.github.reads import RevisionCalls
 from bot.adapters.github.roles import role
 from bot.adapters.github.wire import Wire, remembered
 from bot.adapters.payloads import things
-from bot.adapters.payloads.fields import Json, Odd, find, identifier, text, word
+from bot.adapters.payloads.fields import Json, Odd, find, text
 from bot.domain.check_result import CheckResult
 from bot.domain.diff import Comparison
 from bot.domain.events import InlineComment, PullRequestSnapshot, Review, ReviewState
 from bot.domain.model import GHOST, Account, Repository
 from bot.ports import Gone, PostedComment, Unavailable
 
-_REPO = "/repos/{owner}/{repo}"
 _READS = "pull_requests=read"
 _WRITES = "pull_requests=write"
 _NEWEST = 500
@@ -87,10 +87,10 @@ class GitHubClient(RevisionCalls, ThreadCalls, ArchiveCalls):
 
     async def pull_request(self, repository: Repository, number: int) -> PullRequestSnapshot:
         """The pull request as GitHub shows it now."""
-        path = f"{_REPO}/pulls/{{number}}"
-        names = {**_names(repository), "number": number}
+        path = f"{REPO}/pulls/{{number}}"
+        names = {**names_of(repository), "number": number}
         tree = await self._callers.as_installation(
-            _asked("GET", path, _READS, repository), lambda api: api.get(path, **names)
+            asked_in(repository, "GET", path, _READS), lambda api: api.get(path, **names)
         )
         try:
             return things.pull_request_of(repository, tree)
@@ -99,13 +99,13 @@ class GitHubClient(RevisionCalls, ThreadCalls, ArchiveCalls):
 
     async def reviews(self, repository: Repository, number: int) -> tuple[Review, ...]:
         """All submitted reviews, oldest first."""
-        found = await self._list(repository, f"{_REPO}/pulls/{{number}}/reviews?per_page=100", number=number)
+        found = await self._list(repository, f"{REPO}/pulls/{{number}}/reviews?per_page=100", number=number)
         # Anybody may write as much as they like: reading it must not hold up everybody else.
         return await asyncio.to_thread(_submitted, found)
 
     async def inline_comments(self, repository: Repository, number: int) -> tuple[InlineComment, ...]:
         """The newest inline comments, at most 500, oldest first."""
-        path = f"{_REPO}/pulls/{{number}}/comments?sort=created&direction=desc&per_page=100"
+        path = f"{REPO}/pulls/{{number}}/comments?sort=created&direction=desc&per_page=100"
         found = await self._list(repository, path, _NEWEST, number=number)
         return await asyncio.to_thread(_inline_comments, found)
 
@@ -133,12 +133,12 @@ class GitHubClient(RevisionCalls, ThreadCalls, ArchiveCalls):
 
     async def create_comment(self, repository: Repository, number: int, body: str) -> PostedComment:
         """Post a comment in the thread."""
-        path = f"{_REPO}/issues/{{number}}/comments"
+        path = f"{REPO}/issues/{{number}}/comments"
         return await self._write(repository, "POST", path, body, number=number)
 
     async def edit_comment(self, repository: Repository, comment_id: int, body: str) -> PostedComment:
         """Replace a comment's text; `Gone` where somebody deleted it."""
-        path = f"{_REPO}/issues/comments/{{comment}}"
+        path = f"{REPO}/issues/comments/{{comment}}"
         return await self._write(repository, "PATCH", path, body, comment=comment_id)
 
     async def minimise(self, repository: Repository, node_id: str) -> None:
@@ -151,35 +151,35 @@ class GitHubClient(RevisionCalls, ThreadCalls, ArchiveCalls):
     ) -> PostedComment | None:
         """Our own comment whose marker has this id, the oldest where there are several."""
         ours = (await self.me()).id
-        path = f"{_REPO}/issues/{{number}}/comments?since={{since}}&per_page=100"
+        path = f"{REPO}/issues/{{number}}/comments?since={{since}}&per_page=100"
         at = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         found = await self._list(repository, path, number=number, since=at)
         posted = [
-            _posted(comment)
+            posted_comment(comment)
             for comment in found
             if find(comment, "user.id") == ours and carries(text(comment, "body"), marker_id)
         ]
         return min(posted, key=lambda comment: comment.id, default=None)
 
     async def _get(self, repository: Repository, path: str, permission: str, **gaps: str | int) -> Any:
-        asked = _asked("GET", path, permission, repository)
-        names = {**_names(repository), **gaps}
+        asked = asked_in(repository, "GET", path, permission)
+        names = {**names_of(repository), **gaps}
         return await self._callers.as_installation(asked, lambda api: api.get(path, **names))
 
     async def _list(
         self, repository: Repository, path: str, limit: int | None = None, **gaps: str | int
     ) -> list[Any]:
-        asked = _asked("GET", path, _READS, repository)
+        asked = asked_in(repository, "GET", path, _READS)
         return await self._callers.as_installation(
-            asked, lambda api: api.items(path, limit, **_names(repository), **gaps)
+            asked, lambda api: api.items(path, limit, **names_of(repository), **gaps)
         )
 
     async def _write(
         self, repository: Repository, method: str, path: str, body: str, **gaps: int
     ) -> PostedComment:
-        asked = _asked(method, path, _WRITES, repository)
-        names = {**_names(repository), **gaps}
-        return _posted(
+        asked = asked_in(repository, method, path, _WRITES)
+        names = {**names_of(repository), **gaps}
+        return posted_comment(
             await self._callers.as_installation(
                 asked, lambda api: api.write(method, path, {"body": body}, **names)
             )
@@ -196,23 +196,14 @@ class GitHubClient(RevisionCalls, ThreadCalls, ArchiveCalls):
         return found
 
     async def _ask_role(self, repository: Repository, account: Account) -> str | None:
-        path = f"{_REPO}/collaborators/{{login}}/permission"
-        asked = _asked("GET", path, "metadata=read", repository)
-        names = {**_names(repository), "login": account.login}
+        path = f"{REPO}/collaborators/{{login}}/permission"
+        asked = asked_in(repository, "GET", path, "metadata=read")
+        names = {**names_of(repository), "login": account.login}
         try:
             answer = await self._callers.as_installation(asked, lambda api: api.get(path, **names))
         except Gone:
             return None
         return role(answer, account)
-
-
-def _asked(method: str, path: str, permission: str, repository: Repository) -> Asked:
-    what = f"{method} {path.partition('?')[0]} in {repository.full_name}"
-    return Asked(what, permission, repository.installation_id, repository.id)
-
-
-def _names(repository: Repository) -> dict[str, str | int]:
-    return {"owner": repository.owner, "repo": repository.name}
 
 
 def _submitted(found: list[Any]) -> tuple[Review, ...]:
@@ -237,10 +228,3 @@ def _inline_comment(tree: Json) -> InlineComment | None:
         return things.inline_comment(tree)
     except Odd:
         return None
-
-
-def _posted(answer: Any) -> PostedComment:
-    try:
-        return PostedComment(identifier(answer, "id"), word(answer, "node_id"), word(answer, "html_url"))
-    except Odd as error:
-        raise Unavailable(f"GitHub's comment can't be read: {error}") from error

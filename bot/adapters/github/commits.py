@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bot.adapters.github import revision_reads
+from bot.adapters.github.asking import REPO, asked_in, names_of
 from bot.adapters.github.callers import Callers
 from bot.adapters.github.errors import Asked
 from bot.adapters.payloads import things
@@ -18,7 +19,6 @@ from bot.domain.model import Repository
 from bot.domain.suggestions import Suggestion
 from bot.ports import Forbidden, Gone, PostedCheck, Refused, Unavailable
 
-_REPO = "/repos/{owner}/{repo}"
 _MOST_FILES = 300
 _MOST_PULLS = 300
 _MOST_PAGES = 10
@@ -32,9 +32,9 @@ class CommitCalls:
 
     async def file(self, repository: Repository, path: str, ref: str | None = None) -> bytes | None:
         """A file at a ref, of the default branch where none is given; None where there is no such file."""
-        address = f"{_REPO}/contents/{{+file}}" + ("?ref={ref}" if ref else "")
-        asked = _asked("GET", address, "contents=read", repository)
-        gaps = {**_names(repository), "file": quote(path)} | ({"ref": ref} if ref else {})
+        address = f"{REPO}/contents/{{+file}}" + ("?ref={ref}" if ref else "")
+        asked = asked_in(repository, "GET", address, "contents=read")
+        gaps = {**names_of(repository), "file": quote(path)} | ({"ref": ref} if ref else {})
         try:
             answer = await self._callers.as_installation(asked, lambda api: api.get(address, **gaps))
         except Gone:
@@ -43,7 +43,7 @@ class CommitCalls:
 
     async def covers(self, owner: str, name: str) -> bool:
         """Whether the App is installed in this repository."""
-        path = f"{_REPO}/installation"
+        path = f"{REPO}/installation"
         asked = Asked(f"GET {path} of {owner}/{name}", "", 0)
         try:
             await self._callers.as_app(asked, lambda api: api.get(path, owner=owner, repo=name))
@@ -53,7 +53,7 @@ class CommitCalls:
 
     async def branch_head(self, repository: Repository) -> str:
         """The newest commit of the default branch."""
-        path = f"{_REPO}/commits?sha={{branch}}&per_page=1"
+        path = f"{REPO}/commits?sha={{branch}}&per_page=1"
         found = await self._listed(
             repository, path, "contents=read", limit=1, branch=repository.default_branch
         )
@@ -66,7 +66,7 @@ class CommitCalls:
 
         A fork's is missed where more than a thousand open ones were changed after its last change.
         """
-        path = f"{_REPO}/commits/{{sha}}/pulls?per_page=100"
+        path = f"{REPO}/commits/{{sha}}/pulls?per_page=100"
         try:
             found = await self._pulls(repository, path, sha=sha)
         except (Gone, Refused):  # a fork's commit that the base does not show
@@ -78,21 +78,21 @@ class CommitCalls:
 
     async def _newest_at(self, repository: Repository, sha: str) -> tuple[PullRequestSnapshot, ...]:
         """The open pull requests of the first page that has one with this head, the last changed first."""
-        path = f"{_REPO}/pulls?state=open&sort=updated&direction=desc&per_page=100"
-        asked = _asked("GET", path, "pull_requests=read", repository)
+        path = f"{REPO}/pulls?state=open&sort=updated&direction=desc&per_page=100"
+        asked = asked_in(repository, "GET", path, "pull_requests=read")
 
         def is_here(tree: Any) -> bool:
             return text(tree, "head.sha") == sha
 
         listed = await self._callers.as_installation(
-            asked, lambda api: api.items_until(path, is_here, _MOST_PAGES, **_names(repository))
+            asked, lambda api: api.items_until(path, is_here, _MOST_PAGES, **names_of(repository))
         )
         found = (_pull(repository, tree) for tree in listed if is_here(tree))
         return tuple(each for each in found if each)
 
     async def annotations(self, repository: Repository, run_id: int) -> tuple[Annotation, ...]:
         """What a check run found, and where."""
-        path = f"{_REPO}/check-runs/{{run}}/annotations?per_page=100"
+        path = f"{REPO}/check-runs/{{run}}/annotations?per_page=100"
         found = await self._listed(repository, path, "checks=read", limit=_MOST_ANNOTATIONS, run=run_id)
         return tuple(one for one in map(_annotation, found) if one)
 
@@ -104,9 +104,9 @@ class CommitCalls:
 
     async def check_run(self, repository: Repository, sha: str, name: str) -> PostedCheck | None:
         """The newest run of ours with this name on a commit."""
-        path = f"{_REPO}/commits/{{sha}}/check-runs?check_name={{name}}&app_id={{app}}&per_page=100"
-        asked = _asked("GET", path, "checks=read", repository)
-        gaps = {**_names(repository), "sha": sha, "name": name, "app": self._callers.app_id}
+        path = f"{REPO}/commits/{{sha}}/check-runs?check_name={{name}}&app_id={{app}}&per_page=100"
+        asked = asked_in(repository, "GET", path, "checks=read")
+        gaps = {**names_of(repository), "sha": sha, "name": name, "app": self._callers.app_id}
         answer = await self._callers.as_installation(asked, lambda api: api.get(path, **gaps))
         runs = find(answer, "check_runs")
         posted = [_posted(run) for run in runs] if isinstance(runs, list) else []
@@ -114,7 +114,7 @@ class CommitCalls:
 
     async def create_check_run(self, repository: Repository, said: CheckText, link: str = "") -> PostedCheck:
         """A new run that has ended, with its annotations."""
-        path = f"{_REPO}/check-runs"
+        path = f"{REPO}/check-runs"
         data = _written(said, link)
         data["output"]["annotations"] = [_annotated(one) for one in said.annotations]
         data |= {"name": said.name, "head_sha": said.head}
@@ -124,14 +124,14 @@ class CommitCalls:
         self, repository: Repository, run_id: int, said: CheckText, link: str = ""
     ) -> PostedCheck:
         """Other words for a run of ours; its annotations stay as they are."""
-        path = f"{_REPO}/check-runs/{{run}}"
+        path = f"{REPO}/check-runs/{{run}}"
         return _posted(
             await self._put_json(repository, "PATCH", path, _written(said, link), "checks=write", run=run_id)
         )
 
     async def changed_files(self, repository: Repository, number: int) -> dict[str, str]:
         """The files that a pull request changes, with the patch of each where GitHub shows one."""
-        path = f"{_REPO}/pulls/{{number}}/files?per_page=100"
+        path = f"{REPO}/pulls/{{number}}/files?per_page=100"
         found = await self._listed(repository, path, "pull_requests=read", limit=_MOST_FILES, number=number)
         return {text(each, "filename"): text(each, "patch") for each in found}
 
@@ -139,7 +139,7 @@ class CommitCalls:
         self, repository: Repository, number: int, head: str, body: str, suggestions: tuple[Suggestion, ...]
     ) -> None:
         """A review of ours that neither approves nor rejects, with suggestions at their lines."""
-        path = f"{_REPO}/pulls/{{number}}/reviews"
+        path = f"{REPO}/pulls/{{number}}/reviews"
         comments = [
             {"path": one.path, "line": one.line, "side": "RIGHT", "body": one.body} for one in suggestions
         ]
@@ -147,9 +147,9 @@ class CommitCalls:
         await self._put_json(repository, "POST", path, data, "pull_requests=write", number=number)
 
     async def _of_commit(self, repository: Repository, path: str, permission: str, sha: str) -> Any:
-        asked = _asked("GET", path, permission, repository)
+        asked = asked_in(repository, "GET", path, permission)
         return await self._callers.as_installation(
-            asked, lambda api: api.get(path, **_names(repository), sha=sha)
+            asked, lambda api: api.get(path, **names_of(repository), sha=sha)
         )
 
     async def _pulls(
@@ -161,26 +161,17 @@ class CommitCalls:
     async def _listed(
         self, repository: Repository, path: str, permission: str, *, limit: int, **gaps: str | int
     ) -> list[Any]:
-        asked = _asked("GET", path, permission, repository)
+        asked = asked_in(repository, "GET", path, permission)
         return await self._callers.as_installation(
-            asked, lambda api: api.items(path, limit, **_names(repository), **gaps)
+            asked, lambda api: api.items(path, limit, **names_of(repository), **gaps)
         )
 
     async def _put_json(
         self, repository: Repository, method: str, path: str, data: Any, permission: str, **gaps: int
     ) -> Any:
-        asked = _asked(method, path, permission, repository)
-        names = {**_names(repository), **gaps}
+        asked = asked_in(repository, method, path, permission)
+        names = {**names_of(repository), **gaps}
         return await self._callers.as_installation(asked, lambda api: api.write(method, path, data, **names))
-
-
-def _asked(method: str, path: str, permission: str, repository: Repository) -> Asked:
-    what = f"{method} {path.partition('?')[0]} in {repository.full_name}"
-    return Asked(what, permission, repository.installation_id, repository.id)
-
-
-def _names(repository: Repository) -> dict[str, str | int]:
-    return {"owner": repository.owner, "repo": repository.name}
 
 
 def _content(answer: Any, asked: Asked) -> bytes | None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from cachetools import LRUCache
 
+from bot.adapters.github.asking import REPO, asked_in, names_of
 from bot.adapters.github.callers import Callers
 from bot.adapters.github.commits import CommitCalls
-from bot.adapters.github.errors import Asked
 from bot.adapters.payloads.fields import Json, find, optional_integer, text
 from bot.adapters.place_worker import outline
 from bot.domain.grounding.observations import BranchState, CheckRun, Entry, EntryKind, Text, Tree, Unread
@@ -19,7 +19,6 @@ from bot.domain.grounding.paths import LARGEST_FILE
 from bot.domain.model import Repository
 from bot.ports import Gone, Refused, Unavailable
 
-_REPO = "/repos/{owner}/{repo}"
 _MOST_TREES = 32
 _MOST_TEXT = 32 * 1024 * 1024
 _LFS = b"version https://git-lfs.github.com/spec/"
@@ -45,7 +44,7 @@ class RevisionCalls(CommitCalls):
         """Every path of a revision, or as many as GitHub lists."""
         key = (repository.id, head)
         if key not in self._trees:
-            path = f"{_REPO}/git/trees/{{sha}}?recursive=1"
+            path = f"{REPO}/git/trees/{{sha}}?recursive=1"
             self._trees[key] = _tree(await self._read(repository, path, "contents=read", sha=head))
         return self._trees[key]
 
@@ -65,16 +64,14 @@ class RevisionCalls(CommitCalls):
 
     async def check_runs(self, repository: Repository, head: str) -> tuple[CheckRun, ...]:
         """The newest run of every check on a revision, at most 100, without annotations."""
-        path = f"{_REPO}/commits/{{sha}}/check-runs?per_page=100"
+        path = f"{REPO}/commits/{{sha}}/check-runs?per_page=100"
         answer = await self._read(repository, path, "checks=read", sha=head)
         runs = find(answer, "check_runs")
         return tuple(_run(run, self._callers.app_id) for run in runs or () if optional_integer(run, "id"))
 
     async def branch_state(self, repository: Repository, number: int) -> BranchState:
         """Whether the pull request can be merged, as GitHub sees it now."""
-        answer = await self._read(
-            repository, f"{_REPO}/pulls/{{number}}", "pull_requests=read", number=number
-        )
+        answer = await self._read(repository, f"{REPO}/pulls/{{number}}", "pull_requests=read", number=number)
         mergeable = find(answer, "mergeable")
         return BranchState(
             head=text(answer, "head.sha"),
@@ -85,7 +82,7 @@ class RevisionCalls(CommitCalls):
 
     async def behind_by(self, repository: Repository, base: str, head: str) -> int | None:
         """How many commits of the base the head does not have."""
-        path = f"{_REPO}/compare/{{basehead}}?per_page=1"
+        path = f"{REPO}/compare/{{basehead}}?per_page=1"
         answer = await self._read(repository, path, "contents=read", basehead=f"{base}...{head}")
         return optional_integer(answer, "behind_by")
 
@@ -102,16 +99,15 @@ class RevisionCalls(CommitCalls):
         key = (repository.id, sha)
         if key not in self._blobs:
             try:
-                answer = await self._read(repository, f"{_REPO}/git/blobs/{{sha}}", "contents=read", sha=sha)
+                answer = await self._read(repository, f"{REPO}/git/blobs/{{sha}}", "contents=read", sha=sha)
             except Gone:
                 return None
             self._blobs[key] = _decoded(answer)
         return self._blobs[key]
 
     async def _read(self, repository: Repository, path: str, permission: str, **gaps: str | int) -> Any:
-        what = f"GET {path.partition('?')[0]} in {repository.full_name}"
-        asked = Asked(what, permission, repository.installation_id, repository.id)
-        names: dict[str, str | int] = {"owner": repository.owner, "repo": repository.name, **gaps}
+        asked = asked_in(repository, "GET", path, permission)
+        names = {**names_of(repository), **gaps}
         return await self._callers.as_installation(asked, lambda api: api.get(path, **names))
 
 
