@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.decisions.fixing import file_key
+from bot.decisions.fixing import ItemKey, file_key, item_key
 from bot.domain.diff import hunks
 from bot.domain.facts import Facts
 from bot.domain.grounding.observations import Text
 from bot.domain.grounding.paths import is_secret
-from bot.domain.model import Item, Place, PullRequest, Stance, Verdict
+from bot.domain.model import Item, PullRequest, Stance, Verdict
 
 AROUND = 3
 """Lines on each side."""
 LONGEST = 500
 
 _Lines = Mapping[int, str]
-_Key = tuple[str, str | None, Place | None, str]
 
 
 def with_context(before: PullRequest, after: PullRequest, facts: Facts) -> PullRequest:
     """The pull request with the lines around its items' places, and those that were known before."""
     seen = _seen(after, facts)
     known = {
-        _key(verdict, item): item
+        item_key(verdict, item): item
         for verdict in before.verdicts
         for item in verdict.items
         if item.context_after
@@ -71,13 +70,13 @@ def _shown(patch: str) -> _Lines:
     return lines
 
 
-def _around(item: Item, verdict: Verdict, seen: Mapping[str, _Lines], known: Mapping[_Key, Item]) -> Item:
+def _around(item: Item, verdict: Verdict, seen: Mapping[str, _Lines], known: Mapping[ItemKey, Item]) -> Item:
     place = item.place
     if place is None or place.line is None or item.context_after or is_secret(place.path):
         return item
     lines = seen.get(file_key(verdict.head or "", place.path))
     if lines is None:
-        old = known.get(_key(verdict, item))
+        old = known.get(item_key(verdict, item))
         return (
             replace(item, context_before=old.context_before, context_after=old.context_after) if old else item
         )
@@ -91,7 +90,3 @@ def _around(item: Item, verdict: Verdict, seen: Mapping[str, _Lines], known: Map
 
 def _text(lines: _Lines, numbers: range) -> str:
     return "\n".join(lines[number] for number in numbers if number in lines)[:LONGEST]
-
-
-def _key(verdict: Verdict, item: Item) -> _Key:
-    return verdict.id, item.tag, item.place, item.words

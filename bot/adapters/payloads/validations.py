@@ -14,6 +14,7 @@ from bot.adapters import sarif
 from bot.adapters.feedback_items import items_of
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, find, identifier, moment, optional_integer, text, word
+from bot.adapters.payloads.jobs import repository
 from bot.domain.events import Event, Ignored, ToolFinding, ValidationSeen
 from bot.domain.model import GHOST, Account, Place, Repository
 from bot.ports import Delivery
@@ -76,14 +77,7 @@ def delivery_of(given: HandedIn, identity: str, event: str, now: datetime) -> De
     payload = {
         "action": VALIDATION,
         "lane": lane,
-        "repository": {
-            "id": where.id,
-            "name": where.name,
-            "owner": {"login": where.owner},
-            "private": where.private,
-            "default_branch": where.default_branch,
-        },
-        "installation": {"id": where.installation_id},
+        **repository(where),
         "number": given.number,
         "id": identity,
         "at": now.isoformat(),

@@ -12,7 +12,7 @@ import msgspec
 from sqlalchemy import Insert, Integer, Select, Table, and_, bindparam, delete, or_, select
 
 from bot.adapters.store.codec import decode, encode, plain
-from bot.adapters.store.memory_homes import left
+from bot.adapters.store.memory_homes import left, repository_of
 from bot.adapters.store.memory_names import anonymous, forgotten_in
 from bot.adapters.store.memory_schema import audit, document, fix, record, repository
 from bot.adapters.store.transaction import Transaction, insert_into, moment
@@ -127,14 +127,14 @@ def find_repository(transaction: Transaction, wanted: int | str) -> Repository |
     """A repository by its id or its name, as it was last seen."""
     same = repository.c.id == wanted if isinstance(wanted, int) else repository.c.folded == wanted.lower()
     row = transaction.execute(select(repository).where(same, ~left)).first()
-    return None if row is None else _repository(row)
+    return None if row is None else repository_of(row)
 
 
 def active_repositories(transaction: Transaction, since: datetime) -> tuple[Repository, ...]:
     """Where anything was judged since then."""
     active = select(record.c.repository_id).where(record.c.last_active >= since.timestamp()).distinct()
     rows = transaction.execute(select(repository).where(repository.c.id.in_(active), ~left))
-    return tuple(_repository(row) for row in rows)
+    return tuple(repository_of(row) for row in rows)
 
 
 def documents_of(transaction: Transaction, lane: str) -> tuple[Any, ...]:
@@ -217,10 +217,6 @@ def _newest(wanted: Any) -> Select[tuple[str]]:
 
 def _literal(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def _repository(row: Any) -> Repository:
-    return Repository(row.id, row.owner, row.name, row.installation_id, row.private, row.default_branch)
 
 
 def _put(transaction: Transaction, table: Table, values: dict[str, Any]) -> None:

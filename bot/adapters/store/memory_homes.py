@@ -51,7 +51,7 @@ def homes(transaction: Transaction, through: Collection[tuple[str, int]]) -> dic
         is_left = row is not None and row.left
         came = {installation for one, installation in through if one == key}
         if is_left or gone & came:
-            now = None if row is None or is_left else _repository(row)
+            now = None if row is None or is_left else repository_of(row)
             homes[key] = Home(gone, now, leaving=is_left, lost_at=_lost_at(rows, which, came))
     return homes
 
@@ -85,7 +85,7 @@ def at_home(transaction: Transaction, known: PullRequest, shares: bool | None = 
         _settle(transaction, row, seen, at)
     if shares is not None and shares != (row is not None and row.shared):
         share(transaction, seen.id, shared=shares)
-    return replace(known, repository=_repository(row) if is_old else seen)
+    return replace(known, repository=repository_of(row) if is_old else seen)
 
 
 def not_moved(transaction: Transaction, seen: Iterable[Repository]) -> None:
@@ -208,7 +208,7 @@ def _forgive(transaction: Transaction, seen: Repository) -> None:
 
 def _settle(transaction: Transaction, row: Any, seen: Repository, at: float | None) -> None:
     """The repository's row and all that hangs on it say where it is now."""
-    known = None if row is None else _repository(row)
+    known = None if row is None else repository_of(row)
     if known == seen:
         return
     values = {
@@ -261,7 +261,8 @@ def _move_writes(transaction: Transaction, known: Repository, seen: Repository) 
         transaction.execute(update(outbox).where(outbox.c.id == row.id).values(effect=encode_effect(moved)))
 
 
-def _repository(row: Any) -> Repository:
+def repository_of(row: Any) -> Repository:
+    """The repository that a row of the table of that name tells of."""
     return Repository(row.id, row.owner, row.name, row.installation_id, row.private, row.default_branch)
 
 

@@ -6,18 +6,16 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 from aiohttp import web
 
 from bot.adapters.web.api.guard import Guard
-from bot.adapters.web.api.records import HOURS, MOST_HOURS, shared_reports
+from bot.adapters.web.api.records import HOURS, MOST_HOURS, Records, is_seen, shared_reports
 from bot.adapters.web.api.replies import number, reply
 from bot.adapters.web.sharing import Shared
 from bot.domain.advice_rates import AdviceRates, advice_rates, by_author
-from bot.domain.memory import Record, last_hours, reaches_back
+from bot.domain.memory import last_hours, reaches_back
 from bot.domain.model import Account
-from bot.domain.rules import Rules
 from bot.domain.visits import Visit
 from bot.ports import RuleBook
 
@@ -25,21 +23,11 @@ _Rates = tuple[AdviceRates, tuple[tuple[Account, AdviceRates], ...]]
 """All authors' together, and each one's."""
 
 
-class Archive(Protocol):
-    """Whoever remembers."""
-
-    async def records(
-        self, repository_id: int, since: datetime, author_id: int | None = None
-    ) -> tuple[Record, ...]:
-        """The records of a repository that were last active since then."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class AdviceReport:
     """Answers about the briefs of a repository, by author to whoever may see their record."""
 
-    archive: Archive
+    archive: Records
     rule_book: RuleBook
     now: Callable[[], datetime]
     shared: Shared[tuple[int, int], _Rates] = field(default_factory=shared_reports)
@@ -54,7 +42,7 @@ class AdviceReport:
         rules = await self.rule_book.rules(visit.repository)
         where = visit.repository.id
         found, authors = await self.shared.of((where, hours), lambda: self._rates(where, hours))
-        shown = {author.login: rates.figures for author, rates in authors if _is_seen(visit, author, rules)}
+        shown = {author.login: rates.figures for author, rates in authors if is_seen(visit, author, rules)}
         content = {
             "period_hours": hours,
             "all": found.figures,
@@ -67,7 +55,3 @@ class AdviceReport:
         window = last_hours(hours, self.now())
         records = await self.archive.records(repository_id, reaches_back(window))
         return await asyncio.to_thread(lambda: (advice_rates(records, window), by_author(records, window)))
-
-
-def _is_seen(visit: Visit, author: Account, rules: Rules) -> bool:
-    return visit.sees(author, agent=rules.authors.is_agent(author.login, bot=author.bot))

@@ -36,14 +36,18 @@ def shared_reports() -> Shared[Any, Any]:
     return Shared(1.0, most=200, at_once=2)
 
 
-class Archive(Protocol):
-    """Whoever remembers."""
+class Records(Protocol):
+    """Whoever remembers pull requests."""
 
     async def records(
         self, repository_id: int, since: datetime, author_id: int | None = None, *, shared: bool = False
     ) -> tuple[Record, ...]:
         """The records of a repository, or of one author in it, that were last active since then."""
         ...
+
+
+class Archive(Records, Protocol):
+    """Whoever remembers authors too."""
 
     async def author(self, repository_id: int, login: str, *, shared: bool = False) -> Account | None:
         """The author who has, or last had, this login there."""
@@ -77,7 +81,7 @@ class AuthorRecords:
         rules = await self.rule_book.rules(visit.repository)
         where, told = visit.repository.id, rules.history
         now, before = await self.shared.of((where, hours, told), lambda: self._judged(where, hours, told))
-        rows = [row for row in now if _seen(visit, row.author, rules)]
+        rows = [row for row in now if is_seen(visit, row.author, rules)]
         found = sorted(all_patterns(rows, before, rules.gates, hours).items())
         shown, links = page_of(request, found)
         return reply(request, {login: known.as_json() for login, known in shown}, links=links)
@@ -105,7 +109,7 @@ class AuthorRecords:
             return visit.account
         author = await self.archive.author(visit.repository.id, login, shared=rules.history.shared)
         author = author or Account(-1, login, bot=login.endswith("[bot]"))
-        if not _seen(visit, author, rules):
+        if not is_seen(visit, author, rules):
             raise not_found("There is no such author, or the token's holder may not see their record.")
         return author
 
@@ -121,5 +125,6 @@ class AuthorRecords:
         )
 
 
-def _seen(visit: Visit, author: Account, rules: Rules) -> bool:
+def is_seen(visit: Visit, author: Account, rules: Rules) -> bool:
+    """Whether an author's record is shown to the holder of this token."""
     return visit.sees(author, agent=rules.authors.is_agent(author.login, bot=author.bot))

@@ -6,15 +6,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 from aiohttp import web
 
 from bot.adapters.web.api.guard import Guard
-from bot.adapters.web.api.records import HOURS, MOST_HOURS, shared_reports
+from bot.adapters.web.api.records import HOURS, MOST_HOURS, Records, is_seen, shared_reports
 from bot.adapters.web.api.replies import number, reply
 from bot.adapters.web.sharing import Shared
-from bot.domain.memory import Record, last_hours
+from bot.domain.memory import last_hours
 from bot.domain.model import Account, Validator
 from bot.domain.reviewing import Reviewing, reviewing, together
 from bot.domain.rules import Rules
@@ -22,21 +21,11 @@ from bot.domain.visits import Visit
 from bot.ports import RuleBook
 
 
-class Archive(Protocol):
-    """Whoever remembers."""
-
-    async def records(
-        self, repository_id: int, since: datetime, author_id: int | None = None
-    ) -> tuple[Record, ...]:
-        """The records of a repository that were last active since then."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class GroundingReport:
     """Answers about validators, to whoever may see their record."""
 
-    archive: Archive
+    archive: Records
     rule_book: RuleBook
     now: Callable[[], datetime]
     shared: Shared[tuple[int, int], tuple[Reviewing, ...]] = field(default_factory=shared_reports)
@@ -65,4 +54,4 @@ def _is_seen(visit: Visit, one: Reviewing, rules: Rules) -> bool:
     validator = one.validator
     _, _, identity = validator.key.partition("user:")
     account = Account(int(identity) if identity.isdigit() else -1, validator.name, bot=validator.bot)
-    return visit.sees(account, agent=rules.authors.is_agent(validator.name, bot=validator.bot))
+    return is_seen(visit, account, rules)
