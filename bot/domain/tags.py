@@ -22,6 +22,8 @@ _VERDICT = re.compile(r"VERDICT:[^:\s]{1,64}:(REQUEST_CHANGES|APPROVE)")
 _BULLET = re.compile(r"^(?:[-*+]|\d{1,9}[.)])\s+")
 _STANCES = {"REQUEST_CHANGES": Stance.REJECTS, "APPROVE": Stance.APPROVES}
 _NOT_SAID = tuple(kind for kind in Kind if kind is not Kind.TEXT)
+_NO_TASK = tuple(kind for kind in _NOT_SAID if kind is not Kind.TASK)
+_BOX = re.compile(r"\[[ xX]\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,10 @@ def _bracketed(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
     """Known tags in brackets with the line they stand on, less its brackets."""
     said = prose.mask(body, *_NOT_SAID).split("\n")
     readable = prose.mask(body, Kind.COMMENT).split("\n")
-    for line, words in zip(said, readable, strict=True):
+    boxes = prose.mask(body, *_NO_TASK).split("\n") if _BOX.search(body) else said
+    for line, words, box in zip(said, readable, boxes, strict=True):
+        if line != box:
+            continue  # a task: what is to be looked at, or was
         tags = [tag for tag in _BRACKETS.findall(line) if tag in gates]
         tidy = _tidy(words) if tags else ""
         yield from ((tag, tidy) for tag in tags)

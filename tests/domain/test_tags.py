@@ -36,14 +36,23 @@ def test_a_known_tag_in_brackets_brings_the_words_of_its_line():
         "[date_errors][ref]\n\n[ref]: https://example.org",
         "![date_errors](x.png)",
         "- [x] done",
+        "- [ ] [date_errors] to be looked at",
+        "1. [x] [date_errors] looked at",
         "<!-- [date_errors] -->",
         "[made_up_tag]",
         "[DATE_ERRORS]",
         "date_errors",
     ],
 )
-def test_brackets_in_code_quotes_links_images_and_unknown_words_are_no_tags(body):
+def test_brackets_in_code_quotes_links_images_tasks_and_unknown_words_are_no_tags(body):
     assert tags(body) == []
+
+
+def test_a_tag_beside_a_list_of_tasks_counts():
+    assert tags("- [ ] [scope_error] later\n- [date_errors] now\n\n[near_duplicate] too") == [
+        "date_errors",
+        "near_duplicate",
+    ]
 
 
 def test_hidden_lists_in_code_or_quotes_are_only_talked_about():
