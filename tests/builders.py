@@ -10,11 +10,11 @@ from bot.adapters.rule_files import load_pack
 from bot.decisions.pull_request import Decision, decide
 from bot.domain.comment import Site
 from bot.domain.effects import ShowComment
-from bot.domain.events import InlineComment, PullRequestSnapshot, Review, ReviewState
 from bot.domain.facts import Facts, Moment
 from bot.domain.links import Web
 from bot.domain.model import Account, PullRequest, Repository, Revision, Sticky
 from bot.domain.rules import Rules
+from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review, ReviewState
 
 RULES_DIRECTORY = Path(__file__).parent.parent / "rules"
 KNOWLEDGE_BASE = load_pack(RULES_DIRECTORY / "knowledge-base.yml")

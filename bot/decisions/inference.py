@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bot.domain import prose
-from bot.domain.events import InlineComment, Review
 from bot.domain.gates import Gates, phrases_in
 from bot.domain.model import Item, Place
 from bot.domain.origin import Origin, hash_of
 from bot.domain.prose import Kind
 from bot.domain.rules import Rules
+from bot.domain.snapshots import InlineComment, Review
 from bot.domain.tags import MOST_WORDS
 
 FIRST, FURTHER, SURE = 0.6, 0.1, 0.95

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bot.domain.events import Review
 from bot.domain.model import PullRequest, Revision
+from bot.domain.snapshots import Review
 
 
 def with_past_heads(pull_request: PullRequest, reviews: Iterable[Review], *, fresh: bool) -> PullRequest:

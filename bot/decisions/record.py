@@ -8,28 +8,30 @@ from typing import assert_never
 
 from bot.decisions.revisions import with_check, with_thread
 from bot.domain.events import (
-    BackfillDue,
     CheckSeen,
     CommentSeen,
-    ConfigBroken,
     ConfigPushed,
     Event,
-    HeadsDue,
-    HeadSeen,
     InlineCommentSeen,
     InstallationSeen,
     LabelSeen,
-    PastSeen,
     PullRequestSeen,
-    PullRequestSnapshot,
     RepositoryChanged,
-    RetryDue,
     ReviewSeen,
     ThreadSeen,
+)
+from bot.domain.model import PullRequest, Revision
+from bot.domain.own_events import (
+    BackfillDue,
+    ConfigBroken,
+    HeadsDue,
+    HeadSeen,
+    PastSeen,
+    RetryDue,
     ValidationSeen,
     WeekDue,
 )
-from bot.domain.model import PullRequest, Revision
+from bot.domain.snapshots import PullRequestSnapshot
 
 MOST_REVISIONS = 1_000
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from bot.decisions.comment_verdicts import head_at
 from bot.domain.choices import Permission
-from bot.domain.events import ValidationSeen
 from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
+from bot.domain.own_events import ValidationSeen
 from bot.domain.phrases import names
 from bot.domain.rules import Rules
 from bot.domain.tags import MOST_WORDS, bounded

@@ -8,12 +8,12 @@ from datetime import datetime
 
 from bot.decisions.inference import inferred, place_of
 from bot.domain.choices import Permission
-from bot.domain.events import InlineComment, Review, ReviewState
 from bot.domain.facts import Facts
 from bot.domain.grounding.paths import is_secret
 from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
 from bot.domain.origin import Origin, hash_of
 from bot.domain.rules import Rules
+from bot.domain.snapshots import InlineComment, Review, ReviewState
 from bot.domain.tags import Speech, bounded, hear, spoken_stance
 
 MOST_SAID = 2_000

@@ -8,9 +8,10 @@ from typing import assert_never
 from bot.decisions import check_verdicts, comment_verdicts, label_verdicts
 from bot.decisions.validation_verdicts import with_validation
 from bot.decisions.verdicts import counts, granted
-from bot.domain.events import CheckSeen, CommentSeen, Event, LabelSeen, ValidationSeen
+from bot.domain.events import CheckSeen, CommentSeen, Event, LabelSeen
 from bot.domain.facts import Facts
 from bot.domain.model import Account, PullRequest
+from bot.domain.own_events import ValidationSeen
 from bot.domain.rules import Rules
 
 Voice = CommentSeen | LabelSeen | CheckSeen | ValidationSeen

@@ -8,18 +8,12 @@ from datetime import datetime
 
 from bot.domain.check_runs import Annotation
 from bot.domain.config_check import ConfigReport
-from bot.domain.events import (
-    CheckSeen,
-    CommentSeen,
-    InlineComment,
-    LabelSeen,
-    PullRequestSnapshot,
-    Review,
-    ValidationSeen,
-)
+from bot.domain.events import CheckSeen, CommentSeen, LabelSeen
 from bot.domain.grounding.observations import Observations
 from bot.domain.memory import Record
 from bot.domain.model import Account, Revision
+from bot.domain.own_events import ValidationSeen
+from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review
 
 
 @dataclass(frozen=True, slots=True)

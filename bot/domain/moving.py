@@ -5,22 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
-from bot.domain.events import (
-    BackfillDue,
-    CheckSeen,
-    CommentSeen,
-    ConfigBroken,
-    ConfigPushed,
-    Event,
-    HeadsDue,
-    InstallationSeen,
-    PullRequestSnapshot,
-    RepositoryChanged,
-    RetryDue,
-    ValidationSeen,
-    WeekDue,
-)
+from bot.domain.events import CheckSeen, CommentSeen, ConfigPushed, Event, InstallationSeen, RepositoryChanged
 from bot.domain.model import Repository
+from bot.domain.own_events import BackfillDue, ConfigBroken, HeadsDue, RetryDue, ValidationSeen, WeekDue
+from bot.domain.snapshots import PullRequestSnapshot
 
 Snapshot = TypeVar("Snapshot", PullRequestSnapshot, PullRequestSnapshot | None)
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.events import BackfillDue, Event, PullRequestSnapshot
+from bot.domain.events import Event
 from bot.domain.memos import Memo, RepositorySeen
 from bot.domain.model import Repository
+from bot.domain.own_events import BackfillDue
+from bot.domain.snapshots import PullRequestSnapshot
 from bot.engine.settling import NotYet
 from bot.ports import Delivery, GitHub, PullRequestPage, Store
 

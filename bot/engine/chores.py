@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.domain.comment import Site
 from bot.domain.effects import Effect
-from bot.domain.events import Event, InstallationSeen, RepositoryChanged, RetryDue, WeekDue
+from bot.domain.events import Event, InstallationSeen, RepositoryChanged
 from bot.domain.memos import (
     InstallationGone,
     Memo,
@@ -17,6 +17,7 @@ from bot.domain.memos import (
     RepositoryLeft,
     RepositorySeen,
 )
+from bot.domain.own_events import RetryDue, WeekDue
 from bot.domain.weeks import week_named
 from bot.engine.heads import Heads
 from bot.engine.weeks import Weeks

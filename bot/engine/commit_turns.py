@@ -8,8 +8,10 @@ from bot.decisions.check_verdicts import is_mapped
 from bot.domain.check_effects import ShowCheck
 from bot.domain.config_check import config_check
 from bot.domain.effects import Effect
-from bot.domain.events import CheckSeen, ConfigBroken, ConfigPushed, Event, HeadsDue, PullRequestSnapshot
+from bot.domain.events import CheckSeen, ConfigPushed, Event
 from bot.domain.memos import HistoryShared, Memo
+from bot.domain.own_events import ConfigBroken, HeadsDue
+from bot.domain.snapshots import PullRequestSnapshot
 from bot.engine.heads import Heads
 from bot.ports import Claim, Delivery, Derive, GitHub, Parse, RuleBook, Store, Turn
 

@@ -6,18 +6,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from bot.decisions.verdicts import is_opinion
-from bot.domain.events import (
-    Event,
-    HeadSeen,
-    InlineComment,
-    InlineCommentSeen,
-    PastSeen,
-    Review,
-    ReviewSeen,
-    ReviewState,
-)
+from bot.domain.events import Event, InlineCommentSeen, ReviewSeen
 from bot.domain.facts import Facts
 from bot.domain.model import Account, PullRequest, Stance
+from bot.domain.own_events import HeadSeen, PastSeen
+from bot.domain.snapshots import InlineComment, Review, ReviewState
 from bot.ports import GitHub
 
 # GitHub's webhooks can be ahead of its API by a moment.

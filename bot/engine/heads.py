@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.events import Event, HeadsDue, HeadSeen, PullRequestSnapshot
+from bot.domain.events import Event
 from bot.domain.model import Repository
+from bot.domain.own_events import HeadsDue, HeadSeen
 from bot.domain.rules import Rules
+from bot.domain.snapshots import PullRequestSnapshot
 from bot.engine.backfill import leave_some
 from bot.engine.settling import NotYet
 from bot.ports import Delivery, GitHub, RuleBook, Store

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.domain.events import BackfillDue
+from bot.domain.own_events import BackfillDue
 from bot.engine.backfill import Writing, waiting
 from bot.ports import Delivery, DeliveryState, JobFailed, Kept, Parse, Progress
 

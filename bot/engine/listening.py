@@ -12,19 +12,11 @@ from bot.decisions.record import record
 from bot.decisions.voices import Voice, voice_of
 from bot.domain.check_runs import Annotation
 from bot.domain.config_check import ConfigReport
-from bot.domain.events import (
-    CheckSeen,
-    CommentSeen,
-    ConfigPushed,
-    Event,
-    HeadSeen,
-    LabelSeen,
-    PullRequestSeen,
-    ValidationSeen,
-)
+from bot.domain.events import CheckSeen, CommentSeen, ConfigPushed, Event, LabelSeen, PullRequestSeen
 from bot.domain.facts import Facts
 from bot.domain.grounding.paths import is_inside, is_secret
 from bot.domain.model import PullRequest, Repository, Stance
+from bot.domain.own_events import HeadSeen, ValidationSeen
 from bot.domain.rules import Rules
 from bot.ports import Forbidden, GitHub, Gone, Refused, RuleBook
 

@@ -9,9 +9,10 @@ from typing import Protocol
 from bot.domain.check_result import CheckResult
 from bot.domain.check_runs import Annotation, CheckText
 from bot.domain.diff import Comparison
-from bot.domain.events import CheckSeen, InlineComment, PullRequestSnapshot, Review
+from bot.domain.events import CheckSeen
 from bot.domain.grounding.observations import BranchState, CheckRun, Text, Tree, Unread
 from bot.domain.model import Account, Repository
+from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review
 from bot.domain.suggestions import Suggestion
 from bot.domain.thread_effects import Face, Where
 

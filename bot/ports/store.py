@@ -11,12 +11,13 @@ from typing import Protocol
 
 from bot.domain.commands.replies import Stored
 from bot.domain.effects import Effect
-from bot.domain.events import Event, Ignored, PullRequestSnapshot
+from bot.domain.events import Event, Ignored
 from bot.domain.fixes import Fix
 from bot.domain.memory import Record
 from bot.domain.memos import Memo
 from bot.domain.model import Account, PullRequest, Repository, Sticky
 from bot.domain.replied import Replied
+from bot.domain.snapshots import PullRequestSnapshot
 from bot.ports.github import PostedComment
 
 

@@ -141,7 +141,7 @@ async def backfill(
     """Have a repository's earlier pull requests read: by the server that runs, else here; how far it is."""
     from bot.adapters import payloads
     from bot.adapters.payloads import derived, jobs
-    from bot.domain.events import BackfillDue
+    from bot.domain.own_events import BackfillDue
     from bot.engine.backfill import Writing
 
     where = await _installed(configuration, repository)

@@ -13,11 +13,12 @@ from bot.decisions.voices import with_voices
 from bot.domain.advised import advised
 from bot.domain.check_runs import Annotation
 from bot.domain.document import document
-from bot.domain.events import CheckSeen, ReviewState
+from bot.domain.events import CheckSeen
 from bot.domain.grounding.log import with_grounding
 from bot.domain.grounding.observations import Entry, EntryKind, Observations, Text, Tree
 from bot.domain.model import Revision
 from bot.domain.rules import CheckRule, Validators
+from bot.domain.snapshots import ReviewState
 from tests.builders import BOB, HEADS, REPOSITORY, RULES, at, facts, inline, moment, pull_request, review
 
 UNDERSTANDING = replace(RULES, understanding=shipped())

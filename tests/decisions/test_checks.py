@@ -6,10 +6,10 @@ import pytest
 
 from bot.decisions.checks import beside
 from bot.domain.check_effects import ShowCheck, Suggest
-from bot.domain.events import ReviewState
 from bot.domain.gates import Gates
 from bot.domain.model import Item, Place
 from bot.domain.rules import Check
+from bot.domain.snapshots import ReviewState
 from tests.builders import HEADS, RULES, SITE, decided, facts, inline, moment, pull_request, review
 from tests.decisions.voices.hearing import MAPPED
 from tests.live import live_references

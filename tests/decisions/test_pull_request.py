@@ -7,10 +7,10 @@ from bot.domain.choices import When
 from bot.domain.comment import MARKER
 from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
-from bot.domain.events import ReviewState
 from bot.domain.facts import Facts
 from bot.domain.model import Account, Item, Revision, Stance
 from bot.domain.rules import Comment
+from bot.domain.snapshots import ReviewState
 from tests.builders import (
     ALICE,
     BOB,

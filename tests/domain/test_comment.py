@@ -13,10 +13,10 @@ from bot.domain import document as documents
 from bot.domain import prose
 from bot.domain.comment import MARKER, MOST_CHARACTERS, MOST_MARKER, render, superseded
 from bot.domain.escape import read_marker
-from bot.domain.events import ReviewState
 from bot.domain.gates import Gates
 from bot.domain.links import Web
 from bot.domain.model import Item, Place, Revision, Stance, Validator, Verdict
+from bot.domain.snapshots import ReviewState
 from tests.builders import (
     ALICE,
     BOB,

@@ -10,14 +10,13 @@ from bot.domain.events import (
     CommentSeen,
     ConfigPushed,
     InstallationSeen,
-    PastSeen,
     PullRequestSeen,
-    PullRequestSnapshot,
     RepositoryChanged,
-    WeekDue,
 )
 from bot.domain.model import GHOST, Repository
 from bot.domain.moving import moved, repository_of
+from bot.domain.own_events import PastSeen, WeekDue
+from bot.domain.snapshots import PullRequestSnapshot
 
 AT = datetime(2026, 11, 2, tzinfo=UTC)
 HERE, THERE = Repository(77, "acme", "knowledge", 5), Repository(77, "other", "knowledge", 6, private=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from bot.domain.config_check import ConfigReport
-from bot.domain.events import HeadsDue
+from bot.domain.own_events import HeadsDue
 from bot.domain.rules import Check, Rules
 from bot.engine.heads import LEAST_PAUSE, Heads, HeadWriting
 from bot.engine.settling import NotYet

@@ -10,8 +10,8 @@ from bot.adapters.github.callers import Callers
 from bot.adapters.github.errors import Asked
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Odd, optional_integer
-from bot.domain.events import PullRequestSnapshot
 from bot.domain.model import Repository
+from bot.domain.snapshots import PullRequestSnapshot
 from bot.ports import Budget, Gone, PullRequestPage, Unavailable
 
 PAGE = 50

@@ -26,8 +26,8 @@ from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, Odd, find, text
 from bot.domain.check_result import CheckResult
 from bot.domain.diff import Comparison
-from bot.domain.events import InlineComment, PullRequestSnapshot, Review, ReviewState
 from bot.domain.model import GHOST, Account, Repository
+from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review, ReviewState
 from bot.ports import Gone, PostedComment, Unavailable
 
 _READS = "pull_requests=read"

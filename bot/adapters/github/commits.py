@@ -14,8 +14,9 @@ from bot.adapters.github.errors import Asked
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, Odd, find, identifier, optional_integer, text, word
 from bot.domain.check_runs import Annotation, CheckText
-from bot.domain.events import CheckSeen, PullRequestSnapshot
+from bot.domain.events import CheckSeen
 from bot.domain.model import Repository
+from bot.domain.snapshots import PullRequestSnapshot
 from bot.domain.suggestions import Suggestion
 from bot.ports import Forbidden, Gone, PostedCheck, Refused, Unavailable
 

@@ -17,9 +17,9 @@ from bot.domain.events import (
     InlineCommentSeen,
     PullRequestSeen,
     ReviewSeen,
-    ReviewState,
     ThreadSeen,
 )
+from bot.domain.snapshots import ReviewState
 from bot.ports import Delivery
 
 OWN_EVENT = "whetstone"

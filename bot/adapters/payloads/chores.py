@@ -8,8 +8,9 @@ from typing import Any
 
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, find, identifier, optional_integer, text
-from bot.domain.events import Event, Ignored, InstallationSeen, RepositoryChanged, WeekDue
+from bot.domain.events import Event, Ignored, InstallationSeen, RepositoryChanged
 from bot.domain.model import Repository
+from bot.domain.own_events import WeekDue
 from bot.ports import Delivery
 
 WEEKLY = "weekly"

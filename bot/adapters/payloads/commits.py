@@ -13,16 +13,10 @@ from bot.adapters.payloads.fields import (
     text,
     word,
 )
-from bot.domain.events import (
-    CheckSeen,
-    ConfigBroken,
-    ConfigPushed,
-    Event,
-    Ignored,
-    LabelSeen,
-    PullRequestSnapshot,
-)
+from bot.domain.events import CheckSeen, ConfigPushed, Event, Ignored, LabelSeen
 from bot.domain.origin import hash_of
+from bot.domain.own_events import ConfigBroken
+from bot.domain.snapshots import PullRequestSnapshot
 
 CONFIG_BROKEN = "config_broken"
 CONFIG_PATH = ".github/whetstone.yml"

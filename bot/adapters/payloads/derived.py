@@ -11,8 +11,9 @@ import msgspec
 
 from bot.adapters.payloads import OWN_EVENT, jobs
 from bot.adapters.payloads.commits import CONFIG_BROKEN
-from bot.domain.events import BackfillDue, HeadsDue, PullRequestSnapshot
 from bot.domain.model import Account, Repository
+from bot.domain.own_events import BackfillDue, HeadsDue
+from bot.domain.snapshots import PullRequestSnapshot
 from bot.ports import Delivery
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, find, moment, optional_integer, optional_moment, text, word
-from bot.domain.events import BackfillDue, Event, HeadsDue, HeadSeen, Ignored, PastSeen, RetryDue
+from bot.domain.events import Event, Ignored
 from bot.domain.model import Repository
+from bot.domain.own_events import BackfillDue, HeadsDue, HeadSeen, PastSeen, RetryDue
 from bot.ports import Delivery
 
 BACKFILL, PAST, RETRY = "backfill", "past", "retry"

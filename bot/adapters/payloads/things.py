@@ -15,8 +15,8 @@ from bot.adapters.payloads.fields import (
     text,
     word,
 )
-from bot.domain.events import InlineComment, PullRequestSnapshot, Review, ReviewState
 from bot.domain.model import GHOST, Account, Repository
+from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review, ReviewState
 
 
 def account(tree: object, path: str) -> Account:

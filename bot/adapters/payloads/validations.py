@@ -15,8 +15,9 @@ from bot.adapters.feedback_items import items_of
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, find, identifier, moment, optional_integer, text, word
 from bot.adapters.payloads.jobs import repository
-from bot.domain.events import Event, Ignored, ToolFinding, ValidationSeen
+from bot.domain.events import Event, Ignored
 from bot.domain.model import GHOST, Account, Place, Repository
+from bot.domain.own_events import ToolFinding, ValidationSeen
 from bot.ports import Delivery
 
 VALIDATION = "validation"

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from bot.domain import iterations
 from bot.domain.choices import ClaimType
-from bot.domain.events import InlineComment
 from bot.domain.facts import Facts
 from bot.domain.grounding.claim import Claim, Form, Requirement, requirement
 from bot.domain.grounding.claims import find
 from bot.domain.grounding.file_outcomes import Anchor
 from bot.domain.model import Item, PullRequest, Stance, Verdict
 from bot.domain.rules import Rules
+from bot.domain.snapshots import InlineComment
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _CONTEXT = 3

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.events import InlineComment, PullRequestSnapshot, Review, ReviewState
 from bot.domain.model import GHOST, Account, Repository
+from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review, ReviewState
 from bot.ports import Unavailable
 from bot.standin import Inline
 

@@ -3,8 +3,8 @@
 import copy
 from datetime import UTC, datetime
 
-from bot.domain.events import InlineComment, PullRequestSnapshot, Review, ReviewState
 from bot.domain.model import Account, Repository
+from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review, ReviewState
 
 
 def at(hour, minute=0):

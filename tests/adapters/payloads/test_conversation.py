@@ -3,15 +3,9 @@
 import pytest
 
 from bot.adapters.payloads import parse
-from bot.domain.events import (
-    CommentSeen,
-    InlineCommentSeen,
-    LabelSeen,
-    PullRequestSeen,
-    ReviewSeen,
-    ReviewState,
-)
+from bot.domain.events import CommentSeen, InlineCommentSeen, LabelSeen, PullRequestSeen, ReviewSeen
 from bot.domain.model import GHOST, Account
+from bot.domain.snapshots import ReviewState
 from tests.adapters.payloads.made import (
     COMMENTED,
     INLINE,

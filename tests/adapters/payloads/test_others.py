@@ -1,9 +1,10 @@
 """What is read of checks, pushes, installations and what was handed in?"""
 
 from bot.adapters.payloads import parse
-from bot.domain.events import CheckSeen, ConfigPushed, Ignored, InstallationSeen, ToolFinding, ValidationSeen
+from bot.domain.events import CheckSeen, ConfigPushed, Ignored, InstallationSeen
 from bot.domain.model import Place, Repository
 from bot.domain.origin import hash_of
+from bot.domain.own_events import ToolFinding, ValidationSeen
 from tests.adapters.payloads.made import ALICE, CHECKED, PUSHED, REPOSITORY, STATUS, VALIDATED, at
 
 

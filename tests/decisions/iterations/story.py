@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from bot.domain.announcement import Announce
 from bot.domain.diff import FileDiff
-from bot.domain.events import CheckSeen, ReviewState
+from bot.domain.events import CheckSeen
 from bot.domain.model import Revision
+from bot.domain.snapshots import ReviewState
 from tests import builders
 from tests.builders import (
     HEADS,

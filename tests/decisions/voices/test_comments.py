@@ -6,9 +6,10 @@ import pytest
 
 from bot.decisions.record import record
 from bot.decisions.voices import voice_of
-from bot.domain.events import CommentSeen, ValidationSeen
+from bot.domain.events import CommentSeen
 from bot.domain.iterations import standing
 from bot.domain.model import Item, Revision, Stance
+from bot.domain.own_events import ValidationSeen
 from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, at, pull_request
 from tests.decisions.voices.hearing import LEO, MAPPED, heard
 
