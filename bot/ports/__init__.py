@@ -1,23 +1,8 @@
 """What the engine needs from the outside: a store that keeps, a GitHub that answers, and rules."""
 
-from bot.ports.github import (
-    Archive,
-    Budget,
-    Commits,
-    Contents,
-    Forbidden,
-    FoundIssue,
-    GitHub,
-    GitHubError,
-    Gone,
-    PostedCheck,
-    PostedComment,
-    PullRequestPage,
-    RateLimited,
-    Refused,
-    Threads,
-    Unavailable,
-)
+from bot.ports.github import Archive, Commits, Contents, GitHub, Threads
+from bot.ports.github_answers import Budget, FoundIssue, PostedCheck, PostedComment, PullRequestPage
+from bot.ports.github_errors import Forbidden, GitHubError, Gone, RateLimited, Refused, Unavailable
 from bot.ports.rules import ConfigMemory, KeptConfig, RuleBook
 from bot.ports.store import (
     Acceptance,

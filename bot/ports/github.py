@@ -1,8 +1,7 @@
-"""What the engine asks of GitHub, and the ways in which GitHub says no."""
+"""What does the engine ask of GitHub?"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -15,86 +14,7 @@ from bot.domain.model import Account, Repository
 from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review
 from bot.domain.suggestions import Suggestion
 from bot.domain.thread_effects import Face, Where
-
-
-@dataclass(frozen=True, slots=True)
-class PostedComment:
-    """A comment of ours as GitHub stored it."""
-
-    id: int
-    node_id: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class FoundIssue:
-    """An issue of ours as GitHub shows it."""
-
-    number: int
-    open: bool
-    body: str
-
-
-@dataclass(frozen=True, slots=True)
-class PullRequestPage:
-    """Some of a repository's pull requests, and where the next ones are."""
-
-    pull_requests: tuple[PullRequestSnapshot, ...]
-    following: str = ""
-    """The next page's address; empty on the last one."""
-    total: int | None = None
-    """At most so many there are on all pages, where GitHub says so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How many calls an installation has left in this hour."""
-
-    left: int
-    limit: int
-    resets_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class PostedCheck:
-    """A check run of ours as GitHub stored it."""
-
-    id: int
-    places: str
-    """The external id that it was given."""
-
-
-class GitHubError(Exception):
-    """GitHub did not do what was asked."""
-
-
-class RateLimited(GitHubError):
-    """The installation must not ask before `until`."""
-
-    def __init__(self, until: datetime) -> None:
-        super().__init__(f"rate limited until {until.isoformat()}")
-        self.until = until
-
-
-class Unavailable(GitHubError):
-    """5xx, time-out, reset, or a thing GitHub does not show yet: try again later."""
-
-
-class Gone(GitHubError):
-    """404 or 410 of a thing that was there."""
-
-
-class Forbidden(GitHubError):
-    """403 that no waiting mends: locked, archived, suspended, or a permission that was not granted."""
-
-    def __init__(self, message: str = "", permission: str | None = None) -> None:
-        super().__init__(message)
-        self.permission = permission
-        """What the App lacks (`pull_requests=write`), where that is the reason."""
-
-
-class Refused(GitHubError):
-    """422: GitHub understood and will not."""
+from bot.ports.github_answers import Budget, FoundIssue, PostedCheck, PostedComment, PullRequestPage
 
 
 class Commits(Protocol):

@@ -18,7 +18,7 @@ from bot.domain.memos import Memo
 from bot.domain.model import Account, PullRequest, Repository, Sticky
 from bot.domain.replied import Replied
 from bot.domain.snapshots import PullRequestSnapshot
-from bot.ports.github import PostedComment
+from bot.ports.github_answers import PostedComment
 
 
 @dataclass(frozen=True, slots=True)
