@@ -7,7 +7,7 @@ import sys
 
 from bot import wiring
 from bot.cli import Command, UsageError
-from bot.domain import comment
+from bot.domain import bare_comment
 from bot.domain.feedback import failed_gates
 from bot.domain.gates import is_tag
 from bot.domain.model import Item, Stance, Validator, Verdict
@@ -32,7 +32,7 @@ def _run(arguments: argparse.Namespace) -> int:
     validator = Validator("cli", arguments.source)
     said = Verdict("cli", validator, Stance.REJECTS, now, None, tuple(Item(tag) for tag in tags))
     failed = failed_gates((said,), gates, frozenset())
-    sys.stdout.write(comment.for_tags(failed, tags, arguments.source, now, identity))
+    sys.stdout.write(bare_comment.for_tags(failed, tags, arguments.source, now, identity))
     return 0
 
 

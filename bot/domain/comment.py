@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from functools import partial
 
 from bot.domain import document as documents
 from bot.domain import quality_fold, selection_report
@@ -53,17 +54,6 @@ def render(feedback: Feedback, site: Site) -> str:
     return cut(text, MOST_CHARACTERS)
 
 
-def for_tags(
-    failed: tuple[FailedGate, ...], issues: tuple[str, ...], source: str, at: datetime, identity: str
-) -> str:
-    """The comment for bare tags, without any pull request around them."""
-    blocking = [gate.tag for gate in failed if gate.blocking]
-    data = {"issues": list(issues), "source": source, "ts": at.isoformat(timespec="seconds"), "v": 1}
-    data |= {"id": identity, "verdict": "refine", "blocking": blocking}
-    parts = [marker(MARKER, data), heading(len(blocking), len(failed) - len(blocking))]
-    return "\n\n".join([*parts, *map(gate_block, failed)]) + "\n"
-
-
 def superseded(successor_url: str) -> str:
     """What is left of a comment that a newer one replaces; it carries no marker."""
     return f"Superseded by [a newer comment]({successor_url})."
@@ -71,10 +61,19 @@ def superseded(successor_url: str) -> str:
 
 def marker_data(feedback: Feedback) -> dict[str, object]:
     """The marker's object, small enough for one line: tags that don't fit are counted."""
-    issues, blocking = list(feedback.issues), [gate.tag for gate in feedback.blocking if gate.tag]
-    left_out = feedback.more
+    blocking = [gate.tag for gate in feedback.blocking if gate.tag]
+    return fitting(list(feedback.issues), blocking, feedback.more, partial(_marker, feedback))
+
+
+def fitting(
+    issues: list[str],
+    blocking: list[str],
+    left_out: int,
+    made: Callable[[list[str], list[str], int], dict[str, object]],
+) -> dict[str, object]:
+    """The object that is made of as many tags as fit into one line, and of the number of the others."""
     while True:
-        data = _marker(feedback, issues, blocking, left_out)
+        data = made(issues, blocking, left_out)
         if len(marker(MARKER, data)) <= MOST_MARKER or not (issues or blocking):
             return data
         dropped = (issues or blocking).pop()
@@ -110,8 +109,11 @@ def _rejected(feedback: Feedback, site: Site, most: int, copy: documents.Json | 
     ]
     full = feedback.gates[: min(most, MOST_IN_FULL)]
     blocks += [_gate(gate, feedback, site) for gate in full if gate.blocking or not feedback.blocking]
-    blocks.append(_folded_warnings([gate for gate in full if not gate.blocking], feedback, site))
-    blocks.append(_rest(feedback, len(full)))
+    if feedback.blocking:
+        warnings = [gate for gate in full if not gate.blocking]
+        told = [_gate(gate, feedback, site) for gate in warnings]
+        blocks.append(folded(warnings, told, len(feedback.warnings)))
+    blocks.append(only_named([gate.tag or gate.name for gate in feedback.gates[len(full) :]], feedback.more))
     blocks.append(_could_not_verify(feedback, len(full)))
     blocks.append(feedback.hint)
     blocks.append(_folded_quality(feedback, site))
@@ -279,21 +281,20 @@ def _doubt(gate: FailedGate, finding: Finding, feedback: Feedback) -> str:
     return f"- {code_span(gate.tag or gate.name)}, {place}: {said}"
 
 
-def _folded_warnings(warnings: list[FailedGate], feedback: Feedback, site: Site) -> str:
-    if not warnings or not feedback.blocking:
+def folded(warnings: list[FailedGate], told: list[str], of: int) -> str:
+    """Warnings beside what blocks: these, as they are told, of so many."""
+    if not warnings:
         return ""
     names = ", ".join(dict.fromkeys(gate.name if gate.gate else (gate.tag or gate.name) for gate in warnings))
-    gates = "\n\n".join(_gate(gate, feedback, site) for gate in warnings)
-    count = _count(len(feedback.warnings), "warning")
-    return _fold(f"{count}, not blocking: {_plain(names)}", gates)
+    return _fold(f"{_count(of, 'warning')}, not blocking: {_plain(names)}", "\n\n".join(told))
 
 
-def _rest(feedback: Feedback, shown: int) -> str:
-    rest = [gate.tag or gate.name for gate in feedback.gates[shown:]]
-    left_out = len(rest) + feedback.more
+def only_named(names: list[str], more: int) -> str:
+    """What is only named, and how much there is besides that is not even named."""
+    left_out = len(names) + more
     if not left_out:
         return ""
-    tags = ", ".join(code_span(tag) for tag in rest[:MOST_TAGS_NAMED])
+    tags = ", ".join(code_span(tag) for tag in names[:MOST_TAGS_NAMED])
     return f"and {left_out} more: {tags}" if tags else f"and {left_out} more"
 
 

@@ -38,7 +38,7 @@ def pack(name: str) -> Gates:
         return load_pack(shipped if shipped.is_file() and "/" not in name else Path(name))
     except OSError as missing:
         raise CannotStart(
-            f"{name}: {missing.strerror}; give a file, or a pack of {shipped.parent}"
+            f"{name}: {missing.strerror}; give a file, or a pack of {rules_directory()}"
         ) from missing
 
 

@@ -36,6 +36,25 @@ def test_render_prints_a_comment_that_parse_reads_back(tmp_path):
     assert (code, json.loads(marker)["issues"]) == (0, ["date_errors", "near_duplicate"])
 
 
+def test_render_keeps_to_the_bounds_of_a_comment(tmp_path):
+    tags = [f"made_up_{number}" for number in range(60)]
+    code, comment, _ = whetstone("render", "near_duplicate", "date_errors", *tags, where=tmp_path)
+    marker, first = read_marker("REJECTION", comment), comment.splitlines()[0]
+    assert (code, len(first) <= 1_000, len(marker["issues"]) + marker["more"]) == (0, True, 62)
+    assert "**Rejected** — 1 blocking issue, 61 warnings" in comment
+    assert comment.index("[BLOCK]") < comment.index("<details>") < comment.index("**[WARN] Duplicate check**")
+    assert (comment.count("\n**["), "\nand 52 more: " in comment) == (10, True)
+
+
+def test_render_says_who_asks_where_nothing_blocks(tmp_path):
+    _, comment, _ = whetstone("render", "near_duplicate", "--source", "alice", where=tmp_path)
+    assert comment.splitlines()[2:5] == [
+        "**Warnings** — 1 non-blocking issue",
+        "",
+        "`alice` requests changes without naming a blocking gate.",
+    ]
+
+
 def test_parse_says_in_one_line_that_there_is_nothing():
     assert whetstone("parse", given=b"hello") == (
         1,
