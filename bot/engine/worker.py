@@ -295,6 +295,6 @@ class Worker:
                 await self.store.sweep()
             except StoreUnavailable:
                 logger.warning("nothing was swept: the store is away")
-            except Exception:
+            except Exception:  # one of the worker's own tasks: if it ended, so would every turn
                 logger.exception("nothing was swept")
             await asyncio.sleep(SWEEP_EVERY)
