@@ -1,5 +1,6 @@
 """`whetstone` and `python -m bot`: the same thing."""
 
+import io
 import sys
 
 from bot import cli
@@ -7,6 +8,10 @@ from bot import cli
 
 def main() -> None:
     """Run the command line of this process."""
+    # JSON and comments are UTF-8, whatever the terminal is set to.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     raise SystemExit(cli.run(sys.argv[1:]))
 
 

@@ -18,13 +18,21 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     body = sys.stdin.buffer.read().decode("utf-8", "replace")
-    found = document(body) if arguments.document else read_marker(MARKER, body)
+    found = _json(document(body) if arguments.document else read_marker(MARKER, body))
     if found is None:
         what = "feedback document" if arguments.document else f"{MARKER} marker"
         print(f"whetstone parse: there is no {what} in the comment", file=sys.stderr)
         return 1
-    print(json.dumps(found, ensure_ascii=False))
+    print(found)
     return 0
+
+
+def _json(found: dict[str, object] | None) -> str | None:
+    """What was found as JSON, which has no NaN and no infinity."""
+    try:
+        return None if found is None else json.dumps(found, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return None
 
 
 COMMAND = Command(

@@ -64,6 +64,16 @@ def test_parse_says_in_one_line_that_there_is_nothing():
     assert whetstone("parse", "--document", given=b"```json\n[1]\n```")[0] == 1
 
 
+def test_parse_finds_nothing_that_is_no_json():
+    assert whetstone("parse", given=b'<!-- REJECTION: {"issues": [NaN]} -->')[:2] == (1, "")
+
+
+def test_what_is_printed_can_be_read_whatever_the_terminal_and_the_text():
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    half = rb'<!-- REJECTION: {"source": "\ud800 \u2014"} -->'
+    assert whetstone("parse", given=half, **plain) == (0, '{"source": "\\ud800 —"}\n', "")
+
+
 def test_parse_takes_the_document_out_of_the_comment():
     given = b'text\n```json\n{"id": 7}\n```\n```json\n{"id": 8}\n```'
     assert whetstone("parse", "--document", given=given) == (0, '{"id": 7}\n', "")
