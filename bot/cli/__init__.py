@@ -41,6 +41,16 @@ def commands() -> dict[str, Command]:
 
 def run(argv: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
+    try:
+        return _run(argv)
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stdout = None
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(argv: Sequence[str]) -> int:
     registry = _asked_for(argv) or commands()
     parser = _Parser(prog="whetstone", description="Closes the loop on rejected pull requests.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
@@ -64,11 +74,6 @@ def run(argv: Sequence[str]) -> int:
     except RuleFileError as mistakes:
         print(mistakes, file=sys.stderr)
         return 2
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        sys.stdout = None
-        return 0
-    except KeyboardInterrupt:
-        return 130
 
 
 def _asked_for(argv: Sequence[str]) -> dict[str, Command]:

@@ -38,9 +38,14 @@ created: {created}
 
 Attackers moved the price by {share} %.
 """
+_ARGUMENT = """
+In all 24 markets of the experiment other traders had undone that within a day.
+"""
 _CLAIM = "Futarchy proves that markets resist"
 _WRONG_DATE = "2026-13-01"
 _PEOPLE: dict[str, Role] = {"alice": "maintain", "bob": "write", "maya": "write", "jonas": "write"}
+_VISITORS = ("alice", "bob", "maya", "rio-agent[bot]")
+"""As whom a visitor of the page may act."""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,17 +57,23 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    asyncio.run(_told(arguments))
+    try:
+        asyncio.run(_told(arguments))
+    except asyncio.CancelledError:
+        return 130
     return 0
 
 
 async def _told(arguments: argparse.Namespace) -> None:
+    if task := asyncio.current_task():
+        _at_the_end(task.cancel)
     weeks = mondays(datetime.now(UTC), arguments.weeks)
     time = Time(datetime.now(UTC) - weeks[0] if weeks else timedelta(0))
     async with _town(time) as (github, settle):
         repository = github.repository("acme/knowledge", collaborators=_PEOPLE)
+        site = Site(github, _VISITORS, wiring.pack("knowledge-base").tags)
         months = Months(github, repository, time, weeks, weeks[arguments.weeks - 1] if weeks else None)
-        what = f"{arguments.weeks} weeks of pull requests go by"
+        what = f"{arguments.weeks} week{'' if arguments.weeks == 1 else 's'} of pull requests go by"
         for _ in terminal.following(months.play(), what, total=DAYS * len(weeks)):
             await settle()
         time.go_to(datetime.now(UTC))
@@ -71,7 +82,7 @@ async def _told(arguments: argparse.Namespace) -> None:
             github, repository, settle, _REJECTED if not arguments.once else (*_REJECTED, *_ACCEPTED)
         )
         if not arguments.once:
-            await _shown(github, arguments.port)
+            await _shown(site, arguments.port)
 
 
 async def _story(
@@ -103,21 +114,29 @@ async def _story(
 
 
 def _opened(github: Standin, repository: Repository) -> PullRequest:
-    files = {_PAGE: _draft(_WRONG_DATE)}
-    opening = Opening(title="Futarchy proves that markets resist manipulation", files=files)
+    opening = Opening(
+        title="Futarchy proves that markets resist manipulation",
+        body="A claim from `sources/hanson-2013.md`, on what the experiment with 24 markets shows.",
+        files={_PAGE: _draft(_WRONG_DATE)},
+    )
     return github.open_pull_request(repository, "rio-agent[bot]", opening)
 
 
-async def _shown(github: Standin, port: int) -> None:
+async def _shown(site: Site, port: int) -> None:
     """The page, until somebody has seen enough."""
-    people = ["alice", "bob", "maya", "rio-agent[bot]"]
-    tags = wiring.pack("knowledge-base").tags
-    async with _page_of(Site(github, people, tags), port) as address:
+    async with _page_of(site, port) as address:
         print(f"The threads are at {address} (Ctrl-C ends the demo and leaves nothing behind)", flush=True)
         stop = asyncio.Event()
-        for name in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(name, stop.set)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
+        _at_the_end(stop.set)
         await stop.wait()
+
+
+def _at_the_end(do: Callable[[], object]) -> None:
+    """A terminal that is closed, or a kill, ends the demo as Ctrl-C does: nothing is left behind."""
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(name) is not signal.SIG_IGN:  # as under nohup
+            asyncio.get_running_loop().add_signal_handler(name, do)
 
 
 @asynccontextmanager
@@ -152,14 +171,16 @@ def _reject_first(github: Standin, pull: PullRequest) -> None:
 
 
 def _reject_better(github: Standin, pull: PullRequest) -> None:
-    github.push(pull, {_PAGE: _draft(_today(github))}, message="Use the day of the extraction")
+    page = _draft(_today(github)) + _ARGUMENT
+    github.push(pull, {_PAGE: page}, message="Use the day of the extraction, say why it holds")
     _check(github, pull, failed=0)
     place = Inline(_PAGE, "[title_overclaims] proves, from one experiment with 24 markets", line=9)
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", "Nearly.", [place])
 
 
 def _reject_worse(github: Standin, pull: PullRequest) -> None:
-    github.push(pull, {_PAGE: _draft(_WRONG_DATE, share=43)}, message="Take the numbers from the draft")
+    page = _draft(_WRONG_DATE, share=43) + _ARGUMENT
+    github.push(pull, {_PAGE: page}, message="Take the numbers from the draft")
     _check(github, pull, failed=1)
     wrong = (
         "[factual_discrepancy] 43 % should be 34 %\n```suggestion\nAttackers moved the price by 34 %.\n```"
@@ -173,7 +194,7 @@ def _reject_worse(github: Standin, pull: PullRequest) -> None:
 
 
 def _approve(github: Standin, pull: PullRequest) -> None:
-    page = _draft(_today(github), title="One experiment suggests resistance")
+    page = _draft(_today(github), title="One experiment suggests resistance") + _ARGUMENT
     github.push(pull, {_PAGE: page}, message="Claim what the experiment shows")
     _check(github, pull, failed=0)
     github.submit_review(pull, "alice", "APPROVED", "Good now.")
@@ -193,7 +214,7 @@ def _today(github: Standin) -> str:
 
 _REJECTED: tuple[Chapter, ...] = (
     ("alice requests changes: two blocking issues", _reject_first),
-    ("rio-agent pushes; the date is right now, the title is not", _reject_better),
+    ("rio-agent pushes; date and argument are good now, the title is not", _reject_better),
     ("rio-agent pushes again; it got worse, so the comment is posted anew", _reject_worse),
 )
 _ACCEPTED: tuple[Chapter, ...] = (

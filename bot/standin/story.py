@@ -71,6 +71,15 @@ def mondays(now: datetime, weeks: int) -> tuple[datetime, ...]:
     return (*past, *((this - _WEEK,) if past and told < this - _WEEK else ()))
 
 
+def claim(title: str, day: datetime, body: str, *, wrong: bool = False) -> str:
+    """A page of the repository; `wrong` where its date is none."""
+    created = f"{day:%Y}-13-01" if wrong else f"{day:%Y-%m-%d}"
+    return (
+        f"---\ntype: claim\ndomain: markets\ndescription: {title}\nconfidence: likely\n"
+        f"source: sources/reader.md\ncreated: {created}\n---\n# {title}\n\n{body}\n"
+    )
+
+
 @dataclass(slots=True)
 class Months:
     """Some months of pull requests, week by week, the days of each shared by all that are open."""
@@ -116,7 +125,7 @@ class Months:
                     self.github.close(pull, by=course.author)
                 return
             else:
-                page = _page(pull.title, self.time.now(), f"One study says so, and study {number} agrees.")
+                page = claim(pull.title, self.time.now(), f"One study says so, and study {number} agrees.")
                 self.github.push(pull, {path: page}, message="Address the review")
             yield
         self.github.submit_review(pull, course.reviewer, "APPROVED", "Good.")
@@ -126,7 +135,7 @@ class Months:
     def _opened(self, course: Course) -> tuple[PullRequest, str]:
         title, path = self._claim()
         wrong = any("date_errors" in tags for tags in course.rejections)
-        text = _page(title, self.time.now(), "One study says so.", wrong=wrong)
+        text = claim(title, self.time.now(), "One study says so.", wrong=wrong)
         opening = Opening(title=title, files={path: text})
         return self.github.open_pull_request(self.repository, course.author, opening), path
 
@@ -150,11 +159,3 @@ def _monday(moment: datetime) -> datetime:
 
 def _other(reviewer: str) -> str:
     return "alice" if reviewer == "bob" else "bob"
-
-
-def _page(title: str, day: datetime, body: str, *, wrong: bool = False) -> str:
-    created = f"{day:%Y}-13-01" if wrong else f"{day:%Y-%m-%d}"
-    return (
-        f"---\ntype: claim\ndomain: markets\ndescription: {title}\nconfidence: likely\n"
-        f"source: sources/reader.md\ncreated: {created}\n---\n# {title}\n\n{body}\n"
-    )

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -55,7 +56,28 @@ async def expect_in_order(page) -> None:
     """A push is shown after what was said about the revision before it, also within a second."""
     entries = page.locator("#thread .push, #thread article.bot, #thread .event.review")
     kinds = [await each.get_attribute("class") for each in await entries.all()]
-    assert kinds == [*["event push", "event review bad", "bot"] * 3, "bot"]
+    round_ = ["event push", "event review bad", "bot"]
+    assert kinds == [*round_, *round_, *round_[:2], "bot rejection", "bot"]
+
+
+async def expect_links_to_stay_here(page, address) -> None:
+    """A place leads to its line of the file, a comparison to what changed, and the way back to the thread."""
+    mine = page.locator(MINE).nth(2)
+    await mine.get_by_role("link", name="futarchy-manipulation.md:7").click()
+    await expect(page.locator("#L7.fresh")).to_contain_text("created: 2026-13-01")
+    await page.go_back()
+    await mine.get_by_text("Quality 0.68").click()
+    await mine.get_by_role("link", name="What changed from 2 to 3").click()
+    await expect(page.locator("#thread .removed")).to_have_count(2)
+    await page.go_back()
+    await page.locator("#thread .minimised").first.click()
+    await page.get_by_role("link", name="a newer comment").first.click()
+    await expect(page.locator("#thread .fresh")).to_have_count(1)
+    assert page.url.startswith(f"{address}acme/knowledge/pull/")
+    await page.goto(f"{address}acme/knowledge/blob/0000000/no/such.md")
+    await expect(page.locator("#thread h1")).to_have_text("There is no such page in this demo.")
+    await page.goto(address)
+    await expect(mine).to_contain_text("3 blocking issues, 1 warning")
 
 
 async def expect_to_fit_a_phone(page) -> None:
@@ -68,6 +90,28 @@ async def expect_to_fit_a_phone(page) -> None:
     await page.set_viewport_size({"width": 1360, "height": 860})
 
 
+async def reject(page) -> None:
+    """Two tags, each at its line; the bot's answer comes into view."""
+    await page.uncheck("#tags input[value=scope_error]")
+    await page.check("#tags input[value=broken_wiki_links]")
+    await page.check("#tags input[value=scope_error]")
+    await page.fill("#text", "one experiment proves nothing")
+    await page.click("#reject")
+    await expect(page.locator(MINE).last).to_contain_text("Scope qualification")
+    await expect(page.locator(MINE).last).to_contain_text("one experiment proves nothing")
+    await expect(page.locator(MINE).last).to_contain_text("futarchy-manipulation.md:9")
+    await expect(page.locator(MINE).last).to_be_in_viewport()
+    await expect(page.locator("#thread details.minimised").first).to_be_visible()
+
+
+async def expect_the_week(page) -> None:
+    await page.get_by_role("link", name="Weekly feedback summary").click()
+    await expect(page.locator("#thread h3").first).to_contain_text("Week")
+    assert await page.locator("#thread h4:has-text('Worth doing') + ol > li").count() == 3
+    assert await page.locator("#thread svg.chart rect").count() == 12
+    await expect(page.locator("#push")).to_be_disabled()
+
+
 @pytest.mark.asyncio(loop_scope="session")
 async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture, tmp_path):
     weeks = "12" if os.environ.get("WHETSTONE_PICTURES") else "2"
@@ -75,20 +119,16 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         assert headings(said) == HEADINGS
         await page.goto(address)
         await expect(page.locator(MINE).nth(2)).to_contain_text("3 blocking issues, 1 warning")
+        await expect(page.locator(MINE).nth(2)).to_be_in_viewport()
         await expect_in_order(page)
         await picture("demo")
         await picture("comment", page.locator(MINE).nth(2))
 
+        await expect_links_to_stay_here(page, address)
         await expect_to_fit_a_phone(page)
         await page.click("#push")
         await expect(page.locator("#thread .push")).to_have_count(4)
-        await page.uncheck("#tags input[value=frontmatter_schema]")
-        await page.check("#tags input[value=scope_error]")
-        await page.fill("#text", "one experiment proves nothing")
-        await page.click("#reject")
-        await expect(page.locator(MINE).last).to_contain_text("Scope qualification")
-        await expect(page.locator(MINE).last).to_contain_text("one experiment proves nothing")
-        await expect(page.locator("#thread details.minimised").first).to_be_visible()
+        await reject(page)
 
         await page.fill("#text", "Thank you.")
         await page.click("#comment")
@@ -97,6 +137,8 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         await page.click("#help")
         await expect(page.locator(MINE).last).to_contain_text("/feedback-explain")
         await page.select_option("#who", "rio-agent[bot]")
+        await page.click("#approve")
+        await expect(page.locator("#said")).to_contain_text("Nobody reviews their own pull request")
         await page.click("#history")
         await expect(page.locator(MINE).last).to_contain_text("Feedback history")
         await picture("history", page.locator(MINE).last)
@@ -107,20 +149,16 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         await expect(page.locator(MINE).filter(has_text="Resolved")).to_have_count(1)
         await page.click("#merge")
         await expect(page.locator("#thread .state")).to_have_text("Merged")
-        await page.click("#merge")
-        await expect(page.locator("#said")).to_have_text("There is nothing to do.")
+        await expect(page.locator("#merge")).to_be_disabled()
 
         await page.fill("#text", "A claim by hand")
         await page.click("#open")
         await expect(page.locator("#thread h1")).to_contain_text("A claim by hand")
-        await page.get_by_role("button", name="Weekly feedback summary").click()
-        await expect(page.locator("#thread h3").first).to_contain_text("Week")
-        assert await page.locator("#thread h4:has-text('Worth doing') + ol > li").count() == 3
-        assert await page.locator("#thread svg.chart rect").count() == 12
+        await expect_the_week(page)
         await picture("weekly", page.locator("#thread article").first)
-        await page.locator("#threads button").last.click()
+        await page.locator("#threads a").last.click()
         await expect(page.locator("#thread h1")).to_contain_text("#1")
-        assert await page.locator("#traffic li").count() > 5
+        assert await page.locator("#wire li").count() > 5
 
         process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(process.wait(), 120) == 0
@@ -129,17 +167,18 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_ctrl_c_in_the_middle_of_the_story_leaves_nothing_behind(tmp_path):
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
+async def test_ended_in_the_middle_of_the_story_it_leaves_nothing_behind(tmp_path, ended_by):
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bot", "demo", "--port", "0",
         stderr=asyncio.subprocess.PIPE,
         cwd=tmp_path,
-        # Whoever runs the tests in the background has SIGINT ignored, and children inherit that.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        # Whoever runs the tests in the background has some of them ignored, and children inherit that.
+        preexec_fn=partial(signal.signal, ended_by, signal.SIG_DFL),
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
     )  # fmt: skip
     assert b"go by" in await asyncio.wait_for(process.stderr.readline(), 120)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(ended_by)
     _, said = await asyncio.wait_for(process.communicate(), 120)
     assert (process.returncode, said) == (130, b"")
     assert [each.name for each in tmp_path.iterdir()] == []
@@ -203,8 +242,11 @@ def test_a_comment_looks_as_on_github_and_nothing_foreign_is_live(text, shown):
 
 
 def test_the_weekly_chart_is_drawn():
-    chart = "```mermaid\nxychart-beta\n    x-axis [W1, W2]\n    bar [1, 2]\n    line [3, 4]\n```"
-    assert rendered(chart).count("<rect") == 2
+    title, scale = '    title "Bars of a line"\n', '    y-axis "Pull requests" 0 --> 10\n'
+    numbers = "    x-axis [W1, W2]\n    bar [1, 2]\n    line [3, 4]\n"
+    drawn = rendered(f"```mermaid\nxychart-beta\n{title}{scale}{numbers}```")
+    assert (drawn.count("<rect"), drawn.count("<polyline"), ">Bars of a line</text>" in drawn) == (2, 1, True)
+    assert re.findall(r'class="scale"[^>]*>(\d+)<', drawn) == ["0", "2", "4", "6", "8", "10"]
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bot.standin.acts.pulls import Opening
 from bot.standin.acts.reviews import Inline
-from bot.standin.model import Issue, PullRequest
+from bot.standin.model import Issue, PullRequest, Repository
 from bot.standin.refusal import Refused
+from bot.standin.story import claim
 
 if TYPE_CHECKING:
     from bot.standin.server import Standin
 
-_LONGEST = 5_000
+_LONGEST, _LONGEST_TITLE = 5_000, 120
+_SEEN_AT = {
+    "frontmatter_schema": "type:",
+    "confidence_miscalibration": "confidence:",
+    "date_errors": "created:",
+    "title_overclaims": "# ",
+    "title_too_few_words": "# ",
+    "title_not_proposition": "# ",
+    "scope_error": "# ",
+}
+"""How the line begins that a tag is put at; any other tag is about the last line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +79,38 @@ def act(github: Standin, number: int, asked: Mapping[str, Any]) -> Issue:
 def _done(github: Standin, thread: Issue, wish: Wish) -> Issue:
     if wish.act == "comment" and wish.text:
         github.comment(thread, wish.who, wish.text)
-    elif not isinstance(thread, PullRequest):
-        raise Mistake("That works on a pull request only.")
     elif wish.act == "open":
-        opening = Opening(title=wish.text or "Add a claim")
-        return github.open_pull_request(thread.repository, wish.who, opening)
-    else:
+        return _opened(github, thread.repository, wish)
+    elif isinstance(thread, PullRequest):
         _judged(github, thread, wish)
+    else:
+        raise Mistake("That works on a pull request only.")
     return thread
 
 
+def _opened(github: Standin, where: Repository, wish: Wish) -> PullRequest:
+    """A claim of its own, with a date that a reviewer may find fault with."""
+    title = (wish.text or "One more claim about markets").splitlines()[0][:_LONGEST_TITLE]
+    files = {
+        f"claims/{len(where.threads) + 1:03d}.md": claim(
+            title, github.now(), "One study says so.", wrong=True
+        )
+    }
+    return github.open_pull_request(where, wish.who, Opening(title=title, files=files))
+
+
 def _judged(github: Standin, pull: PullRequest, wish: Wish) -> None:
+    if wish.act in {"reject", "approve"} and wish.who == pull.user.login:
+        raise Mistake("Nobody reviews their own pull request: act as somebody else.")
     match wish.act:
         case "reject":
             _reject(github, pull, wish)
         case "approve":
             github.submit_review(pull, wish.who, "APPROVED", wish.text)
         case "push":
-            github.push(pull, {_page(pull): _revised(pull)}, message=wish.text or "Address the review")
+            github.push(
+                pull, {_page(pull): _revised(github, pull)}, message=wish.text or "Address the review"
+            )
         case "merge" if pull.state == "open":
             github.merge(pull, by=wish.who)
         case _:
@@ -92,14 +118,20 @@ def _judged(github: Standin, pull: PullRequest, wish: Wish) -> None:
 
 
 def _reject(github: Standin, pull: PullRequest, wish: Wish) -> None:
-    """Each tag at a line of its own, as far as the file has lines."""
+    """Each tag at the line that it is about."""
     path = _page(pull)
-    lines = len((pull.repository.objects.content(pull.head_sha, path) or b"").splitlines())
-    words = wish.text or "see the gate"
-    places = [Inline(path, f"[{tag}] {words}", line=at) for at, tag in enumerate(wish.tags[:lines], 1)]
-    rest = ", ".join(wish.tags[lines:])
-    body = f"<!-- ISSUES: {rest} -->" if rest else wish.text or "Not yet."
+    lines = _content(pull, path).splitlines()
+    places = [
+        Inline(path, f"[{tag}] {wish.text}".strip(), line=_line(lines, tag)) for tag in wish.tags if lines
+    ]
+    body = "" if places else wish.text or "Not yet."
     github.submit_review(pull, wish.who, "CHANGES_REQUESTED", body, places)
+
+
+def _line(lines: list[str], tag: str) -> int:
+    begins = _SEEN_AT.get(tag)
+    found = (at for at, line in enumerate(lines, 1) if begins and line.startswith(begins))
+    return next(found, len(lines))
 
 
 def _page(pull: PullRequest) -> str:
@@ -109,9 +141,16 @@ def _page(pull: PullRequest) -> str:
     return next(iter(sorted(path for path in head if head[path] != base.get(path))), "claims/first.md")
 
 
-def _revised(pull: PullRequest) -> str:
-    before = (pull.repository.objects.content(pull.head_sha, _page(pull)) or b"").decode("utf-8", "replace")
-    return f"{before.rstrip()}\n\nRevised after the review.\n"
+def _revised(github: Standin, pull: PullRequest) -> str:
+    """The page with a good date, and a sentence more."""
+    dated = re.sub(
+        r"^created: .*$", f"created: {github.now():%Y-%m-%d}", _content(pull, _page(pull)), flags=re.MULTILINE
+    )
+    return f"{dated.rstrip()}\n\nRevised after the review.\n"
+
+
+def _content(pull: PullRequest, path: str) -> str:
+    return (pull.repository.objects.content(pull.head_sha, path) or b"").decode("utf-8", "replace")
 
 
 def _text(asked: Mapping[str, Any], name: str) -> str:

@@ -6,6 +6,8 @@ import html
 import re
 from collections.abc import Iterator
 
+from bot.standin.page.chart import chart
+
 _TOKEN = re.compile(
     r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.+?)(?<!`)(?P=ticks)(?!`))"
     r"|\\(?P<literal>[!-/:-@\[-`{-~])"
@@ -99,11 +101,11 @@ def _ends_paragraph(line: str) -> bool:
 
 def _code(info: str, lines: list[str]) -> str:
     text = "\n".join(lines)
-    chart = _chart(text) if info == "mermaid" else ""
+    drawn = chart(text) if info == "mermaid" else ""
     if info == "suggestion":
         return f'<div class="suggestion">Suggested change<pre><code>{html.escape(text)}</code></pre></div>'
     return (
-        chart or f'<pre class="code" data-kind="{html.escape(info)}"><code>{html.escape(text)}</code></pre>'
+        drawn or f'<pre class="code" data-kind="{html.escape(info)}"><code>{html.escape(text)}</code></pre>'
     )
 
 
@@ -144,30 +146,3 @@ def _table(lines: list[str]) -> str:
 def _cells(line: str) -> list[str]:
     parts = re.split(r"(?<!\\)\|", line.strip().strip("|"))
     return [each.strip().replace("\\|", "|") for each in parts]
-
-
-def _chart(text: str) -> str:
-    """The one kind of chart that the bot draws: bars with a line over them."""
-    numbers = {
-        kind: [float(each) for each in found.split(",")]
-        for kind, found in re.findall(r"^\s*(bar|line) \[([^\]]*)\]", text, re.MULTILINE)
-    }
-    names = re.search(r"x-axis \[([^\]]*)\]", text)
-    if set(numbers) != {"bar", "line"} or not names:
-        return ""
-    top = max(*numbers["bar"], *numbers["line"], 1)
-    wide, high = 60, 160
-    bars = "".join(
-        f'<rect x="{at * wide + 14}" y="{high - each / top * high:.0f}" width="32" '
-        f'height="{each / top * high:.0f}"/>'
-        for at, each in enumerate(numbers["bar"])
-    )
-    line = " ".join(
-        f"{at * wide + 30},{high - each / top * high:.0f}" for at, each in enumerate(numbers["line"])
-    )
-    labels = "".join(
-        f'<text x="{at * wide + 30}" y="{high + 18}">{html.escape(each.strip())}</text>'
-        for at, each in enumerate(names[1].split(","))
-    )
-    size = f"0 -6 {len(numbers['bar']) * wide} {high + 30}"
-    return f'<svg class="chart" viewBox="{size}" role="img">{bars}<polyline points="{line}"/>{labels}</svg>'

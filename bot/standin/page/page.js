@@ -1,110 +1,172 @@
 "use strict";
 const part = (id) => document.getElementById(id);
-let shown = null;
+const all = (selector) => [...document.querySelectorAll(selector)];
+let threads = [];
+let shown = null; // the thread that is acted on
 let at = "";
+let follow = 0; // until then, what is new is brought into view
 
 const made = (tag, text, properties = {}) =>
   Object.assign(document.createElement(tag), { textContent: text, ...properties });
 
-function icon(each) {
+function icon(kind, state, label) {
   const space = "http://www.w3.org/2000/svg";
   const drawing = document.createElementNS(space, "svg");
   const use = document.createElementNS(space, "use");
-  const kind = each.state === "open" ? (each.kind === "issue" ? "issue" : "pull") : each.state;
   use.setAttribute("href", `#i-${kind}`);
-  drawing.setAttribute("class", `icon ${each.state}`);
+  drawing.setAttribute("class", `icon ${state}`);
   drawing.setAttribute("role", "img");
-  drawing.setAttribute("aria-label", each.state);
+  drawing.setAttribute("aria-label", label);
   drawing.append(use);
   return drawing;
 }
 
 function entry(each) {
-  const button = made("button", "", { className: each.number === shown ? "now" : "" });
-  button.dataset.number = each.number;
-  const comments = each.comments ? ` · comments: ${each.comments}` : "";
+  const link = made("a", "", { href: each.path, className: each === shown ? "now" : "" });
+  const kind = each.state === "open" ? (each.kind === "issue" ? "issue" : "pull") : each.state;
   const words = made("span", "");
-  words.append(
-    made("strong", each.title),
-    made("small", `#${each.number} opened ${each.opened} by ${each.author}${comments}`),
-  );
-  button.append(icon(each), words);
-  button.onclick = () => show(each.number);
-  return button;
+  const small = made("small", "");
+  small.append(made("span", `#${each.number} opened ${each.opened} by ${each.author}`));
+  if (each.comments) {
+    const count = made("span", "", { className: "count" });
+    count.append(icon("comment", "", "comments"), String(each.comments));
+    small.append(count);
+  }
+  words.append(made("strong", each.title), small);
+  link.append(icon(kind, each.state, each.state), words);
+  return link;
 }
 
+function offer(people, tags) {
+  part("who").replaceChildren(...people.map((login) => made("option", login)));
+  part("tags").replaceChildren(
+    ...tags.map((tag) => {
+      const label = made("label", "");
+      label.append(made("input", "", { type: "checkbox", value: tag, checked: tag === "scope_error" }), ` ${tag}`);
+      return label;
+    }),
+  );
+}
+
+function told({ way, what, status }) {
+  const line = made("li", "", { className: way.startsWith("bot") ? "out" : "in" });
+  line.append(made("small", way), made("code", what), made("span", status));
+  return line;
+}
+
+// What there is, and which of it is looked at; a file belongs to the thread that it was opened from.
 async function list() {
   const state = await (await fetch("/threads")).json();
   at = state.at;
-  if (shown === null) {
-    const open = state.threads.filter((each) => each.kind === "pull request" && each.state === "open");
-    shown = (open[0] || state.threads[0] || { number: null }).number;
-    part("who").replaceChildren(...state.people.map((login) => made("option", login)));
-    part("tags").replaceChildren(
-      ...state.tags.map((tag, index) => {
-        const label = made("label", "");
-        label.append(made("input", "", { type: "checkbox", value: tag, checked: index === 0 }), ` ${tag}`);
-        return label;
-      }),
-    );
-  }
+  threads = state.threads;
+  if (!part("who").length) offer(state.people, state.tags);
+  const first = threads.find((each) => each.kind === "pull request" && each.state === "open") || threads[0];
+  if (location.pathname === "/" && first) history.replaceState(null, "", first.path);
+  shown =
+    threads.find((each) => each.path === location.pathname) ||
+    threads.find((each) => each.number === shown?.number) ||
+    first;
   const kinds = [["issue", "Issues"], ["pull request", "Pull requests"]];
   part("threads").replaceChildren(
     ...kinds.flatMap(([kind, heading]) => [
       made("h2", heading),
-      ...state.threads.filter((each) => each.kind === kind).map(entry),
+      ...threads.filter((each) => each.kind === kind).map(entry),
     ]),
   );
-  part("traffic").replaceChildren(...state.traffic.map((line) => made("li", line)));
+  part("wire").replaceChildren(...state.wire.map(told));
+  const isOpen = shown?.kind === "pull request" && shown.state === "open";
+  all("[data-open]").forEach((button) => (button.disabled = !isOpen));
 }
 
-async function show(number) {
-  const same = shown === number;
-  shown = number;
+const entries = () => new Map(all("#thread [id]").map((each) => [each.id, each.querySelector(".body")?.innerHTML]));
+
+function folds() {
+  return all("#thread details").map((each) => {
+    const within = each.closest("[id]");
+    const number = [...(within?.querySelectorAll("details") || [])].indexOf(each);
+    return [`${within?.id} ${number}`, each];
+  });
+}
+
+async function show({ arrived = false, first = false } = {}) {
   // The list first: what happens while the thread is on its way is then still news to `watch`.
   await list();
+  const path = location.pathname;
   // The server has escaped all that people wrote; what it sends is its own HTML.
-  const text = await (await fetch(`/threads/${number}`)).text();
-  const unfolded = [...document.querySelectorAll("#thread details")].map((each) => same && each.open);
+  const text = await (await fetch(`/view${path}`)).text();
+  if (path !== location.pathname) return;
+  const before = entries();
+  const unfolded = new Set(folds().filter(([, each]) => each.open).map(([key]) => key));
   part("thread").innerHTML = text;
-  document.querySelectorAll("#thread details").forEach((each, index) => (each.open = unfolded[index] || false));
-  if (!same) {
-    part("thread").scrollTo(0, 0);
-    document.querySelector("nav .now")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }
+  const title = document.querySelector("#thread h1")?.textContent || "";
+  document.title = `${title} · acme/knowledge`;
+  part("title").textContent = `/ ${title}`;
+  if (arrived) return arrive(first);
+  folds().forEach(([key, each]) => (each.open = unfolded.has(key)));
+  const news = [...entries()].filter(([id, body]) => !before.has(id) || before.get(id) !== body);
+  bring(news.map(([id]) => part(id)));
+}
+
+function arrive(first) {
+  part("thread").scrollTo(0, 0);
+  scrollTo(0, 0);
+  document.querySelector("nav .now")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const place = location.hash ? part(decodeURIComponent(location.hash.slice(1))) : null;
+  // Where the columns are below each other, that would hide where one is.
+  const feedback = first && innerWidth > 1100 ? all("#thread .rejection").pop() : null;
+  (place || feedback)?.scrollIntoView({ block: "start" });
+  place?.classList.add("fresh");
+}
+
+function bring(news) {
+  news.forEach((each) => each.classList.add("fresh"));
+  const answers = news.filter((each) => each.matches(".bot") && !each.querySelector(".minimised"));
+  const newest = answers.pop() || news.pop();
+  if (newest && performance.now() < follow) newest.scrollIntoView({ block: "start", behavior: "smooth" });
+}
+
+function go(path) {
+  history.pushState(null, "", path);
+  return show({ arrived: true });
 }
 
 async function act(button) {
-  const tags = [...document.querySelectorAll("#tags input:checked")].map((each) => each.value);
   const asked = {
     act: button.dataset.act,
     who: part("who").value,
     text: button.dataset.text || part("text").value,
-    tags,
+    tags: all("#tags input:checked").map((each) => each.value),
   };
-  const answer = await fetch(`/threads/${shown}`, {
+  const answer = await fetch(`/threads/${shown.number}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(asked),
   });
-  part("said").textContent = answer.ok ? "Done. The bot answers here." : await answer.text();
-  if (answer.ok) {
-    part("text").value = "";
-    await show((await answer.json()).number);
-  }
+  part("said").textContent = answer.ok ? "Done. What the bot makes of it appears in the thread." : await answer.text();
+  if (!answer.ok) return;
+  part("text").value = "";
+  follow = performance.now() + 10_000;
+  const { path } = await answer.json();
+  await (path === location.pathname ? show() : go(path));
+}
+
+function ended() {
+  part("said").textContent = "The demo has ended.";
 }
 
 async function watch() {
   for (;;) {
-    try {
-      const next = (await (await fetch(`/changes?since=${encodeURIComponent(at)}`)).json()).at;
-      if (next !== at) await show(shown);
-    } catch {
-      part("said").textContent = "The demo has ended.";
-      return;
-    }
+    const next = (await (await fetch(`/changes?since=${encodeURIComponent(at)}`)).json()).at;
+    if (next !== at) await show();
   }
 }
 
-document.querySelectorAll("aside button").forEach((button) => (button.onclick = () => act(button)));
-list().then(() => show(shown)).then(watch);
+all("aside button").forEach((button) => (button.onclick = () => act(button).catch(ended)));
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='/']");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  go(link.getAttribute("href")).catch(ended);
+});
+addEventListener("popstate", () => show({ arrived: true }).catch(ended));
+show({ arrived: true, first: location.pathname === "/" }).then(watch).catch(ended);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -11,14 +12,20 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from bot.standin.page.acting import Mistake, act
-from bot.standin.page.threads import listing, thread
+from bot.standin.page.files import shown
+from bot.standin.page.threads import address, listing, thread
+from bot.standin.page.wire import Wire
 
 if TYPE_CHECKING:
-    from bot.standin.model import Issue
+    from bot.standin.model import Repository
     from bot.standin.server import Standin
 
 _HERE = Path(__file__).parent
 _PATIENCE = 20.0
+_LINK = re.compile(
+    r'href="https://(?:redirect\.)?github\.com(?P<to>/(?P<name>[^/"]+/[^/"]+)/[^"]*)"'
+    r' target="_blank" rel="noreferrer noopener"'
+)
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -34,6 +41,7 @@ class Site:
         self._github = github
         self._people = tuple(people)
         self._tags = tuple(tags)
+        self._wire = Wire(github)
 
     @asynccontextmanager
     async def serving(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
@@ -53,9 +61,10 @@ class Site:
                 web.get("/", self._page),
                 web.get("/page.{kind:css|js}", self._part),
                 web.get("/threads", self._threads),
-                web.get("/threads/{number:\\d+}", self._thread),
+                web.get("/view/{owner}/{name}/{rest:.+}", self._view),
                 web.get("/changes", self._changes),
                 web.post("/threads/{number:\\d+}", self._act),
+                web.get("/{owner}/{name}/{rest:.+}", self._page),
             ]
         )
         return app
@@ -74,16 +83,29 @@ class Site:
             "threads": listing(self._github),
             "people": self._people,
             "tags": self._tags,
-            "traffic": self._traffic(),
+            "wire": self._wire.told(),
         }
         return _answer(json.dumps(content), "application/json")
 
-    async def _thread(self, request: web.Request) -> web.Response:
-        wanted = int(request.match_info["number"])
-        found = next((each for each in self._all() if each.number == wanted), None)
+    async def _view(self, request: web.Request) -> web.Response:
+        """What GitHub shows at this path, without the frame around it."""
+        asked = request.match_info
+        where = self._github.find_repository(f"{asked['owner']}/{asked['name']}")
+        found = self._found(where, asked["rest"]) if where else None
         if found is None:
-            return _answer("There is no such thread.", "text/plain", 404)
-        return _answer(thread(self._github, found), "text/html")
+            return _answer("<header><h1>There is no such page in this demo.</h1></header>", "text/html", 404)
+        return _answer(_LINK.sub(self._here, found), "text/html")
+
+    def _found(self, where: Repository, rest: str) -> str | None:
+        kind, _, number = rest.partition("/")
+        if kind not in {"pull", "issues"}:
+            return shown(where, rest)
+        found = where.threads.get(int(number)) if number.isdecimal() else None
+        return thread(self._github, found) if found else None
+
+    def _here(self, link: re.Match[str]) -> str:
+        """A link into a repository of this GitHub stays on this machine."""
+        return f'href="{link["to"]}"' if self._github.find_repository(link["name"]) else link[0]
 
     async def _changes(self, request: web.Request) -> web.Response:
         """Answers when something has happened since, or after a while."""
@@ -97,28 +119,14 @@ class Site:
         if request.content_type != "application/json":
             return _answer("Only from the page itself.", "text/plain", 415)
         try:
-            shown = act(self._github, int(request.match_info["number"]), await request.json())
+            acted = act(self._github, int(request.match_info["number"]), await request.json())
         except (Mistake, ValueError, AttributeError) as mistake:
             return _answer(str(mistake), "text/plain", 422)
-        return _answer(json.dumps({"number": shown.number}), "application/json")
-
-    def _all(self) -> list[Issue]:
-        return [each for where in self._github.repositories.values() for each in where.threads.values()]
+        return _answer(json.dumps({"path": address(acted)}), "application/json")
 
     def _at(self) -> str:
         answered = sum(each.status_code is not None for each in self._github.deliveries.all[-50:])
         return f"{len(self._github.requests)}.{len(self._github.deliveries)}.{answered}"
-
-    def _traffic(self) -> list[str]:
-        """The last webhooks and requests, in words."""
-        sent = [
-            f"GitHub → bot: {each.event} {each.action or ''} · {each.status_code or 'on its way'}"
-            for each in self._github.deliveries.all[-6:]
-        ]
-        asked = [
-            f"bot → GitHub: {each.method} {each.path} · {each.status}" for each in self._github.requests[-8:]
-        ]
-        return [*reversed(asked), *reversed(sent)]
 
 
 def _answer(text: str, kind: str, status: int = 200) -> web.Response:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot.standin.git import Commit
 from bot.standin.model import Account, Issue, IssueComment, PullRequest, Review, ReviewComment
+from bot.standin.page.files import lines as coloured
 from bot.standin.page.markdown import rendered
 from bot.standin.page.people import ago, avatar, icon, name
 
@@ -22,6 +23,7 @@ _STATES = {
     "COMMENTED": ("reviewed", "plain", "eye"),
     "DISMISSED": ("had a review that was dismissed", "plain", "eye"),
 }
+_FEEDBACK = "<!-- REJECTION: "
 _HUNK = 4
 """Lines of the diff above an inline comment."""
 _LAST = 1 << 62
@@ -37,6 +39,7 @@ def listing(github: Standin) -> list[dict[str, object]]:
     return [
         {
             "number": each.number,
+            "path": address(each),
             "title": each.title,
             "author": each.user.login.removesuffix("[bot]"),
             "state": _state(each),
@@ -46,6 +49,12 @@ def listing(github: Standin) -> list[dict[str, object]]:
         }
         for each in ordered
     ]
+
+
+def address(shown: Issue) -> str:
+    """The thread's path, as on GitHub."""
+    kind = "pull" if isinstance(shown, PullRequest) else "issues"
+    return f"/{shown.repository.full_name}/{kind}/{shown.number}"
 
 
 def thread(github: Standin, shown: Issue) -> str:
@@ -91,16 +100,18 @@ def _entries(github: Standin, shown: Issue) -> Iterator[tuple[tuple[datetime, in
             word = _state(shown)
             by = name(shown.merged_by or shown.closed_by or shown.user)
             text = f"{by} {word} this {_when(shown.closed_at, github)}"
-            yield (shown.closed_at, _LAST), _event(word, word, text)
+            yield (shown.closed_at, _LAST), _event(word, word, text, word)
 
 
 def _push(shown: PullRequest, commit: Commit) -> str:
-    text = f"{html.escape(commit.message)}<code>{commit.sha[:7]}</code>"
-    return _event("commit", "push", f"{avatar(shown.user, small=True)} {text}")
+    where = f"/{shown.repository.full_name}/commit/{commit.sha}"
+    text = f'{html.escape(commit.message)}<a href="{where}"><code>{commit.sha[:7]}</code></a>'
+    return _event("commit", "push", f"{avatar(shown.user, small=True)} {text}", f"commit-{commit.sha}")
 
 
-def _event(mark: str, kind: str, text: str) -> str:
-    return f'<div class="event {kind}"><span class="mark">{icon(mark)}</span><div>{text}</div></div>'
+def _event(mark: str, kind: str, text: str, anchor: str) -> str:
+    shown = f'<span class="mark">{icon(mark)}</span><div>{text}</div>'
+    return f'<div class="event {kind}" id="{anchor}">{shown}</div>'
 
 
 def _comment(github: Standin, comment: IssueComment) -> str:
@@ -115,37 +126,36 @@ def _comment(github: Standin, comment: IssueComment) -> str:
         summary = f"<summary>This comment was marked as {comment.minimized}.</summary>"
         body = f"<details class=minimised>{summary}{body}</details>"
     did = f"commented {_when(comment.created_at, github)}{edited}"
-    return _bubble(comment.issue, comment.user, did, body, "bot" if comment.via_app else "")
+    kind = "bot rejection" if comment.body.startswith(_FEEDBACK) else "bot" if comment.via_app else ""
+    return _bubble(comment.issue, comment.user, did, body, f'class="{kind}" id="issuecomment-{comment.id}"')
 
 
 def _review(github: Standin, review: Review) -> str:
     """The event, the words in a box of their own, and each comment below the lines that it is about."""
     words, kind, mark = _STATES.get(review.state, _STATES["COMMENTED"])
     at = review.submitted_at or review.pull.created_at
-    event = _event(mark, f"review {kind}", f"{name(review.user)} {words} {_when(at, github)}")
+    told = f"{name(review.user)} {words} {_when(at, github)}"
+    event = _event(mark, f"review {kind}", told, f"pullrequestreview-{review.id}")
     body = rendered(review.body) if review.body else ""
-    box = _bubble(review.pull, review.user, "left a comment", body, "review") if body else ""
+    box = _bubble(review.pull, review.user, "left a comment", body, 'class="review"') if body else ""
     return f"{event}{box}{''.join(_inline(github, each) for each in review.comments)}"
 
 
 def _inline(github: Standin, comment: ReviewComment) -> str:
-    lines = comment.diff_hunk.splitlines()[-_HUNK:] if comment.line else []
-    kinds = {"+": "added", "-": "removed", "@": "range"}
-    hunk = "".join(
-        f'<span class="{kinds.get(line[:1], "same")}">{html.escape(line)}</span>' for line in lines
-    )
+    hunk = coloured(comment.diff_hunk.splitlines()[-_HUNK:] if comment.line else [])
     place = html.escape(comment.path) + (f":{comment.line}" if comment.line else "")
     said = f"{avatar(comment.user, small=True)} {name(comment.user)} {_when(comment.created_at, github)}"
     return (
-        f'<div class="inline"><p class="path">{place}</p>{f"<pre>{hunk}</pre>" if hunk else ""}'
+        f'<div class="inline" id="discussion_r{comment.id}">'
+        f'<p class="path">{place}</p>{f"<pre>{hunk}</pre>" if hunk else ""}'
         f'<p class="by">{said}</p><div class="body">{rendered(comment.body)}</div></div>'
     )
 
 
-def _bubble(where: Issue, who: Account, did: str, body: str, kind: str = "") -> str:
+def _bubble(where: Issue, who: Account, did: str, body: str, marks: str = "") -> str:
     author = '<span class="label">Author</span>' if who is where.user and where.user.type == "User" else ""
     return (
-        f'<article class="{kind}">{avatar(who)}<h2><span>{name(who)} {did}</span>{author}</h2>'
+        f"<article {marks}>{avatar(who)}<h2><span>{name(who)} {did}</span>{author}</h2>"
         f'<div class="body">{body}</div></article>'
     )
 
