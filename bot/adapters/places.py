@@ -33,11 +33,6 @@ def definitions(path: str, text: str) -> tuple[Definition, ...] | None:
     ]
 
 
-def languages() -> tuple[str, ...]:
-    """The extensions of files whose names can be found here."""
-    return tuple(sorted(suffix for suffix, language in LANGUAGES.items() if _tools(language)))
-
-
 @dataclass(frozen=True, slots=True)
 class _Tools:
     parser: Any

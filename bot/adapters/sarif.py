@@ -45,10 +45,6 @@ class SarifResult:
     line: int | None = None
     end_line: int | None = None
     column: int | None = None
-    end_column: int | None = None
-    about: str = ""
-    """What the rule is about, in the tool's words."""
-    help_uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +134,6 @@ def _read(result: dict[str, Any], tool: str, rules: Rules, roots: Roots) -> Sari
         line=line,
         end_line=(number(region.get("endLine")) or line) if line else None,
         column=number(region.get("startColumn")) if line else None,
-        end_column=number(region.get("endColumn")) if line else None,
-        about=about,
-        help_uri=text(rule.get("helpUri")),
     )
 
 

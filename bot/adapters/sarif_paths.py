@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection
 from typing import Any
 from urllib.parse import unquote
 
@@ -65,11 +64,6 @@ class Roots:
             if path.startswith(root):
                 return path.removeprefix(root)
         return _RUNNER.sub("", path, count=1) if _RUNNER.match(path) else path
-
-
-def repository_path(path: str, files: Collection[str]) -> str | None:
-    """The file that a path from some machine means: the longest of these files that it ends with."""
-    return max((file for file in files if f"/{path}".endswith(f"/{file}")), key=len, default=None)
 
 
 def _absolute(uri: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.iterations import Iteration
-from bot.domain.line_map import LineMap, between, through
+from bot.domain.line_map import LineMap
 from bot.domain.model import Item, Place, Stance, Validator, Verdict
 from bot.domain.quality import Finding, clarity
 from bot.domain.tracked import Tracking
@@ -45,19 +45,6 @@ class Answer:
     def followed(self) -> bool:
         """Whether any sign shows it."""
         return bool(self.changed) or self.resolved or self.gone
-
-
-def carried_between(old_text: str, new_text: str | None) -> Carried:
-    """Return what two texts of a file show, also where a rebase lies between; None: the file is gone."""
-    if new_text is None:
-        return Carried(changed=True, lines=LineMap(()))
-    lines = between(old_text, new_text)
-    return Carried(changed=old_text != new_text, lines=lines)
-
-
-def carried_through(patch: str) -> Carried:
-    """Return what a unified diff from head to head shows; only where one grew from the other."""
-    return Carried(changed=True, lines=through(patch))
 
 
 def touched(place: Place | None, files: Mapping[str, Carried]) -> bool | None:

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from bot.domain.diff import hunks
-
 _THOROUGH = 200_000
 """Pairs of equal lines up to which every one is tried; a file made to have more would cost minutes."""
 
@@ -49,22 +47,6 @@ class LineMap:
             if run.old <= first and (run.length is None or last < run.old + run.length)
         )
         return next(covering, None)
-
-
-def through(patch: str) -> LineMap:
-    """Return what a unified diff of one file does to the lines of its old side."""
-    runs: list[Run] = []
-    old = new = 1
-    for hunk in hunks(patch):
-        _keep(runs, Run(old, new, hunk.old - old))
-        old, new = hunk.old, hunk.new
-        for sign in (line[:1] for line in hunk.lines):
-            if sign not in {"+", "-"}:
-                _keep(runs, Run(old, new, 1))
-            old += sign != "+"
-            new += sign != "-"
-    _keep(runs, Run(old, new, None))
-    return LineMap(tuple(runs))
 
 
 def between(old_text: str, new_text: str) -> LineMap:

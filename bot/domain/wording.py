@@ -95,9 +95,6 @@ ASSUMPTIONS = (
 )
 """Forbidden as a claim (document 002, forbidden_claim_patterns), with what prevents it."""
 
-GIT_STATE_MITIGATION = "Run git status/diff/log"
-"""The one high-risk assumption of document 002 that has no phrase of its own."""
-
 
 def phrases(text: str, *kinds: Wording) -> tuple[Phrase, ...]:
     """The forbidden phrases in the writer's own words, by place; where two overlap, the first."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-FILE, EXECUTABLE, SYMLINK, SUBMODULE, TREE = "100644", "100755", "120000", "160000", "040000"
+FILE, SYMLINK, SUBMODULE, TREE = "100644", "120000", "160000", "040000"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ FILES = {
     "link.md": Symlink("README.md"),
     "lib": Submodule("1" * 40),
 }
-READS = ("trees", "blobs", "contents", "check-runs", "annotations", "compare")
 
 
 @pytest.fixture

@@ -52,11 +52,6 @@ class Claim:
     qualified: bool = False
     """It says more than one observation can show: how often, only there, in which case."""
 
-    @property
-    def is_named_only(self) -> bool:
-        """Whether the text just mentions a place."""
-        return self.form in {Form.NAMED, Form.PLACE}
-
 
 def requirement(kind: ClaimType, rules: Grounding) -> Requirement:
     """What the repository asks of claims of this type; a type that no list names needs nothing."""

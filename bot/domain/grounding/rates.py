@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.domain.grounding.grounded import Grounded
@@ -89,14 +89,6 @@ def total(parts: Iterable[GroundingRates]) -> GroundingRates:
         unverifiable=sum(part.unverifiable for part in known),
         looked_up=sum(part.looked_up for part in known),
     )
-
-
-def rates_by_validator(log: Iterable[Grounded]) -> Mapping[str, GroundingRates]:
-    """The rates of each validator, by the key of the validator."""
-    by_validator: dict[str, list[Grounded]] = {}
-    for entry in log:
-        by_validator.setdefault(entry.validator, []).append(entry)
-    return {validator: rates(entries) for validator, entries in sorted(by_validator.items())}
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -14,8 +14,6 @@ from bot.standin.shapes.pulls import pull_changes, simple_pull
 from bot.standin.shapes.pulls import review as written_review
 from bot.standin.shapes.pulls import review_comment as written_comment
 
-STATES = ("APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING")
-
 
 @dataclass(frozen=True, slots=True)
 class Inline:

@@ -7,9 +7,7 @@ from bot.domain.grounding.claim import Claim, Form
 from bot.domain.grounding.claims import find
 from bot.domain.grounding.observations import Observations, Tree
 from bot.domain.grounding.plan import Kind, Read, next_read
-from tests.domain.grounding.small_repository import CHECKS, HEAD, entries, seen
-
-LISTED = Observations(HEAD, Tree(entries()))
+from tests.domain.grounding.small_repository import CHECKS, HEAD, seen
 
 
 def place(path: str, line: int) -> Claim:

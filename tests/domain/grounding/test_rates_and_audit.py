@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bot.domain.grounding.audit import audit, audit_report, log_entries
 from bot.domain.grounding.grounded import Grounded
-from bot.domain.grounding.rates import first_seen, rates, rates_by_validator, total
+from bot.domain.grounding.rates import first_seen, rates, total
 from tests.builders import at
 
 HEAD = "a" * 40
@@ -51,12 +51,6 @@ def test_a_week_in_which_the_four_rates_differ():
 
 def test_nobody_has_a_rate_of_nothing():
     assert (rates([]).grounding_rate, rates([]).false_claim_rate) == (None, None)
-
-
-def test_each_validator_has_its_own_rates():
-    other = [entry("contradicted", validator="app:9")]
-    by = rates_by_validator([*WEEK, *other])
-    assert (by["user:1"].claims, by["app:9"].false_claim_rate) == (20, 1.0)
 
 
 # row 134
@@ -109,4 +103,4 @@ def test_a_claim_that_was_looked_up_only_later_counts_then():
 
 def test_rates_of_several_are_those_of_all_their_claims():
     other = [entry("contradicted", validator="app:9")]
-    assert total(rates_by_validator([*WEEK, *other]).values()) == rates([*WEEK, *other])
+    assert total([rates(WEEK), rates(other)]) == rates([*WEEK, *other])

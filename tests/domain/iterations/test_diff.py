@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.diff import Diff, FileDiff, added_lines
-from bot.domain.line_map import between, lines_of, through
+from bot.domain.diff import Diff, FileDiff, Hunk, added_lines, hunks
+from bot.domain.line_map import between, lines_of
 
 OLD = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"
 PATCH = """\
@@ -24,8 +24,8 @@ PATCH = """\
 NEW = "one\n2\n2b\nthree\nfour\nfive\nsix\nseven\n"
 
 
-@pytest.mark.parametrize("lines", [through(PATCH), between(OLD, NEW)])
-def test_lines_are_carried_through_a_change(lines):
+def test_lines_are_carried_through_a_change():
+    lines = between(OLD, NEW)
     assert [lines.now(line) for line in range(1, 9)] == [1, None, 4, 5, 6, 7, 8, None]
 
 
@@ -41,9 +41,8 @@ def test_lines_are_carried_through_a_change(lines):
         (3, 2, None),
     ],
 )
-@pytest.mark.parametrize("lines", [through(PATCH), between(OLD, NEW)])
-def test_whether_lines_changed(lines, first, last, expected):
-    assert lines.changed(first, last) is expected
+def test_whether_lines_changed(first, last, expected):
+    assert between(OLD, NEW).changed(first, last) is expected
 
 
 def test_a_line_put_between_changes_the_range_around_it_but_not_its_neighbours():
@@ -55,20 +54,28 @@ def test_a_line_that_never_was_is_not_said_to_have_changed():
     assert between("one\n", "one\n").changed(2, 2) is None
 
 
-def test_lines_after_the_last_hunk_move_with_it():
-    assert through("@@ -2,0 +3,2 @@\n+a\n+b").now(2) == 2
-    assert through("@@ -2,0 +3,2 @@\n+a\n+b").now(40) == 42
-    assert through("@@ -3,2 +2,0 @@\n-a\n-b").now(40) == 38
+def test_a_patch_has_its_hunks_with_where_they_begin():
+    first = (" one", "-two", "+2", "+2b", " three", " four", " five")
+    assert tuple(hunks(PATCH)) == (Hunk(1, 1, first), Hunk(7, 8, (" seven", "-eight")))
 
 
-def test_a_new_file_and_a_deleted_one():
-    assert through("@@ -0,0 +1,2 @@\n+a\n+b").runs[0].old == 1
-    assert through("@@ -1,2 +0,0 @@\n-a\n-b").changed(1, 1) is True
+@pytest.mark.parametrize(
+    ("patch", "old", "new"),
+    [
+        ("@@ -2,0 +3,2 @@\n+a\n+b", 3, 3),  # the header names the line that it stands below
+        ("@@ -3,2 +2,0 @@\n-a\n-b", 3, 3),
+        ("@@ -0,0 +1,2 @@\n+a\n+b", 1, 1),  # a new file
+        ("@@ -1,2 +0,0 @@\n-a\n-b", 1, 1),  # a deleted one
+    ],
+)
+def test_a_hunk_with_one_side_alone_begins_at_its_first_line(patch, old, new):
+    (hunk,) = hunks(patch)
+    assert (hunk.old, hunk.new) == (old, new)
 
 
 def test_a_line_that_looks_like_a_header_is_only_a_line():
-    patch = "@@ -1,2 +1,2 @@\n-@@ -9 +9 @@\n+@@ -8 +8 @@\n two"
-    assert [through(patch).now(line) for line in (1, 2, 3)] == [None, 2, 3]
+    (hunk,) = hunks("@@ -1,2 +1,2 @@\n-@@ -9 +9 @@\n+@@ -8 +8 @@\n two")
+    assert hunk.lines == ("-@@ -9 +9 @@", "+@@ -8 +8 @@", " two")
 
 
 def test_other_line_ends_are_no_change():
