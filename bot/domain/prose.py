@@ -11,7 +11,7 @@ from bot.domain.prose_blocks import read_blocks
 from bot.domain.prose_inline import read_inline
 from bot.domain.prose_kinds import Fence, Kind, Piece
 
-__all__ = ["Comment", "Fence", "Kind", "Span", "comments", "fences", "mask", "spans"]
+__all__ = ["Comment", "Fence", "Kind", "Piece", "Span", "comments", "cover", "fences", "mask", "spans"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,17 @@ class Comment:
 
 def spans(body: str) -> tuple[Span, ...]:
     """Cover the whole body in order, without gap or overlap; nothing for an empty body."""
-    if not body:
-        return ()
-    if not _may_be_marked_up(body):
-        return (Span(Kind.TEXT, 0, len(body), 1),)
     starts = _line_starts(body)
-    return tuple(
-        Span(kind, start, end, bisect_right(starts, start))
-        for kind, start, end in _covered(_pieces(body), len(body))
-    )
+    return tuple(Span(kind, start, end, bisect_right(starts, start)) for kind, start, end in cover(body))
+
+
+def cover(body: str) -> list[Piece]:
+    """Cover the whole body as `spans` does, without the lines, which take longer to find than the rest."""
+    if not body:
+        return []
+    if not _may_be_marked_up(body):
+        return [(Kind.TEXT, 0, len(body))]
+    return _covered(_pieces(body), len(body))
 
 
 def mask(body: str, *hidden: Kind) -> str:
@@ -80,6 +82,9 @@ def comments(body: str) -> tuple[Comment, ...]:
 _SIGNS = ("`", "<", ">", "[", "~", "\t", "://", "    ", "www.", "WWW.", "Www.")
 _VISIBLE = re.compile(r"[^\r\n]")
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\n|\r)?")
+# Lines that begin with a letter, and empty ones: no block begins there, only paragraphs need be told apart.
+_PLAIN = re.compile(r"(?:[A-Za-z@][^\r\n]*+\n?+|\n)*+")
+_PARAGRAPH = re.compile(r"[^\n]++(?:\n[^\n]++)*+")
 
 
 def _may_be_marked_up(body: str) -> bool:
@@ -87,6 +92,8 @@ def _may_be_marked_up(body: str) -> bool:
 
 
 def _pieces(body: str) -> list[Piece]:
+    if _PLAIN.fullmatch(body):
+        return [piece for text in _PARAGRAPH.finditer(body) for piece in read_inline(body, *text.span(), ())]
     blocks = read_blocks(body)
     found = blocks.pieces
     for start, end in blocks.paragraphs:

@@ -21,6 +21,8 @@ class Kind(Enum):
     HTML = "html"
     TASK = "task"
 
+    __hash__ = object.__hash__  # that of an enum is written in Python, and asked for with every piece
+
 
 Piece: TypeAlias = tuple[Kind, int, int]
 

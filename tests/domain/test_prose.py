@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.domain.prose import Comment, Fence, Kind, Span, comments, fences, mask, spans
+from bot.domain.prose import Comment, Fence, Kind, Span, comments, cover, fences, mask, spans
 
 
 def kinds(body: str) -> list[tuple[str, str]]:
@@ -225,6 +225,34 @@ def test_masking_everything_leaves_only_line_breaks(body):
     hidden = mask(body, *(kind for kind in Kind if kind is not Kind.TEXT))
     assert len(hidden) == len(body)
     assert [c for c in hidden if c in "\r\n"] == [c for c in body if c in "\r\n"]
+
+
+INLINE = [
+    "a",
+    "@b ",
+    "\n",
+    "\n\n",
+    "`",
+    "``",
+    "[a](b)",
+    "<b>",
+    "<!--",
+    "-->",
+    "https://x.y ",
+    "www.a.b",
+    " ",
+    "\\",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(INLINE), max_size=20).map("".join))
+def test_paragraphs_are_read_alike_whatever_lines_stand_before_them(body):
+    """A first line of one blank changes nothing, but keeps the shorter way from being taken."""
+    after = [(kind, start - 2, end - 2) for kind, start, end in cover(f" \n{body}")]
+    assert [piece for piece in after if piece[0] is not Kind.TEXT] == [
+        piece for piece in cover(body) if piece[0] is not Kind.TEXT
+    ]
 
 
 HOSTILE = [

@@ -33,13 +33,16 @@ class Detection:
     """Whether the confidence reaches the repository's threshold."""
 
 
+_NOTHING = Detection(None)
+
+
 def detect(text: str, rules: DetectionRules, formal_state: str | None = None) -> Detection:
     """Say which type of feedback the text is; a review's formal state outranks its prose."""
     evidence = gather(text, rules)
     own = _own_type(text, rules.own_cues)
     found = _formal(formal_state, own or _judged(evidence, rules))
     if found is None:
-        return Detection(None)
+        return _NOTHING
     sure = SURE if _is_formal(formal_state) else confidence(found, evidence, text, is_own=own is found)
     return Detection(
         found,
@@ -70,7 +73,9 @@ def _a_check_failed(evidence: Evidence) -> bool:
 
 def _formal(state: str | None, prose: FeedbackType | None) -> FeedbackType | None:
     """Let the review's state decide whether it is a failure, and the prose, where it agrees, which one."""
-    match (state or "").lower():
+    if state is None:
+        return prose
+    match state.lower():
         case "changes_requested":
             failures = (FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAILURE)
             return prose if prose in failures else FeedbackType.USER_REJECTION
@@ -81,7 +86,7 @@ def _formal(state: str | None, prose: FeedbackType | None) -> FeedbackType | Non
 
 
 def _is_formal(state: str | None) -> bool:
-    return (state or "").lower() in ("changes_requested", "approved")
+    return state is not None and state.lower() in ("changes_requested", "approved")
 
 
 def _own_type(text: str, cues: tuple[OwnCue, ...]) -> FeedbackType | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from typing import NamedTuple
 from bot.domain.detection.lexicon import Found
 from bot.domain.detection.rules import DetectionRules, Says, Structure
 from bot.domain.detection.words import Sentence, sentences
-from bot.domain.prose import Kind, Span, spans
+from bot.domain.prose import Kind, Piece, cover
 
 FAILURES = (Says.RUNTIME_ERROR, Says.VERIFICATION_FAILURE)
 TYPES = (*FAILURES, Says.USER_REJECTION, Says.PARTIAL_SUCCESS)
@@ -55,17 +56,19 @@ class Evidence:
 def gather(text: str, rules: DetectionRules) -> Evidence:
     """Find every cue and every structure of the rules in the text."""
     text = _readable_part(text)
-    parts = spans(text)
+    parts = cover(text)
     said = sentences(text, parts)
     matches: list[Match] = []
     unrelated = False
-    says = rules.says
+    says, find = rules.says, rules.lexicon.find
     for sentence in dict.fromkeys(said):  # who repeats a sentence says no more
-        found = rules.lexicon.find(sentence.words)
+        found = find(sentence.words)
         if not found:
             continue
-        unrelated = unrelated or any(says[one.cue] is Says.UNRELATED for one in found)
-        matches += _in_context(sentence, found, rules)
+        spoken = {says[cue] for cue, _, _ in found}
+        unrelated = unrelated or Says.UNRELATED in spoken
+        if not spoken <= _ONLY_CONTEXT:
+            matches += _in_context(sentence, found, spoken, rules)
     excused = unrelated and not any(match.points and match.says in FAILURES for match in matches)
     return Evidence(said, tuple(matches), () if excused else _pasted(text, parts, rules), unrelated)
 
@@ -79,37 +82,39 @@ def _readable_part(text: str) -> str:
     return text[: next((mark.start() for mark in marks), len(text))]
 
 
-def _in_context(sentence: Sentence, found: list[Found], rules: DetectionRules) -> list[Match]:
-    cues, said = rules.cues, {rules.says[one.cue] for one in found}
-    if said <= _ONLY_CONTEXT:
-        return []
-    harmless = [one for one in found if rules.says[one.cue] is Says.HARMLESS]
-    covers = _covers(len(sentence.words), harmless)
+def _in_context(
+    sentence: Sentence, found: list[Found], said: set[Says], rules: DetectionRules
+) -> list[Match]:
+    cues = rules.cues
+    covers = _covers(sentence, found, rules) if Says.HARMLESS in said else ()
     settled = Says.SETTLED in said
     unrelated = Says.UNRELATED in said
-    asks = _is_question(sentence, rules)
+    asks = sentence.asks and _is_question(sentence, rules)
     remainder = _remainder(sentence, found, rules) if Says.USER_REJECTION in said else 0
     matches = []
     for one in found:
         cue = cues[one.cue]
-        if cue.says in _ONLY_CONTEXT:
+        says = cue.says
+        if says in _ONLY_CONTEXT:
             continue
         points = 2 if cue.strong else 1
         note = ""
-        if cue.says in TYPES:
-            note = _taken_away(one, cue.says, sentence, rules, covers)
-            if not note and cue.says in FAILURES:
+        if says in _OF_TYPE:
+            note = _taken_away(one, says, sentence, rules, covers)
+            if not note and says in FAILURES:
                 note = "unrelated" if unrelated else "settled" if settled else "question" if asks else ""
-            if not note and cue.says is Says.USER_REJECTION and one.start >= remainder:
+            if not note and says is Says.USER_REJECTION and one.start >= remainder:
                 note = "remainder"
             points = 0 if note else points
-            if not note and asks and cue.says is Says.USER_REJECTION:
+            if not note and asks and says is Says.USER_REJECTION:
                 note, points = "question", 1
-        matches.append(Match(cue.name, cue.says, points, note, sentence, one.start, one.end))
+        matches.append(Match(cue.name, says, points, note, sentence, one.start, one.end))
     return matches
 
 
-def _taken_away(one: Found, says: Says, sentence: Sentence, rules: DetectionRules, covers: list[int]) -> str:
+def _taken_away(
+    one: Found, says: Says, sentence: Sentence, rules: DetectionRules, covers: Sequence[int]
+) -> str:
     """Say why a match does not count, or nothing."""
     if covers and covers[one.start] >= one.end:
         return "harmless"
@@ -132,13 +137,12 @@ def _said_before(one: Found, says: Says, sentence: Sentence, rules: DetectionRul
     return ""
 
 
-def _covers(length: int, harmless: list[Found]) -> list[int]:
+def _covers(sentence: Sentence, found: list[Found], rules: DetectionRules) -> list[int]:
     """For each word, up to where a harmless phrase reaches that began there or before."""
-    if not harmless:
-        return []
-    reach = [0] * (length + 1)
-    for one in harmless:
-        reach[one.start] = max(reach[one.start], one.end)
+    reach = [0] * (len(sentence.words) + 1)
+    for cue, start, end in found:
+        if rules.says[cue] is Says.HARMLESS and end > reach[start]:
+            reach[start] = end
     return list(accumulate(reach, max))
 
 
@@ -167,6 +171,7 @@ _MARKS = ("`", "](", "[", "<", ">", "~", "\t", "    ", "://", "www.")
 # A run is one mark: what is pasted is indented and quoted, and what is said of it stands behind.
 _MARK = re.compile(r"`+|\]\(|\[|<|>+|~+|\t+| {4,}|://|www\.")
 _PER_MARK, _FEWEST_MARKS = 12, 64
+_OF_TYPE = frozenset(TYPES)
 _ONLY_CONTEXT = frozenset((Says.HARMLESS, Says.SETTLED, Says.UNRELATED, Says.NEUTRAL))
 _CLAUSE_ENDS = frozenset((",", "but"))
 _EXCEPTIONS = frozenset(("except", "modulo", "apart", "aside", "besides", "barring"))
@@ -180,13 +185,11 @@ _OPENERS = frozenset(
 
 def _is_question(sentence: Sentence, rules: DetectionRules) -> bool:
     """Say whether something is asked; "can you fix it?" is a request and no question."""
-    if not sentence.asks:
-        return False
     first, second, *_ = (*(word for word in sentence.words if word not in _OPENERS), "", "")
     return first in rules.questions and not (first in _MODALS and second in _ASKED)
 
 
-def _pasted(text: str, parts: tuple[Span, ...], rules: DetectionRules) -> tuple[Shown, ...]:
+def _pasted(text: str, parts: list[Piece], rules: DetectionRules) -> tuple[Shown, ...]:
     body = _readable(text, parts)
     shown = []
     for place in rules.pasted.find(body):
@@ -197,20 +200,17 @@ def _pasted(text: str, parts: tuple[Span, ...], rules: DetectionRules) -> tuple[
     return tuple(shown)
 
 
-def _kind_at(offset: int, parts: tuple[Span, ...]) -> Kind:
-    return next((part.kind for part in parts if part.start <= offset < part.end), Kind.TEXT)
+def _kind_at(offset: int, parts: list[Piece]) -> Kind:
+    return next((kind for kind, start, end in parts if start <= offset < end), Kind.TEXT)
 
 
-def _readable(text: str, parts: tuple[Span, ...]) -> str:
-    """Blank addresses and what is hidden, and make half a surrogate pair readable to RE2."""
-    body = text
-    if any(part.kind in _UNSEEN for part in parts):
-        seen = (
-            " " * (part.end - part.start) if part.kind in _UNSEEN else text[part.start : part.end]
-            for part in parts
-        )
-        body = "".join(seen)
-    return body if body.isascii() else body.encode("utf-8", "replace").decode("utf-8")
+def _readable(text: str, parts: list[Piece]) -> str:
+    """Blank addresses and what is hidden."""
+    if _UNSEEN.isdisjoint([kind for kind, _, _ in parts]):
+        return text
+    return "".join(
+        [" " * (end - start) if kind in _UNSEEN else text[start:end] for kind, start, end in parts]
+    )
 
 
 _PASTED = frozenset((Kind.CODE, Kind.FENCE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from bot.domain.detection.evidence import TYPES, Evidence
 from bot.domain.detection.rules import Says
@@ -13,9 +14,7 @@ from bot.domain.prose import Kind
 
 def facts(evidence: Evidence) -> set[str]:
     """Name what was found: cues with what took them away, structures, and how they go together."""
-    found = {
-        f"#c:{match.name}!{match.note}" if match.note else f"#c:{match.name}" for match in evidence.matches
-    }
+    found = {_of_cue(match.name, match.note) for match in evidence.matches}
     found.add("#bias")
     _add_shown(found, evidence)
     said = {(match.says, match.points) for match in evidence.matches}
@@ -26,13 +25,12 @@ def facts(evidence: Evidence) -> set[str]:
     asks = Says.REQUEST in strong or Says.REQUEST in weak
     for says in TYPES:
         if says in strong:
-            found.add(f"#t:{says}")
-            found.add(f"#{'approved' if approves else 'alone'}:{says}")
+            found.update(_STRONG[says, approves])
             if evidence.is_unrelated:
                 found.add(f"#unrelated:{says}")
         elif says in weak:
-            found.add(f"#weak:{says}")
-    found.add(f"#approves:{approves}:asks:{asks}")
+            found.add(_WEAK[says])
+    found.add(_STANCES[approves, asks])
     if evidence.is_unrelated:
         found.add("#unrelated")
     if not strong.intersection(TYPES):
@@ -72,4 +70,17 @@ def _add_shown(found: set[str], evidence: Evidence) -> None:
             found.add(f"#s:{shown.structure.name}{_WHERE.get(shown.where, '')}")
 
 
+@lru_cache(maxsize=2048)
+def _of_cue(name: str, note: str) -> str:
+    return f"#c:{name}!{note}" if note else f"#c:{name}"
+
+
+_BOTH = (True, False)
+_STRONG = {
+    (says, approves): (f"#t:{says}", f"#{'approved' if approves else 'alone'}:{says}")
+    for says in TYPES
+    for approves in _BOTH
+}
+_WEAK = {says: f"#weak:{says}" for says in TYPES}
+_STANCES = {(approves, asks): f"#approves:{approves}:asks:{asks}" for approves in _BOTH for asks in _BOTH}
 _WHERE = {Kind.TEXT: "!said", Kind.QUOTE: "!quoted"}

@@ -14,16 +14,28 @@ FACT = "#"
 MOST_WORDS = 10_000
 """How many words are remembered with what they count as."""
 
-_SHIFT = 16
 _UNKNOWN = 0
 
 
-class _Word(NamedTuple):
-    """What a word counts as: its stem, its kind, and which of them stands in pairs."""
+class _Feature:
+    """A word or pair of words that was learnt; the same one is the same object, so that it counts once."""
 
-    stem: int
-    kind: int
+    __slots__ = ("weight",)
+
+    def __init__(self, weight: int) -> None:
+        self.weight = weight
+
+
+_Pairs = dict[int, _Feature]
+"""By the number of the second word of a pair, what the pair says."""
+
+
+class _Word(NamedTuple):
+    """What a word counts as: its stem and kind, its number in pairs, and the pairs that it begins."""
+
+    features: tuple[_Feature, ...]
     unit: int
+    begins: _Pairs
 
 
 class Learnt:
@@ -35,38 +47,39 @@ class Learnt:
         self.facts: dict[str, int] = {}
         self.kinds = kinds
         self._numbers: dict[str, int] = {}
-        self._words: dict[int, int] = {}
-        self._pairs: dict[int, int] = {}
+        self._words: dict[int, _Feature] = {}
+        self._pairs: dict[int, _Pairs] = {}
         self._seen: dict[str, _Word] = {}
         for name, row in weights.items():
             before, _, after = name.partition(" ")
             if name.startswith(FACT):
                 self.facts[name] = packed(row)
             elif after:
-                self._pairs[self._number(before) << _SHIFT | self._number(after)] = packed(row)
+                begins = self._pairs.setdefault(self._number(before), {})
+                begins[self._number(after)] = _Feature(packed(row))
             else:
-                self._words[self._number(before)] = packed(row)
+                self._words[self._number(before)] = _Feature(packed(row))
         self._signs = tuple(self._number(sign) for sign in "^?$")
 
     def weigh(self, sentences: Iterable[Sentence]) -> tuple[int, int]:
         """Return the sum of what is known of the words, and of how many words and pairs that is."""
         look, seen = self._look, self._seen.get
         start, asks, ends = self._signs
-        words: set[int] = set()
-        pairs: set[int] = set()
-        for sentence in sentences:
-            before = start << _SHIFT
-            for word in sentence.words:
-                base, kind, unit = seen(word) or look(word)
-                words.add(base)
-                words.add(kind)
-                pairs.add(before | unit)
-                before = unit << _SHIFT
-            pairs.add(before | (asks if sentence.asks else ends))
-        of_word, of_pair = self._words, self._pairs
-        found = [of_word[one] for one in words if one in of_word]
-        found += [of_pair[one] for one in pairs if one in of_pair]
-        return sum(found), len(found)
+        first = self._pairs.get(start, _NO_PAIRS)
+        found: set[_Feature] = set()
+        for said, is_question in dict.fromkeys(sentences):
+            begun = first
+            for word in said:
+                features, unit, begins = seen(word) or look(word)
+                if features:
+                    found.update(features)
+                if unit in begun:
+                    found.add(begun[unit])
+                begun = begins
+            end = asks if is_question else ends
+            if end in begun:
+                found.add(begun[end])
+        return sum([feature.weight for feature in found]), len(found)
 
     def telling(self, names: Iterable[str], column: int) -> list[tuple[int, str]]:
         """Return what each known word or pair says for one column against the last, most first."""
@@ -75,15 +88,21 @@ class Learnt:
 
     def _weight(self, name: str) -> int:
         before, _, after = (self._numbers.get(part, _UNKNOWN) for part in name.partition(" "))
-        return self._pairs.get(before << _SHIFT | after, 0) if " " in name else self._words.get(before, 0)
+        feature = self._pairs.get(before, _NO_PAIRS).get(after) if " " in name else self._words.get(before)
+        return feature.weight if feature else 0
 
     def _look(self, word: str) -> _Word:
         if len(self._seen) >= MOST_WORDS:
             self._seen.clear()
         base = self._numbers.get(stem(word), _UNKNOWN)
         kind = self._numbers.get(self.kinds.get(word, ""), _UNKNOWN)
-        seen = self._seen[word] = _Word(base, kind, kind if word in self.kinds else base)
+        unit = kind if word in self.kinds else base
+        features = tuple(self._words[number] for number in (base, kind) if number in self._words)
+        seen = self._seen[word] = _Word(features, unit, self._pairs.get(unit, _NO_PAIRS))
         return seen
 
     def _number(self, unit: str) -> int:
         return self._numbers.setdefault(unit, len(self._numbers) + 1)
+
+
+_NO_PAIRS: _Pairs = {}

@@ -46,36 +46,30 @@ class Lexicon:
         self._numbers: dict[frozenset[int], int] = {}
         self._known: dict[str, int] = {}
         self._learn_words(lists)
-        self._others: dict[str, int] = {}
+        self._kinds = dict(self._known)
         self._reset()
 
     def find(self, words: tuple[str, ...]) -> list[Found]:
         """Return every phrase that stands in the sentence, by its first word."""
         line, anchor = _anchored(words)
-        known, others = self._known, self._others
-        classes = [known.get(word) or others.get(word) or self._class_of(word) for word in line]
         last = len(line)
-        found: list[Found] = []
-        begun: dict[int, int] = {}
+        known, other = self._kinds.get, self._class_of
+        classes = [known(word) or other(word) for word in line]
+        beginnings = range(last) if last <= _SHORT else _not_repeated(classes)
+        classes.append(_END)
         root = self._root
-        for first, kind in enumerate(classes):
-            state = root[kind] or self._begin(kind)
-            if not state.lives:
-                continue
-            if last > _SHORT:
-                begun[kind] = times = begun.get(kind, 0) + 1
-                if times > MOST_TIMES:
-                    continue
+        found: list[Found] = []
+        for first in beginnings:
+            state = root[classes[first]]
+            if state is None:
+                state = self._begin(classes[first])
             at = first + 1
-            while True:
+            while state:
                 if state.cues:
                     start, end = first - (first > anchor), min(at - (at > anchor), last - 2)
                     found += [Found(cue, start, end) for cue in state.cues]
-                if at == last:
-                    break
-                state = state.after.get(classes[at]) or self._follow(state, classes[at])
-                if not state.lives:
-                    break
+                follower = state.get(classes[at])
+                state = self._follow(state, classes[at]) if follower is None else follower
                 at += 1
         return found
 
@@ -91,7 +85,7 @@ class Lexicon:
         symbols = self._classes[kind] if unheard else {*self._classes[kind], 0}
         fresh = [to for point in state.points for symbol, to in self._net.steps(point) if symbol in symbols]
         follower = self._state([*fresh, *state.points] if unheard else fresh, fresh)
-        state.after[kind] = follower
+        state[kind] = follower
         self._steps += 1
         return follower
 
@@ -134,12 +128,10 @@ class Lexicon:
 
     def _class_of(self, word: str) -> int:
         """Return the class of a word that no phrase or list names: what its beginning says, or none."""
-        kind = self._others.get(word)
-        if kind is None:
-            if len(self._others) >= MOST_WORDS:
-                self._others.clear()
-            kind = self._others[word] = self._number(self._symbols(word, ()))
-            self._root += [None] * (len(self._classes) - len(self._root))
+        if len(self._kinds) >= len(self._known) + MOST_WORDS:
+            self._kinds = dict(self._known)
+        kind = self._kinds[word] = self._number(self._symbols(word, ()))
+        self._root += [None] * (len(self._classes) - len(self._root))
         return kind
 
     def _reset(self) -> None:
@@ -148,18 +140,22 @@ class Lexicon:
         self._steps = 0
 
 
-class _State:
-    """The points of all phrases that the words so far lead to, and where the next words lead."""
+class _State(dict[int, "_State"]):
+    """The points of all phrases that the words so far lead to, and by class where the next word leads.
 
-    __slots__ = ("after", "cues", "lives", "points")
+    Where nothing goes on and nothing ends it is empty; else it knows at least that nothing follows the end.
+    """
+
+    __slots__ = ("cues", "points")
 
     def __init__(self, points: array[int], cues: tuple[int, ...]) -> None:
+        super().__init__({_END: _NOWHERE} if points or cues else ())
         self.points = points
         self.cues = cues
-        self.after: dict[int, _State] = {}
-        self.lives = bool(points or cues)
 
 
+_END = -1  # no class of words has this number
+_NOWHERE = _State(array("i"), ())
 _SHORT = 30
 _UNHEARD = (",", "^")  # a phrase goes on over them
 _FILLERS = frozenset(
@@ -173,3 +169,14 @@ def _anchored(words: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
     while at < len(words) and words[at] in _FILLERS:
         at += 1
     return (*words[:at], "^", *words[at:], "$"), at
+
+
+def _not_repeated(classes: list[int]) -> list[int]:
+    """Return where phrases may begin in a long sentence."""
+    begun: dict[int, int] = {}
+    found = []
+    for at, kind in enumerate(classes):
+        begun[kind] = times = begun.get(kind, 0) + 1
+        if times <= MOST_TIMES:
+            found.append(at)
+    return found

@@ -22,12 +22,12 @@ _FEWEST = 6
 def scores(evidence: Evidence, rules: DetectionRules) -> Scores:
     """Add up what the weights say of everything that was found."""
     known = rules.learnt.facts.get
-    of_facts = unpacked(sum(known(name, 0) for name in facts(evidence)))
+    of_facts = unpacked(sum(filter(None, map(known, facts(evidence)))))
     said, many = rules.learnt.weigh(evidence.sentences)
     volume = voice(many)
-    one, two, three, four, none = (
+    one, two, three, four, none = [
         (fact + volume * word) / 100 for fact, word in zip(of_facts, unpacked(said), strict=True)
-    )
+    ]
     return one, two, three, four, none + LENIENCE
 
 

@@ -38,6 +38,8 @@ _SPLIT: dict[str, tuple[str, ...]] = {
     "afaik": (),
     "afaics": (),
 }
+UNUSUAL = frozenset(_SPLIT)
+"""Words of plain letters that do not stand for themselves."""
 _ENDINGS = {"n't": "not", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 _IS = frozenset({"it", "that", "this", "there", "here", "what", "he", "she", "who", "where", "how", "which"})
 
@@ -55,7 +57,7 @@ def expanded(written: str) -> tuple[str, ...]:
         return _SPLIT[word]
     for ending, meaning in _ENDINGS.items():
         if word.endswith(ending):
-            return (word[: -len(ending)], meaning)
+            return (word[: -len(ending)], meaning) if word != ending else (meaning,)
     stem = word.partition("'")[0]
     return (stem, "is") if stem in _IS else (stem,)
 

@@ -7,6 +7,7 @@ features is one sum. Weights are hundredths; each has 32 bits, so that no text i
 from __future__ import annotations
 
 from collections.abc import Iterable
+from struct import Struct
 
 Totals = tuple[int, ...]
 """Hundredths for each of the four types in their order, and for none."""
@@ -14,8 +15,8 @@ Totals = tuple[int, ...]
 COLUMNS = 5
 _BITS = 32
 _MIDDLE = 1 << (_BITS - 1)
-_ALL = (1 << _BITS) - 1
 _SHIFTS = tuple(range(0, COLUMNS * _BITS, _BITS))
+_COLUMNS = Struct("<5i")
 _OFFSET = sum(_MIDDLE << shift for shift in _SHIFTS)
 
 
@@ -26,5 +27,4 @@ def packed(weights: Iterable[float]) -> int:
 
 def unpacked(total: int) -> Totals:
     """Return the hundredths that a packed number, or a sum of packed numbers, holds."""
-    shifted = total + _OFFSET
-    return tuple([(shifted >> shift & _ALL) - _MIDDLE for shift in _SHIFTS])
+    return _COLUMNS.unpack((total + _OFFSET ^ _OFFSET).to_bytes(_COLUMNS.size, "little"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from bot.domain.detection.spelling import NAME, expanded
-from bot.domain.prose import Kind, Span
+from bot.domain.detection.spelling import NAME, UNUSUAL, expanded
+from bot.domain.prose import Kind, Piece
 
 CODE, BLOCK, ADDRESS, CI = "<code>", "<block>", "<url>", "<ci>"
 COMMIT, WHO, NUMBER, UP, DOWN = "<commit>", "<who>", "<number>", "<up>", "<down>"
@@ -26,20 +27,20 @@ class Sentence(NamedTuple):
     asks: bool
 
 
-def sentences(body: str, spans: tuple[Span, ...]) -> tuple[Sentence, ...]:
+def sentences(body: str, pieces: Iterable[Piece]) -> tuple[Sentence, ...]:
     """Read the person's own words; code, addresses and blocks are one word each, quotes are left out."""
     reader = _Reader()
-    for span in spans:
-        if span.kind is Kind.TEXT:
-            reader.text(body, span.start, span.end)
-        elif span.kind is Kind.LINK:
-            reader.link(body, span)
-        elif span.kind in _STANDS_FOR:
-            reader.stand_in(body, span)
-        elif span.kind is Kind.TASK or (span.kind is Kind.QUOTE and body[span.start] == ">"):
+    for kind, start, end in pieces:
+        if kind is Kind.TEXT:
+            reader.text(body, start, end)
+        elif kind is Kind.LINK:
+            reader.link(body, start, end)
+        elif kind in _STANDS_FOR:
+            reader.stand_in(_STANDS_FOR[kind], body, start, end)
+        elif kind is Kind.TASK or (kind is Kind.QUOTE and body[start] == ">"):
             reader.close()
-        elif span.kind is Kind.QUOTE:  # a lazy line: GitHub shows it in the quote, its writer meant an answer
-            reader.text(body, span.start, span.end)
+        elif kind is Kind.QUOTE:  # a lazy line: GitHub shows it in the quote, its writer meant an answer
+            reader.text(body, start, end)
             reader.close()
     reader.close()
     return tuple(reader.found)
@@ -61,17 +62,18 @@ _CI = re.compile(
 )
 _TOKEN = re.compile(
     r"[ \t]{0,3}+(?:"
-    r"([A-Za-z]++)(?=[\s,)!?]|:(?!:)|\.\s|\.?$)"  # 1: a plain word; tried first because most are
-    r"|([.!?…]++(?=[\s)\]\"'*_]|$|[A-Z])|[;\u3002])"  # 2: the end of a sentence
-    r"|([,:](?=\s|$)|[()–—]|--|-(?=\s))"  # 3: the end of a clause
-    r"|(\n[ \t\r]*+\n\s*+|\n[ \t]*+(?:[-*+•]|\d++[.)])[ \t]++|\n#++ )"  # 4: the end of a paragraph or item
-    r"|(@[A-Za-z0-9][\w-]*+(?:/[\w-]++)?)"  # 5: a person
-    r"|(\b(?=[a-f]*+[0-9])[0-9a-f]{7,40}\b)"  # 6: a commit
-    r"|(:[a-z0-9_+-]++:|(?<![\w.+/-])[+-][01]\b(?![.\w])|[👍👎✅❌🚀🎉])"  # 7: a vote
-    r"|([A-Za-z_]\w*+(?:(?:\.(?=[a-z0-9_])|::|->|/(?=\w++[./]))\w++)++(?:\(\))?"  # 8: a name
+    r"((?:[A-Za-z]++[ \t]{1,3}+)++)"  # 1: plain words with blanks behind; tried first because most are
+    r"|([A-Za-z]++)(?=[\s,)!?]|:(?!:)|\.\s|\.?$)"  # 2: a plain word with something else behind
+    r"|([.!?…]++(?=[\s)\]\"'*_]|$|[A-Z])|[;\u3002])"  # 3: the end of a sentence
+    r"|([,:](?=\s|$)|[()–—]|--|-(?=\s))"  # 4: the end of a clause
+    r"|(\n[ \t\r]*+\n\s*+|\n[ \t]*+(?:[-*+•]|\d++[.)])[ \t]++|\n#++ )"  # 5: the end of a paragraph or item
+    r"|(@[A-Za-z0-9][\w-]*+(?:/[\w-]++)?)"  # 6: a person
+    r"|(\b(?=[a-f]*+[0-9])[0-9a-f]{7,40}\b)"  # 7: a commit
+    r"|(:[a-z0-9_+-]++:|(?<![\w.+/-])[+-][01]\b(?![.\w])|[👍👎✅❌🚀🎉])"  # 8: a vote
+    r"|([A-Za-z_]\w*+(?:(?:\.(?=[a-z0-9_])|::|->|/(?=\w++[./]))\w++)++(?:\(\))?"  # 9: a name
     r"|[A-Za-z_]\w*+\(\))"
-    r"|(\d[\w.,]*+)"  # 9: a number
-    r"|([A-Za-z_]\w*+(?:['’´`](?:[a-z]{1,3}|[A-Z]{1,2})\b)?)"  # 10: any other word
+    r"|(\d[\w.,]*+)"  # 10: a number
+    r"|([A-Za-z_]\w*+(?:['’´`](?:[a-z]{1,3}|[A-Z]{1,2})\b)?)"  # 11: any other word
     r")"
 )
 _UPS = (":+1:", ":thumbsup:", ":shipit:", ":rocket:", "+1", "👍", "✅", "🚀", "🎉")
@@ -91,7 +93,14 @@ class _Reader:
         words = self.words
         for token in _TOKEN.finditer(body, start, end):
             kind = token.lastindex or 0
-            if kind in _WORDS:
+            if kind == _RUN:
+                run = token[kind].lower().split()
+                if len(words) + len(run) <= LONGEST and UNUSUAL.isdisjoint(run):
+                    words += run
+                else:
+                    self._one_by_one(run)
+                    words = self.words
+            elif kind in _WORDS:
                 words += expanded(token[kind])
                 if len(words) > LONGEST:
                     self.close()
@@ -103,20 +112,25 @@ class _Reader:
             elif (word := _stand_in(kind, token[kind])) and (words or kind != _CLAUSE):
                 words.append(word)
 
-    def link(self, body: str, span: Span) -> None:
+    def link(self, body: str, start: int, end: int) -> None:
         """Read a link's own text as words, and its target as one."""
-        target = body.rfind("](", span.start, span.end)
-        if target > 0 and not body.startswith("[http", span.start):
-            self.text(body, span.start + 1, target)
-        self.stand_in(body, span)
+        target = body.rfind("](", start, end)
+        if target > 0 and not body.startswith("[http", start):
+            self.text(body, start + 1, target)
+        self.stand_in(ADDRESS, body, start, end)
 
-    def stand_in(self, body: str, span: Span) -> None:
-        word = _STANDS_FOR.get(span.kind, ADDRESS)
-        if word is ADDRESS and _CI.search(body, span.start, span.end):
+    def stand_in(self, word: str, body: str, start: int, end: int) -> None:
+        if word is ADDRESS and _CI.search(body, start, end):
             word = CI
         self.words.append(word)
         if word is BLOCK:
             self.close()
+
+    def _one_by_one(self, written: Iterable[str]) -> None:
+        for one in written:
+            self.words += expanded(one)
+            if len(self.words) > LONGEST:
+                self.close()
 
     def close(self) -> None:
         if self.words:
@@ -125,11 +139,12 @@ class _Reader:
         self.asks = False
 
 
-_WORDS = (1, 10)
-_STOPS = (2, 4)
-_CLAUSE = 3
-_VOTE = 7
-_KINDS = {5: WHO, 6: COMMIT, 8: NAME, 9: NUMBER}
+_RUN = 1
+_WORDS = (2, 11)
+_STOPS = (3, 5)
+_CLAUSE = 4
+_VOTE = 8
+_KINDS = {6: WHO, 7: COMMIT, 9: NAME, 10: NUMBER}
 
 
 def _stand_in(kind: int, text: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.detection.words import sentences
-from bot.domain.prose import spans
+from bot.domain.prose import cover
 
 
 def read(body: str) -> list[str]:
     """Each sentence as its words; a question ends with a question mark."""
-    return [" ".join((*one.words, *("?" * one.asks))) for one in sentences(body, spans(body))]
+    return [" ".join((*one.words, *("?" * one.asks))) for one in sentences(body, cover(body))]
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,9 @@ def read(body: str) -> list[str]:
         ("That's what I'd do", ["that is what i would do"]),
         ("doesnt work", ["does not work"]),
         ("IMHO wrong", ["wrong"]),
+        ("It is n't right, n’t it", ["it is not right , not it"]),
+        ("cannot  read\tthis    or that dont", ["can not read this or that do not"]),
+        (f"{'go ' * 101}on", ["go " * 100 + "go", "on"]),
         ("Does it fail? It does.", ["does it fail ?", "it does"]),
         ("use `a` here", ["use <code> here"]),
         ("see https://a.b/c", ["see <url>"]),
