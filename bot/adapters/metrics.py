@@ -231,7 +231,7 @@ def _show_queue(found: CollectorRegistry, counts: Counts) -> None:
     waited = "How long the oldest due lane has waited"
     Gauge("whetstone_lane_wait_seconds", waited, registry=found).set(counts.longest_due)
     outbox = Gauge("whetstone_outbox", "Writes to GitHub that are owed", ["state"], registry=found)
-    for state in ("ready", "sending"):
+    for state in ("ready", "sending", "withheld"):
         outbox.labels(state).set(counts.outbox.get(state, 0))
 
 

@@ -130,6 +130,43 @@ def of_parked(count: int) -> Finding:
     return Finding("store", State.NOTE, f"it answers; {parked}", mend)
 
 
+def of_server(version: int | None, wanted: int) -> tuple[Finding, ...]:
+    """Whether a PostgreSQL of this major version lets a process that stands still hold up nobody."""
+    if version is None or version >= wanted:
+        return ()
+    what = (
+        f"PostgreSQL {version} ends no transaction that lasts: "
+        "a process that is stopped in the middle of a statement holds up the others"
+    )
+    mend = f"move DATABASE_URL to PostgreSQL {wanted} or newer; docs/scaling.md says why"
+    return (Finding("store", State.NOTE, what, mend),)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Writes of one kind that GitHub does not take in a repository, and the permission that is missing."""
+
+    repository: str
+    kind: str
+    permission: str
+    count: int
+
+
+def of_waiting(writes: Sequence[Waiting]) -> tuple[Finding, ...]:
+    """The permissions that writes wait for."""
+    mend = "an owner accepts the App's permissions on GitHub; what waits is then written by itself"
+    return tuple(
+        Finding("writes", State.WRONG, f"{_waiting(each)}: GitHub does not take it", mend) for each in writes
+    )
+
+
+def _waiting(each: Waiting) -> str:
+    kind = each.kind.partition(" ")[0]
+    number = f"1 {kind} waits" if each.count == 1 else f"{each.count} writes of the kind {kind} wait"
+    lacks = f" for the permission {each.permission}" if each.permission else ""
+    return f"{number} in {each.repository}{lacks}"
+
+
 def of_uncounted(pull_requests: Sequence[PullRequest]) -> tuple[Finding, ...]:
     """The accounts whose rejecting reviews were not counted, with the lines that would count them."""
     if not any(pull_request.verdicts for pull_request in pull_requests):

@@ -91,6 +91,7 @@ class Chores:
             parked = await self.store.parked()
             of_it = (each.id for each in parked if each.installation_id == event.installation_id)
             await self.store.retry(tuple(of_it))
+            await self.store.let_again(event.installation_id)
 
     def _installation(self, event: InstallationSeen) -> tuple[Memo, ...]:
         if event.action == "deleted":

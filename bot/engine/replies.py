@@ -27,8 +27,11 @@ class Replies:
 
     async def react(self, claim: Claim, row: OutboxRow, effect: React) -> None:
         """Repeating it changes nothing; where it can't be given, the answer still comes."""
-        with contextlib.suppress(Gone, Forbidden, Refused):
+        try:
             await self.github.react(effect.repository, effect.where, effect.id, effect.node_id, effect.face)
+        except (Gone, Forbidden, Refused) as refusal:
+            if isinstance(refusal, Forbidden) and refusal.permission:
+                raise  # it is not this one alone that can't be given
         await self.store.sent(claim, row, None, ())
 
     async def reply(self, claim: Claim, row: OutboxRow, effect: Reply) -> None:

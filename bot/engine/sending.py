@@ -22,6 +22,7 @@ from bot.engine.labels import Labels
 from bot.engine.replies import Replies
 from bot.engine.settling import LOOK_BACK, NotYet, sent_at
 from bot.engine.summaries import Summaries
+from bot.engine.withholding import Withholding
 from bot.ports import (
     Claim,
     Forbidden,
@@ -58,30 +59,77 @@ class Sender:
     clock: Callable[[], datetime]
 
     async def send(self, claim: Claim, rows: tuple[OutboxRow, ...], sticky: Sticky | None) -> Sticky | None:
-        """The sticky comment after every row was written."""
+        """The sticky comment after every row was written, or waits for a permission."""
         left: Unavailable | None = None
+        known = await self.store.refusals(claim.installation_id) if rows else ()
+        withholding = Withholding.of(claim, known)
         for row in rows:
+            if refusal := withholding.pointless(row):
+                await self.store.withhold(claim, row, refusal)
+                continue
             try:
                 sticky = await self._send(claim, row, sticky)
+                await self._taken(withholding, row)
             except Unavailable as away:
                 if not isinstance(row.effect, RetireComment | MinimiseReply):
                     raise
                 left = away  # tidying up holds up nothing that somebody waits for
-            except (Forbidden, Refused) as refusal:
-                if claim.attempt >= BELIEVE_REFUSED_AFTER or _is_lasting(refusal):
-                    await self._give_up(claim, row, refusal)
-                else:
-                    left = Unavailable(str(refusal))  # it may be this row's trouble alone
+            except (Forbidden, Refused) as refused:
+                left = await self._refused(withholding, row, refused) or left
             except Gone as missing:
-                if claim.attempt < BELIEVE_GONE_AFTER:
-                    raise Unavailable(str(missing)) from missing
-                await self._give_up(claim, row, missing)
+                await self._miss(withholding, row, missing)
         if left:
             raise left
         return sticky
 
+    async def _taken(self, withholding: Withholding, row: OutboxRow) -> None:
+        """What GitHub takes again of one kind it may take of the others, too."""
+        if withholding.before(row):
+            withholding.forget()
+            await self.store.let_again(withholding.claim.installation_id)
+
+    async def _refused(
+        self, withholding: Withholding, row: OutboxRow, refused: Forbidden | Refused
+    ) -> Unavailable | None:
+        """The row waits or is given up on; or the error with which it is tried again."""
+        if isinstance(refused, Forbidden) and refused.permission:
+            await self._withhold(withholding, row, refused)
+            return None
+        if withholding.claim.attempt < BELIEVE_REFUSED_AFTER and not _is_lasting(refused):
+            return Unavailable(str(refused))  # it may be this row's trouble alone
+        await self._give_up(withholding.claim, row, refused)
+        return None
+
+    async def _withhold(self, withholding: Withholding, row: OutboxRow, refused: Forbidden) -> None:
+        """A write for which the App lacks a permission stays owed; it is said once, not at every event."""
+        claim, is_news = withholding.claim, not withholding.before(row)
+        await self._still_ours(row.effect)
+        refusal = withholding.lacking(row, refused.permission or "")
+        if refusal is None:
+            return
+        if is_news:
+            told = {"lane": claim.lane, "target": row.target, "permission": refusal.permission}
+            logger.warning("writes wait for a permission: %s", refused, extra=told)
+        await self.store.refused(refusal)
+        await self.store.withhold(claim, row, refusal)
+
+    async def _miss(self, withholding: Withholding, row: OutboxRow, missing: Gone) -> None:
+        """What GitHub does not show us is tried once more after a while, then given up on."""
+        claim, again = withholding.claim, withholding.before(row)
+        if claim.attempt < BELIEVE_GONE_AFTER and not again:
+            raise Unavailable(str(missing)) from missing
+        refusal = withholding.showing_nothing(row)
+        if refusal and not again:
+            await self._still_ours(row.effect)
+            await self.store.refused(refusal)
+            await self.store.withhold(claim, row, refusal)
+            return
+        await self._give_up(claim, row, missing)
+        if refusal:
+            await self.store.refused(refusal)
+
     async def _give_up(self, claim: Claim, row: OutboxRow, reason: GitHubError) -> None:
-        """A write that GitHub never takes (locked, archived, not permitted, deleted) is owed no longer."""
+        """A write that GitHub never takes (locked, archived, deleted) is owed no longer."""
         await self._still_ours(row.effect)
         logger.warning(
             "GitHub refused a write", extra={"lane": claim.lane, "target": row.target, "reason": str(reason)}
@@ -208,7 +256,7 @@ def _is_lasting(refusal: Forbidden | Refused) -> bool:
     if isinstance(refusal, Refused):
         return False
     said = str(refusal).partition(": ")[2].lower()  # not in what was asked: a repository may have such a name
-    return refusal.permission is not None or "locked" in said or "archived" in said
+    return "locked" in said or "archived" in said
 
 
 def _sticky(effect: ShowComment, posted: PostedComment, now: datetime) -> Sticky:

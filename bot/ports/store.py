@@ -67,6 +67,24 @@ class OutboxRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """A kind of write that GitHub did not take of an installation in a repository, and what it lacks."""
+
+    installation_id: int
+    repository_id: int
+    kind: str
+    permission: str = ""
+    """Empty where GitHub did not say, but shows nothing to us."""
+    recent: bool = True
+    """It is pointless to try again yet."""
+
+    @property
+    def key(self) -> str:
+        """The same for the same kind of write, whenever it was refused."""
+        return f"{self.installation_id}:{self.repository_id}:{self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
 class Home:
     """Whose a lane's repository is, where an installation has lost it lately."""
 
@@ -269,6 +287,22 @@ class Store(Inbox, Protocol):
 
     async def given_up(self, claim: Claim, row: OutboxRow) -> None:
         """GitHub does not take the row: forget it, and that it is shown, so that it is owed again later."""
+        ...
+
+    async def refusals(self, installation_id: int) -> tuple[Refusal, ...]:
+        """The kinds of writes that GitHub did not take of this installation."""
+        ...
+
+    async def refused(self, refusal: Refusal) -> None:
+        """GitHub has just not taken this kind of write."""
+        ...
+
+    async def withhold(self, claim: Claim, row: OutboxRow, refusal: Refusal) -> None:
+        """The row waits until GitHub may take its kind of write; a newer one of its target replaces it."""
+        ...
+
+    async def let_again(self, installation_id: int) -> None:
+        """GitHub may take everything of this installation from now on: what waited is due."""
         ...
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot import settings as settings_of
 from bot.domain.comment import Site
-from bot.domain.diagnosis import Finding, State, of_parked, of_uncounted
+from bot.domain.diagnosis import Finding, State, of_parked, of_server, of_uncounted, of_waiting
 from bot.domain.links import Web
 from bot.domain.model import Repository
 from bot.domain.spoken import Spoken
@@ -62,16 +62,22 @@ async def examine(configuration: Settings, repository: tuple[str, str] | None) -
 
 async def examine_store(repository: tuple[str, str] | None) -> tuple[Finding, ...]:
     """What the store says, for the operator."""
+    from bot.adapters.store.postgres import ENDS_TRANSACTIONS
+
     try:
         async with store_of(database_url()) as store:
             parked, known = await store.parked(), await store.recorded(repository)
+            waiting, version = await store.waiting(), await store.server_version()
     except NoStoreYet as reason:
         mend = "start the server once; if it ran already, give this command its DATABASE_URL"
         return (Finding("store", State.NOTE, str(reason), mend),)
     except (CannotStart, StoreUnavailable) as error:
         mend = "check DATABASE_URL, and that the database runs and lets this user in"
         return (Finding("store", State.WRONG, str(error), mend),)
-    return (of_parked(len(parked)), *of_uncounted(known))
+    name = "/".join(repository).lower() if repository else ""
+    here = [each for each in waiting if not name or each.repository.lower() == name]
+    about_store = (of_parked(len(parked)), *of_server(version, ENDS_TRANSACTIONS))
+    return (*about_store, *of_waiting(here), *of_uncounted(known))
 
 
 async def thread(token: str | None, repository: tuple[str, str], number: int) -> tuple[Spoken, ...]:

@@ -13,11 +13,14 @@ from bot.domain.app_facts import AboutApp, Hook, Installed, Sent, Wanted
 from bot.domain.diagnosis import (
     Finding,
     State,
+    Waiting,
     of_clock,
     of_hook,
     of_installation,
     of_registration,
+    of_server,
     of_uncounted,
+    of_waiting,
     unanswered,
 )
 from bot.domain.model import Account, PullRequest, Repository, Stance, Validator, Verdict
@@ -282,3 +285,30 @@ def _events():
     from bot.adapters.github.manifest import wanted
 
     return wanted().events
+
+
+@pytest.mark.parametrize(
+    ("version", "noted"), [(None, False), (14, True), (16, True), (17, False), (18, False)]
+)
+def test_a_postgresql_that_ends_no_transaction_is_named_with_the_version_to_move_to(version, noted):
+    found = of_server(version, 17)
+    assert [(each.subject, each.state, "PostgreSQL 17 or newer" in each.mend) for each in found] == (
+        [("store", State.NOTE, True)] if noted else []
+    )
+    assert all(each.what.startswith(f"PostgreSQL {version} ends no transaction") for each in found)
+
+
+def test_writes_that_wait_are_named_with_the_permission_that_is_missing():
+    waiting = (
+        Waiting("acme/kb", "comment", "pull_requests=write", 1),
+        Waiting("acme/kb", "check", "checks=write", 3),
+        Waiting("acme/kb", "comment pr:1:7", "", 1),
+    )
+    assert [each.what for each in of_waiting(waiting)] == [
+        "1 comment waits in acme/kb for the permission pull_requests=write: GitHub does not take it",
+        "3 writes of the kind check wait in acme/kb for the permission checks=write: GitHub does not take it",
+        "1 comment waits in acme/kb: GitHub does not take it",
+    ]
+    assert {(each.state, each.mend.startswith("an owner accepts")) for each in of_waiting(waiting)} == {
+        (State.WRONG, True)
+    }

@@ -1,5 +1,6 @@
 """What a 404 means for the comment that is to be edited, and a refusal for whatever is written."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -9,7 +10,7 @@ from bot.domain.check_effects import Suggest
 from bot.domain.effects import ShowComment
 from bot.domain.model import Sticky
 from bot.engine.sending import Sender
-from bot.ports import Claim, Forbidden, Gone, OutboxRow, Refused, RowState, Unavailable
+from bot.ports import Claim, Forbidden, Gone, OutboxRow, Refusal, Refused, RowState, Unavailable
 from tests.builders import REPOSITORY, at
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -18,11 +19,15 @@ EFFECT = ShowComment(REPOSITORY, 212, "body", "m", "f2", (), (), anew=False)
 
 
 class Store:
-    """Notes which comment was written down."""
+    """Notes what was written down, what waits, and what is owed no longer."""
 
-    def __init__(self) -> None:
+    def __init__(self, *known) -> None:
         self.written: list[Sticky | None] = []
         self.lost: list[str] = []
+        self.known = known
+        self.noted: list[Refusal] = []
+        self.waiting: list[tuple[str, str]] = []
+        self.let: list[int] = []
 
     async def spend(self, _installation, _priority):
         return 0
@@ -35,6 +40,18 @@ class Store:
 
     async def given_up(self, _claim, row):
         self.lost.append(row.id)
+
+    async def refusals(self, _installation):
+        return self.known
+
+    async def refused(self, refusal):
+        self.noted.append(refusal)
+
+    async def withhold(self, _claim, row, refusal):
+        self.waiting.append((row.id, refusal.kind))
+
+    async def let_again(self, installation_id):
+        self.let.append(installation_id)
 
     @property
     def memory(self):
@@ -121,7 +138,6 @@ async def test_a_write_that_stays_refused_is_given_up_on():
     [
         Forbidden("POST comments: 403 Unable to create comment because issue is locked."),
         Forbidden("POST comments: 403 Repository was archived so is read-only."),
-        Forbidden("Resource not accessible by integration", "issues=write"),
     ],
     ids=str,
 )
@@ -129,3 +145,69 @@ async def test_a_write_that_can_never_be_taken_is_given_up_on_at_once(refusal):
     store = Store()
     await _refused(store, refusal, attempt=0)
     assert store.lost == ["comment"]
+
+
+LACKING = Forbidden("Resource not accessible by integration", "pull_requests=write")
+REFUSAL = Refusal(5, REPOSITORY.id, "comment", "pull_requests=write")
+IN_THIS_THREAD = Refusal(5, REPOSITORY.id, "comment pr:1:1")
+LONG_AGO = replace(REFUSAL, recent=False)
+
+
+async def test_a_write_without_its_permission_waits_and_holds_up_no_other(caplog):
+    store = Store()
+    await _refused(store, LACKING, attempt=0)
+    assert (store.noted, store.waiting, store.lost) == ([REFUSAL], [("comment", "comment")], [])
+    assert (len(store.written), len(caplog.records)) == (1, 1)
+
+
+async def test_while_a_kind_of_write_is_known_to_be_refused_it_is_not_tried(caplog):
+    store = Store(REFUSAL)
+    await _refused(store, AssertionError("tried"), attempt=0)
+    assert (store.noted, store.waiting) == ([], [("comment", "comment")])
+    assert (len(store.written), caplog.records) == (1, [])
+
+
+async def test_a_refusal_of_long_ago_is_tried_again_and_said_no_second_time(caplog):
+    store = Store(LONG_AGO)
+    await _refused(store, LACKING, attempt=0)
+    assert (store.noted, store.waiting, caplog.records) == ([REFUSAL], [("comment", "comment")], [])
+
+
+@pytest.mark.parametrize(
+    ("known", "let"), [((), []), ((LONG_AGO,), [5]), ((replace(LONG_AGO, repository_id=78),), [])]
+)
+async def test_a_kind_of_write_that_is_taken_again_lets_all_of_the_installation_be_tried(known, let):
+    store = Store(*known)
+
+    async def take(*_):
+        return SimpleNamespace(id=9, node_id="IC_9", url="https://c/9")
+
+    row = OutboxRow("r", "pr:1:1", EFFECT, RowState.READY)
+    sender = Sender(store, SimpleNamespace(create_comment=take, edit_comment=take), lambda: NOW)
+    await sender.send(Claim("pr:1:1", 5, 1, 1, 0, (), ()), (row, replace(row, id="s")), None)
+    assert store.let == let
+
+
+async def test_one_whose_answer_was_lost_is_looked_up_though_its_kind_is_refused():
+    store = Store(REFUSAL)
+    row = OutboxRow("r", "pr:1:1", EFFECT, RowState.SENDING, at(0))
+
+    async def find(*_):
+        return SimpleNamespace(id=9, node_id="IC_9", url="https://c/9")
+
+    sender = Sender(store, SimpleNamespace(find_comment=find), lambda: NOW)
+    await sender.send(Claim("pr:1:1", 5, 1, 1, 0, (), ()), (row,), None)
+    assert (store.waiting, [each.comment_id for each in store.written]) == ([], [9])
+
+
+@pytest.mark.parametrize(
+    ("known", "waiting", "lost"),
+    [
+        ((), [("comment", "comment pr:1:1")], []),
+        ((replace(IN_THIS_THREAD, recent=False),), [], ["comment"]),
+    ],
+)
+async def test_a_thread_that_stays_unknown_is_tried_once_more_after_a_while(known, waiting, lost):
+    store = Store(*known)
+    await _refused(store, Gone("404"), attempt=0 if known else 4)
+    assert (store.noted, store.waiting, store.lost) == ([IN_THIS_THREAD], waiting, lost)

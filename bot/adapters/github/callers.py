@@ -41,6 +41,11 @@ class Callers:
         except BadToken:
             # Nothing was done, so asking again is safe.
             self._tokens.drop(scope, token)
+        except Forbidden as refusal:
+            if refusal.permission and asked.permission.endswith("=write"):
+                # A token has the permissions of its day: when the write is tried again, they may be more.
+                self._tokens.drop(scope, token)
+            raise
         return await ask(Api(self._wire, asked, await self._tokens.of(scope)))
 
     async def as_app(self, asked: Asked, ask: Callable[[Api], Awaitable[T]]) -> T:

@@ -210,7 +210,7 @@ def _free_until_more(words: Words) -> Update:
     # New arrivals are seen by the count in this very row: a subquery would read deliveries as
     # they were when the statement began, before it waited for the one who wrote the row last.
     queued = exists().where(delivery.c.lane == bindparam("held_key"), IS_QUEUED)
-    owed = exists().where(outbox.c.lane == bindparam("held_key"))
+    owed = exists().where(outbox.c.lane == bindparam("held_key"), outbox.c.refusal.is_(None))
     more = or_(lane.c.arrivals != bindparam("seen"), queued, owed)
     return _free(case((more, words.now), else_=null()))
 

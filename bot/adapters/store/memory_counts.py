@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from bot.adapters.store import memory
 from bot.adapters.store.memory_homes import left
@@ -18,6 +18,9 @@ from bot.domain.follow_rates import tracked_in
 from bot.domain.memory import Record, Window
 from bot.domain.reviewing import Reviewing, reviewing
 from bot.domain.tracked import Observation
+
+WITHHELD = "withheld"
+"""The state of a write that waits for a permission."""
 
 Broken = tuple[str, str, str]
 """Repository, author, tag."""
@@ -59,7 +62,8 @@ def counts(transaction: Transaction) -> Counts:
     by_state = select(delivery.c.event, delivery.c.state, number).group_by(delivery.c.event, delivery.c.state)
     longest = func.max(transaction.now - lane.c.due_at).label("longest")
     due = select(number, longest).where(lane.c.due_at <= transaction.now)
-    owed = select(outbox.c.state, number).group_by(outbox.c.state)
+    state = case((outbox.c.refusal.is_not(None), WITHHELD), else_=outbox.c.state).label("state")
+    owed = select(state, number).group_by(state)
     waiting = transaction.execute(due).one()
     return Counts(
         deliveries={(row.event, row.state): row.number for row in transaction.execute(by_state)},

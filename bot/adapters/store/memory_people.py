@@ -23,7 +23,7 @@ from bot.adapters.store.memory_schema import (
     reply,
     repository,
 )
-from bot.adapters.store.schema import delivery, outbox, pull_request
+from bot.adapters.store.schema import delivery, outbox, pull_request, refusal
 from bot.adapters.store.transaction import Transaction, moment
 from bot.domain.commands.replies import Stored
 from bot.domain.memory import Record
@@ -123,7 +123,7 @@ def forget_repository(
     """All about a repository goes, but for the deliveries that are spared."""
     lanes = select(pull_request.c.lane).where(pull_request.c.repository_id == repository_id)
     transaction.execute(delete(document).where(document.c.lane.in_(lanes)))
-    for table in (*OF_A_REPOSITORY, pull_request):
+    for table in (*OF_A_REPOSITORY, pull_request, refusal):
         transaction.execute(delete(table).where(table.c.repository_id == repository_id))
     transaction.execute(delete(repository).where(repository.c.id == repository_id))
     transaction.execute(delete(config).where(config.c.key == f"repository:{repository_id}"))

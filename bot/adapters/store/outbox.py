@@ -22,8 +22,8 @@ logger = logging.getLogger("whetstone.store")
 
 
 def owed(transaction: Transaction, lanes: Collection[str]) -> tuple[OutboxRow, ...]:
-    """The rows of these lanes that GitHub has not been seen to take, oldest first."""
-    rows = _rows(transaction, lanes)
+    """The rows of these lanes that GitHub has not been seen to take, oldest first; not what has to wait."""
+    rows = [row for row in _rows(transaction, lanes) if row.refusal is None]
     at = _read_at(transaction, rows)
     return tuple(_row(row, at) for row in rows)
 
@@ -35,7 +35,7 @@ def owe(transaction: Transaction, lane: str, effects: Sequence[Effect]) -> tuple
     if replaced:
         transaction.execute(_FORGOTTEN, {"ids": replaced})
     at = _read_at(transaction, before)
-    kept = tuple(_row(row, at) for row in before if row.id not in replaced)
+    kept = tuple(_row(row, at) for row in before if row.id not in replaced and row.refusal is None)
     if not wanted:
         return kept
     first = before[-1].position + 1 if before else 1

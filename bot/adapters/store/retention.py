@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sqlalchemy import ColumnElement, and_, delete, exists, select, update
 from sqlalchemy.sql.dml import Delete, Update
 
+from bot.adapters.store import refusals
 from bot.adapters.store.database import Database
 from bot.adapters.store.memory_erasure import erase
 from bot.adapters.store.schema import DONE, IS_QUEUED, PARKED, delivery, instance, lane, outbox, spending
@@ -31,6 +32,7 @@ async def sweep(database: Database) -> int:
     """Forget what is older than its retention; returns how many rows changed."""
     swept = sum([await _repeat(database, step) for step in STEPS])
     swept += await erase(database)
+    await refusals.sweep(database)
     await look(database)
     return swept
 

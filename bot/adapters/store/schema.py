@@ -116,6 +116,14 @@ outbox = Table(
     Column("state", Text, nullable=False),
     Column("sending_at", Double),
     Column("created_at", Double, nullable=False),
+    # Why it waits: a kind of write that GitHub does not take for now. The lane is not due for it.
+    Column("refusal", Text),
+)
+Index(
+    "ix_outbox_refusal",
+    outbox.c.refusal,
+    sqlite_where=text("refusal IS NOT NULL"),
+    postgresql_where=text("refusal IS NOT NULL"),
 )
 Index("ix_outbox_lane_position", outbox.c.lane, outbox.c.position, unique=True)
 Index(
@@ -125,6 +133,17 @@ Index(
     unique=True,
     sqlite_where=text("state = 'ready'"),
     postgresql_where=text("state = 'ready'"),
+)
+
+refusal = Table(
+    "refusal",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("installation_id", BigInteger, nullable=False, index=True),
+    Column("repository_id", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("permission", Text, nullable=False),
+    Column("at", Double, nullable=False),
 )
 
 pull_request = Table(

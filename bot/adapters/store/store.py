@@ -15,6 +15,7 @@ from bot.adapters.store import (
     outbox,
     parking,
     records,
+    refusals,
     retention,
     turns,
 )
@@ -24,6 +25,7 @@ from bot.adapters.store.inbox import GroupCommit
 from bot.adapters.store.memory_access import SqlMemory
 from bot.adapters.store.transaction import Result, Transaction, Work, moment
 from bot.adapters.store.wakes import Wakes
+from bot.domain.diagnosis import Waiting
 from bot.domain.effects import Effect
 from bot.domain.model import PullRequest, Sticky
 from bot.ports import (
@@ -36,6 +38,7 @@ from bot.ports import (
     OutboxRow,
     Parked,
     PostedComment,
+    Refusal,
     StoreUnavailable,
     Turn,
 )
@@ -126,6 +129,36 @@ class SqlStore:
     async def given_up(self, claim: Claim, row: OutboxRow) -> None:
         """GitHub does not take the row: forget it, and that it is shown."""
         await self._holding(claim, lambda transaction: turns.given_up(transaction, row))
+
+    async def refusals(self, installation_id: int) -> tuple[Refusal, ...]:
+        """The kinds of writes that GitHub did not take of this installation."""
+        return await self._database.read(lambda transaction: refusals.known(transaction, installation_id))
+
+    async def refused(self, refusal: Refusal) -> None:
+        """GitHub has just not taken this kind of write."""
+        await self._database.write(lambda transaction: refusals.note(transaction, refusal))
+
+    async def withhold(self, claim: Claim, row: OutboxRow, refusal: Refusal) -> None:
+        """The row waits until GitHub may take its kind of write."""
+        await self._holding(claim, lambda transaction: refusals.withhold(transaction, row, refusal))
+
+    async def let_again(self, installation_id: int) -> None:
+        """GitHub may take everything of this installation from now on: what waited is due."""
+        await self._database.write(lambda transaction: refusals.let_again(transaction, installation_id))
+        self._wakes.wake()
+
+    async def server_version(self) -> int | None:
+        """The major version of the PostgreSQL that keeps everything; None on SQLite."""
+
+        def version(transaction: Transaction) -> int | None:
+            known = transaction.connection.dialect.server_version_info
+            return int(known[0]) if known and transaction.shared else None
+
+        return await self._database.read(version)
+
+    async def waiting(self) -> tuple[Waiting, ...]:
+        """The writes that wait for a permission, by repository and kind."""
+        return await self._database.read(refusals.waiting)
 
     async def replied(
         self, claim: Claim, row: OutboxRow, posted: PostedComment, then: tuple[Effect, ...]

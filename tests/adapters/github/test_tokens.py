@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -96,6 +97,19 @@ async def test_a_token_that_is_never_good_is_given_up_after_the_second(client, s
     with pytest.raises(Unavailable, match="401"):
         await client.reviews(repository, pull.number)
     assert len(standin.asked(*ASKED)) == 2
+
+
+async def test_a_write_that_was_not_granted_is_tried_again_with_a_new_token(
+    client, standin, pull, repository
+):
+    granted = standin.installation_of(pull.repository).permissions
+    counts = []
+    for level in ("write", "write", "read", "write"):
+        granted["pull_requests"] = granted["issues"] = level
+        with contextlib.suppress(Forbidden):
+            await client.create_comment(repository, pull.number, "words")
+        counts.append(len(standin.asked(*ASKED)))
+    assert counts == [1, 1, 1, 2]
 
 
 async def test_many_who_meet_a_revoked_token_replace_it_once(client, standin, pull, repository):

@@ -99,6 +99,11 @@ def test_an_unknown_address_is_refused_with_the_ones_that_work(url):
         address(url)
 
 
+async def test_only_a_server_tells_its_version(store, store_url):
+    version = await store.server_version()
+    assert (version is None or version >= 17, version is None) == (True, store_url.startswith("sqlite"))
+
+
 async def test_transactions_that_wait_together_are_committed_together_and_fail_alone(sqlite_url):
     async with open_store(sqlite_url, worker=True) as store:
         database = store._database
