@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from bot.adapters import schemas
 from bot.domain.comment import MARKER
-from bot.domain.effects import ShowComment
 from bot.domain.escape import read_marker
 from bot.domain.memos import Document
 from bot.domain.model import Item, Place
@@ -38,14 +37,12 @@ ITEMS = st.builds(
 def test_any_document_and_any_text_give_a_comment_that_parses_back(items, body):
     said = replace(review(3, body), documents=tuple(items))
     decision = decided(pull_request(), facts(said))
-    for effect in decision.effects:
-        if isinstance(effect, ShowComment):
-            found = read_marker(MARKER, effect.body)
-            assert len(effect.body) <= 20_000
-            assert effect.body.count("<!-- REJECTION: ") == 1
-            assert found["issues"] == list(effect.issues)[: len(found["issues"])]
-            assert len(found["issues"]) + found.get("more", 0) == len(effect.issues)
-            assert live_references(effect.body) == []
-    (whole,) = [memo for memo in decision.memos if isinstance(memo, Document)] or (None,)
-    if whole:
-        assert schemas.violations("actionable-feedback", json.loads(whole.body)) == ()
+    (effect,) = decision.effects
+    found = read_marker(MARKER, effect.body)
+    assert len(effect.body) <= 20_000
+    assert effect.body.count("<!-- REJECTION: ") == 1
+    assert found["issues"] == list(effect.issues)[: len(found["issues"])]
+    assert len(found["issues"]) + found.get("more", 0) == len(effect.issues)
+    assert live_references(effect.body) == []
+    (whole,) = [memo for memo in decision.memos if isinstance(memo, Document)]
+    assert schemas.violations("actionable-feedback", json.loads(whole.body)) == ()

@@ -169,7 +169,9 @@ def test_the_changelog_names_every_command():
 
 def test_the_decisions_are_one_page_each_with_the_four_parts():
     parts = ["## Context", "## Decision", "## Consequences", "## Rejected"]
-    for path in (ROOT / "docs" / "adr").glob("0*.md"):
+    decisions = sorted((ROOT / "docs" / "adr").glob("0*.md"))
+    assert decisions != []
+    for path in decisions:
         whole = path.read_text(encoding="utf-8")
         assert [line for line in whole.splitlines() if line.startswith("## ")] == parts, path.name
         assert len(whole.splitlines()) < 80, path.name

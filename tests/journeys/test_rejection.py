@@ -100,7 +100,7 @@ async def test_events_out_of_order_show_the_newest_truth(journey, pull):
     assert (marker["issues"], marker["iteration"], marker["head"]) == (["near_duplicate"], 2, pull.head_sha)
 
 
-async def test_a_batch_of_reject_push_and_approve_says_nothing(journey, pull):
+async def test_a_batch_of_reject_push_and_approve_leaves_no_rejection(journey, pull):
     journey.github.hold()
     journey.github.submit_review(pull, "alice", REJECT, DATE)
     journey.github.push(pull, {PAGE: "# Better\n"})
