@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 
 from bot.domain.problems import RuleFileError
 
+_OPTIONS = ("-h", "--help", "--version")
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -52,9 +54,15 @@ def run(argv: Sequence[str]) -> int:
 
 def _run(argv: Sequence[str]) -> int:
     registry = _asked_for(argv) or commands()
-    parser = _Parser(prog="whetstone", description="Closes the loop on rejected pull requests.")
+    parser = _Parser(
+        prog="whetstone",
+        description="Answers a rejected pull request with what failed, where, and how to fix it.",
+        epilog="Each command has --help with an example. To see it all without an account: whetstone demo",
+    )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
-    choices = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    choices = parser.add_subparsers(
+        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=_Parser
+    )
     for command in registry.values():
         sub = choices.add_parser(
             command.name,
@@ -111,9 +119,15 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _suggest(argv: Sequence[str], registry: dict[str, Command]) -> None:
+    """Ends with one line where no command is named, or none that there is."""
     typed = argv[0] if argv else ""
-    if typed and not typed.startswith("-") and typed not in registry:
-        near = difflib.get_close_matches(typed, registry, n=1)
+    if typed in registry or typed in _OPTIONS:
+        return
+    wrong = "which command? whetstone --help lists them, and whetstone demo shows what they are for"
+    if typed:
+        kind = "option" if typed.startswith("-") else "command"
+        near = difflib.get_close_matches(typed, (*registry, *_OPTIONS), n=1)
         hint = f"; did you mean {near[0]!r}?" if near else f"; one of {', '.join(registry)}"
-        print(f"whetstone: there is no command {typed!r}{hint}", file=sys.stderr)
-        raise SystemExit(2)
+        wrong = f"there is no {kind} {typed!r}{hint}"
+    print(f"whetstone: {wrong}", file=sys.stderr)
+    raise SystemExit(2)

@@ -16,7 +16,7 @@ from bot.settings import Settings
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("repository", metavar="OWNER/REPO")
+    parser.add_argument("repository", metavar="OWNER/REPO", help="whose past")
     parser.add_argument(
         "--since", metavar="DATE", help="only pull requests that changed since this day (2026-01-31)"
     )

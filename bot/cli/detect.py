@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot import wiring
-from bot.cli import Command
+from bot.cli import Command, terminal
 from bot.domain.detection import Detection, detect
 
 
@@ -22,6 +22,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(_arguments: argparse.Namespace) -> int:
     rules = wiring.detection_rules()
+    terminal.expects('lines of JSON {"id": …, "text": "…"}')
     bad = 0
     for number, line in enumerate(_lines(), 1):
         if not line.strip():

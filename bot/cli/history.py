@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from bot import wiring
-from bot.cli import Command
+from bot.cli import Command, terminal
 from bot.cli.comment import repository_named
 from bot.cli.mistakes import said_in_one_line
 from bot.cli.numbers import whole
@@ -19,7 +19,7 @@ _MOST_HOURS = 24 * 3650
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("repository", metavar="OWNER/REPO")
+    parser.add_argument("repository", metavar="OWNER/REPO", help="whose authors")
     parser.add_argument("login", metavar="LOGIN", nargs="?", help="one author; without it all of them")
     parser.add_argument(
         "--hours",
@@ -48,19 +48,33 @@ async def _told(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(everybody))
         return 0
-    for login, known in everybody.items():
-        print(f"{login}: {_line(known)}")
     if not everybody:
         print("No pull request was judged in this time.")
+    elif terminal.is_terminal():
+        headings = ("author", "judged", "rejected", "trend", "broken gates")
+        terminal.show(headings, (_row(login, known) for login, known in everybody.items()))
+    else:
+        for login, known in everybody.items():
+            print(f"{login}: {_line(known)}")
     return 0
+
+
+def _row(login: str, known: dict[str, Any]) -> tuple[str, ...]:
+    trend = "" if known["trend"] == "no_data" else known["trend"]
+    return login, str(known["total_prs"]), str(known["rejected_prs"]), trend, _broken(known)
+
+
+def _broken(known: dict[str, Any]) -> str:
+    return ", ".join(f"{tag} {count}" for tag, count in known["issue_breakdown"].items())
 
 
 def _line(known: dict[str, Any]) -> str:
     """`9 judged, 2 rejected, improving; date_errors 3`."""
     trend = "too few for a trend" if known["trend"] == "no_data" else known["trend"]
-    broken = ", ".join(f"{tag} {count}" for tag, count in known["issue_breakdown"].items())
     nothing = "rejected without a tag" if known["rejected_prs"] else "no gate broken"
-    return f"{known['total_prs']} judged, {known['rejected_prs']} rejected, {trend}; {broken or nothing}"
+    return (
+        f"{known['total_prs']} judged, {known['rejected_prs']} rejected, {trend}; {_broken(known) or nothing}"
+    )
 
 
 COMMAND = Command(

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from bot.cli import Command
+from bot.cli import Command, terminal
 from bot.domain.comment import MARKER
 from bot.domain.escape import read_marker
 from bot.domain.spoken import document
@@ -17,6 +17,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    terminal.expects("a comment")
     body = sys.stdin.buffer.read().decode("utf-8", "replace")
     found = _json(document(body) if arguments.document else read_marker(MARKER, body))
     if found is None:

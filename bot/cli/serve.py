@@ -34,6 +34,8 @@ def _run(arguments: argparse.Namespace) -> int:
     except SettingsError as mistakes:
         for problem in mistakes.problems:
             print(f"whetstone serve: {problem}", file=sys.stderr)
+        if any(problem.startswith("GITHUB_APP_ID is not set") for problem in mistakes.problems):
+            print("To register an App in the browser: whetstone serve --setup", file=sys.stderr)
         return 2
     settings = replace(
         settings,

@@ -9,13 +9,25 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-STYLES: Mapping[str, str] = {"fine": "green", "note": "yellow", "wrong": "bold red"}
+STYLES: Mapping[str, str] = {
+    "fine": "green",
+    "note": "yellow",
+    "wrong": "bold red",
+    "improving": "green",
+    "worsening": "red",
+}
 """How a state is coloured, by the cell's text."""
 
 
 def is_terminal() -> bool:
     """Whether a person looks at the output."""
     return sys.stdout.isatty()
+
+
+def expects(what: str) -> None:
+    """Tells a person who is waited for what to type, since nothing else would be seen."""
+    if sys.stdin.isatty():
+        print(f"Type or paste {what}; Ctrl-D ends it.", file=sys.stderr, flush=True)
 
 
 def following(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:

@@ -14,7 +14,7 @@ from bot.ports import GitHubError, JobFailed, StoreUnavailable
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("repository", metavar="OWNER/REPO")
+    parser.add_argument("repository", metavar="OWNER/REPO", help="whose week")
     parser.add_argument("--dry-run", action="store_true", help="print the issue, and write nothing")
 
 

@@ -79,8 +79,17 @@ def test_parse_takes_the_document_out_of_the_comment():
     assert whetstone("parse", "--document", given=given) == (0, '{"id": 7}\n', "")
 
 
-def test_a_typo_is_answered_with_what_was_meant():
-    assert whetstone("rendr") == (2, "", "whetstone: there is no command 'rendr'; did you mean 'render'?\n")
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["rendr"], "there is no command 'rendr'; did you mean 'render'?"),
+        (["help"], "there is no command 'help'; did you mean '--help'?"),
+        (["--hepl"], "there is no option '--hepl'; did you mean '--help'?"),
+        ([], "which command? whetstone --help lists them, and whetstone demo shows what they are for"),
+    ],
+)
+def test_a_typo_is_answered_with_what_was_meant(typed, said):
+    assert whetstone(*typed) == (2, "", f"whetstone: {said}\n")
 
 
 @pytest.mark.parametrize("name", sorted(cli.commands()))
@@ -92,8 +101,9 @@ def test_every_command_has_help_with_an_example(name):
 
 def test_serve_names_everything_that_is_missing_at_once(tmp_path):
     code, _, said = whetstone("serve", where=tmp_path, PORT="many")
-    assert code == 2
-    assert [line.split(":")[1].split()[0] for line in said.splitlines()] == [
+    *wrong, hint = said.splitlines()
+    assert (code, hint) == (2, "To register an App in the browser: whetstone serve --setup")
+    assert [line.split(":")[1].split()[0] for line in wrong] == [
         "GITHUB_APP_ID",
         "GITHUB_PRIVATE_KEY",
         "GITHUB_WEBHOOK_SECRET",

@@ -10,7 +10,7 @@ import pytest
 
 from bot import wiring
 from bot.cli import run
-from bot.cli.history import _line
+from bot.cli.history import _line, _row
 from bot.standin import AppFacts
 from tests.journeys.town import KEYS, SECRET, Town
 
@@ -86,6 +86,11 @@ def test_who_was_rejected_without_a_tag_broke_no_known_gate():
     known = {"total_prs": 6, "rejected_prs": 1, "trend": "stable", "issue_breakdown": {}}
     assert _line(known) == "6 judged, 1 rejected, stable; rejected without a tag"
     assert _line(known | {"rejected_prs": 0}) == "6 judged, 0 rejected, stable; no gate broken"
+
+
+def test_on_a_terminal_everybodys_history_has_a_column_for_each_number():
+    known = {"total_prs": 6, "rejected_prs": 2, "trend": "no_data", "issue_breakdown": {"date_errors": 2}}
+    assert _row("rio", known) == ("rio", "6", "2", "", "date_errors 2")
 
 
 @pytest.mark.usefixtures("lived")
