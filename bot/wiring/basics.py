@@ -177,14 +177,17 @@ async def github_of(
     clock: Callable[[], datetime],
     meter: Meter | None = None,
     may_write: Callable[[], bool] = lambda: True,
+    store: SqlStore | None = None,
 ) -> AsyncIterator[GitHub]:
-    """GitHub as these settings reach it, as long as the block runs."""
+    """GitHub as these settings reach it, as long as the block runs; not while a store has it paused."""
     from bot.adapters.github import AppKey, connect
+    from bot.adapters.github.callers import never
 
     key = AppKey(configuration.app_id, configuration.private_key)
     tracing = [meter.tracing()] if meter else []
     urls = configuration.api_url, configuration.graphql_url
-    async with connect(key, *urls, now=clock, tracing=tracing, may_write=may_write) as github:
+    paused = store.paused_until if store else never
+    async with connect(key, *urls, now=clock, tracing=tracing, may_write=may_write, paused=paused) as github:
         yield github
 
 

@@ -135,7 +135,8 @@ async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequen
     from bot.decisions.selection import selection_report_of
 
     asked = visitors(configuration.api_url, configuration.graphql_url)
-    async with github_of(configuration, now) as github, asked as asking:
+    # The worker waits by its lanes; a call over HTTP has none, and must heed what was written down.
+    async with github_of(configuration, now, store=store) as github, asked as asking:
         guard = Guard(Access(asking), store.memory, store.pause)
         rule_book = live_rule_book(github, store, ByCheckRun(store, now), now)
         pulls = PullFeedback(

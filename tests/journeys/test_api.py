@@ -1,5 +1,7 @@
 """What the API tells whom, over real HTTP and with real tokens of the stand-in."""
 
+from datetime import UTC, datetime, timedelta
+
 import aiohttp
 import pytest
 
@@ -245,3 +247,13 @@ async def test_repositories_that_share_their_history_count_together_in_thread_an
     journey.github.commit_to_default_branch(pulls[1].repository, silent)
     await journey.settled()
     assert (await ask("/api/v1/repos/acme/notes/authors/rio-agent/patterns", "alice"))[1]["total_prs"] == 1
+
+
+async def test_a_pause_that_the_worker_wrote_down_holds_for_the_api(ask, journey, knowledge, pull):  # noqa: ARG001
+    await journey.settled()
+    installation = journey.github.installation_of(knowledge)
+    await journey.bot.store.pause(installation.id, datetime.now(UTC) + timedelta(minutes=5))
+    asked = len(journey.github.asked("GET", "*/contents/*"))
+    status, said = await ask(f"{KNOWLEDGE}/gates", "alice")
+    assert (status, said["detail"].startswith("GitHub answers us no more for ")) == (503, True)
+    assert len(journey.github.asked("GET", "*/contents/*")) == asked

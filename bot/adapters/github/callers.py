@@ -11,18 +11,26 @@ from bot.adapters.github.errors import Asked, BadToken
 from bot.adapters.github.tokens import Scope, Token, Tokens
 from bot.adapters.github.wire import Api, Wire
 from bot.adapters.payloads.fields import Odd, find, moment, optional_integer, word
-from bot.ports import Forbidden, Gone, Refused, Unavailable
+from bot.ports import Forbidden, Gone, RateLimited, Refused, Unavailable
 
 T = TypeVar("T")
+
+Paused = Callable[[int], Awaitable[datetime | None]]
+"""Until when an installation must not ask, as whoever met its limit wrote it down; None where it may."""
+
+
+async def never(_installation_id: int) -> None:
+    """Nobody else met a limit."""
 
 
 class Callers:
     """Lends the right credentials to each request."""
 
-    def __init__(self, key: AppKey, wire: Wire, now: Callable[[], datetime]) -> None:
+    def __init__(self, key: AppKey, wire: Wire, now: Callable[[], datetime], paused: Paused = never) -> None:
         self._key = key
         self._wire = wire
         self._now = now
+        self._paused = paused
         self._tokens = Tokens(self._new_token, now)
 
     @property
@@ -35,6 +43,8 @@ class Callers:
         scope = (asked.installation_id, asked.repository_id)
         if not asked.installation_id:
             raise Forbidden(f"{asked.what}: the delivery came through no installation of the App")
+        if until := await self._paused(asked.installation_id):
+            raise RateLimited(until)  # GitHub shuts out who asks all the same
         token = await self._tokens.of(scope)
         try:
             return await ask(Api(self._wire, asked, token))

@@ -15,7 +15,7 @@ from bot.adapters.github import revision_reads
 from bot.adapters.github.app_key import AppKey
 from bot.adapters.github.archive import ArchiveCalls
 from bot.adapters.github.asking import REPO, asked_in, names_of, posted_comment
-from bot.adapters.github.callers import Callers
+from bot.adapters.github.callers import Callers, Paused, never
 from bot.adapters.github.conversations import ThreadCalls
 from bot.adapters.github.errors import Asked, Refusals
 from bot.adapters.github.markers import carries
@@ -55,6 +55,7 @@ async def connect(  # noqa: PLR0913  each is one choice about the connections
     seconds: float = 10,
     tracing: Sequence[aiohttp.TraceConfig] = (),
     may_write: Callable[[], bool] = lambda: True,
+    paused: Paused = never,
 ) -> AsyncIterator[GitHubClient]:
     """A client with connections of its own; a request may take so many seconds."""
     connector = aiohttp.TCPConnector(limit=50)  # GitHub takes 100 at once
@@ -63,15 +64,17 @@ async def connect(  # noqa: PLR0913  each is one choice about the connections
         connector=connector, timeout=timeout, trace_configs=list(tracing)
     ) as session:
         wire = Wire(session, api_url, graphql_url, Refusals(now), remembered(), may_write)
-        yield GitHubClient(key, wire, now)
+        yield GitHubClient(key, wire, now, paused)
 
 
 class GitHubClient(RevisionCalls, ThreadCalls, ArchiveCalls):
     """`ports.GitHub` over HTTP, for every installation of one App."""
 
-    def __init__(self, key: AppKey, wire: Wire, now: Callable[[], datetime] = _utc_now) -> None:
+    def __init__(
+        self, key: AppKey, wire: Wire, now: Callable[[], datetime] = _utc_now, paused: Paused = never
+    ) -> None:
         super().__init__()
-        self._callers = Callers(key, wire, now)
+        self._callers = Callers(key, wire, now, paused)
         self._roles: TTLCache[tuple[int, int], tuple[str | None]] = TTLCache(
             10_000, _ROLE_SECONDS, timer=lambda: now().timestamp()
         )

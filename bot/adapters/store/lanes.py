@@ -137,6 +137,13 @@ def pause(transaction: Transaction, installation_id: int, until: float) -> None:
     )
 
 
+def paused_until(transaction: Transaction, installation_id: int) -> float | None:
+    """Until when this installation pauses; None where it does not."""
+    paused = and_(installation.c.id == installation_id, installation.c.not_before > transaction.now)
+    at: float | None = transaction.execute(select(installation.c.not_before).where(paused)).scalar()
+    return at
+
+
 def rests_until(transaction: Transaction, key: str) -> float | None:
     """When a lane that has work is due, its installation's pause heard; None where it has none."""
     ready = later(lane.c.due_at, func.coalesce(installation.c.not_before, 0.0))

@@ -202,6 +202,11 @@ class SqlStore:
             lambda transaction: lanes.pause(transaction, installation_id, until.timestamp())
         )
 
+    async def paused_until(self, installation_id: int) -> datetime | None:
+        """Until when this installation must not ask GitHub; None where it may."""
+        at = await self._database.read(lambda transaction: lanes.paused_until(transaction, installation_id))
+        return None if at is None else moment(at)
+
     async def spend(self, installation_id: int, priority: int) -> float:
         """Count one content write: 0 when it may be made now, else the seconds to wait."""
         return await self._database.write(

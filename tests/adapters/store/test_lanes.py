@@ -218,3 +218,11 @@ async def test_a_beat_is_as_old_as_the_clock_says(timed_store, clock):
     assert await timed_store.beat_age() == 7.25
     await timed_store.beat()
     assert await timed_store.beat_age() == 0
+
+
+async def test_a_pause_is_told_to_whoever_asks_until_it_is_over(timed_store, clock):
+    until = clock.now + timedelta(seconds=30)
+    await timed_store.pause(5, until)
+    assert [await timed_store.paused_until(each) for each in (5, 6)] == [until, None]
+    clock.advance(30)
+    assert await timed_store.paused_until(5) is None
