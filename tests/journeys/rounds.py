@@ -1,9 +1,9 @@
 """Rounds of judging and pushing, and what the comment says of them."""
 
 from tests.builders import issues
+from tests.journeys.handed_in import PAGE
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
-PAGE = "claims/first.md"
 
 
 async def judge(town, pull, *tags, by="alice"):

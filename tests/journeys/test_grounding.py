@@ -1,10 +1,8 @@
 """What a reviewer claims is looked up at the head, and not more often than it must."""
 
-import json
-import re
-
 import pytest
 
+from bot.domain.spoken import document
 from bot.standin import Annotation, Inline, Opening, Output, Submodule, Symlink
 
 REJECT = "CHANGES_REQUESTED"
@@ -47,7 +45,7 @@ async def rejected(journey, pull, body="", *comments) -> str:
 
 
 def items(body: str) -> list[dict]:
-    return json.loads(re.search(r"```json\n(.*?)\n```", body, re.DOTALL)[1])["feedback_items"]
+    return document(body)["feedback_items"]
 
 
 def looked_up(journey, since=0) -> list[str]:
@@ -219,7 +217,7 @@ async def test_the_framework_of_a_crash_is_read_from_the_manifest_once(journey, 
     changed = {"src/auth.py": f"{CODE}\n# end\n", "requirements.txt": "django==5.0.2\n"}
     pull = journey.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files=changed))
     body = await rejected(journey, pull, CRASH)
-    brief = json.loads(re.search(r"```json\n(.*?)\n```", body, re.DOTALL)[1])["brief"]
+    brief = document(body)["brief"]
     assert [line["text"] for line in brief["lines"]] == [
         "Given the error: AttributeError: 'NoneType' object has no attribute 'split'",
         "Ensure compatibility with Django ==5.0.2",

@@ -1,15 +1,10 @@
 """From webhooks to the quality of every iteration, and the way back."""
 
-import json
-
+from bot.domain.spoken import document
 from bot.standin import Inline
 from tests.journeys.rounds import PAGE, REJECT, fold, judge, push, sticky, summary
 
 GITHUB = "https://redirect.github.com/acme/knowledge"
-
-
-def document(body: str) -> dict:
-    return json.loads(body.partition("```json\n")[2].partition("\n```")[0])
 
 
 def reads(town, since: int) -> list[str]:

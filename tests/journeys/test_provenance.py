@@ -12,9 +12,10 @@ import pytest
 from bot.adapters.rule_book import PATH
 from bot.domain.spoken import document
 from bot.standin import Annotation, Inline, Opening, Output
+from tests.journeys import handed_in
+from tests.journeys.handed_in import PAGE
 from tests.live import live_references
 
-PAGE = "claims/first.md"
 REJECT = "CHANGES_REQUESTED"
 ISSUES = "<!-- ISSUES: date_errors -->"
 VERDICT = "<!-- VERDICT:LEO:REQUEST_CHANGES -->"
@@ -29,38 +30,8 @@ validators:
   sarif:
     E501: date_errors
 """
-LINE = {"startLine": 1, "endLine": 1}
-RESULT = {
-    "ruleId": "E501",
-    "level": "error",
-    "message": {"text": "E501 is broken here"},
-    "locations": [{"physicalLocation": {"artifactLocation": {"uri": PAGE}, "region": LINE}}],
-}
-LOG = json.dumps(
-    {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "ruff"}}, "results": [RESULT]}]}
-).encode()
-ITEM = {
-    "tag": "date_errors",
-    "aspect": "correctness",
-    "severity": "major",
-    "issue": "The created field names a month that no calendar has",
-    "location": {"type": "line", "reference": "1"},
-    "suggestion": {
-        "action": "Write the day of extraction in the form YYYY-MM-DD",
-        "rationale": "Readers sort the claims by this field",
-    },
-}
-SUMMARY = "One blocking issue: the created field names a month that no calendar has."
-DOCUMENT = json.dumps(
-    {
-        "id": "7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10",
-        "timestamp": "2026-11-15T10:42:07+00:00",
-        "iteration": {"number": 1, "max": 5, "phase": "initial"},
-        "target": {"type": "document", "path": PAGE},
-        "feedback_items": [ITEM],
-        "overall_assessment": {"score": 0.4, "verdict": "refine", "summary": SUMMARY},
-    }
-).encode()
+LOG = json.dumps(handed_in.log("E501")).encode()
+DOCUMENT = json.dumps(handed_in.document()).encode()
 
 
 def sha256(words: str | bytes) -> str:

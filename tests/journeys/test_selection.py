@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+from tests.journeys.handed_in import document
 from tests.journeys.rounds import APPROVE, PAGE, REJECT, judge, push, sticky, summary
 
 
@@ -33,18 +34,7 @@ def said(aspect: str, severity: str, number: int = 1) -> dict:
 async def reject_with(town, pull, *items):
     """A review that carries an actionable-feedback document of its own."""
     town.later()
-    whole = {
-        "id": "0d9b3f5e-1c7a-4b52-8f0e-6a2d4c9e7b31",
-        "timestamp": "2026-11-15T10:00:00Z",
-        "iteration": {"number": 1, "max": 5, "phase": "initial"},
-        "target": {"type": "document", "path": PAGE},
-        "overall_assessment": {
-            "score": 0.5,
-            "verdict": "refine",
-            "summary": "The page can't go in like this: see the items, each with its place and what to do.",
-        },
-        "feedback_items": list(items),
-    }
+    whole = document(feedback_items=list(items))
     town.github.submit_review(pull, "alice", REJECT, f"```json\n{json.dumps(whole)}\n```")
     await town.settled()
 

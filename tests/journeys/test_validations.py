@@ -6,57 +6,9 @@ import aiohttp
 import pytest
 
 from bot.adapters.rule_book import PATH
+from tests.journeys.handed_in import PAGE, document, log
 
-PAGE = "claims/first.md"
 CONFIG = "version: 1\nvalidators:\n  sarif:\n    E501: date_errors\n    /^W/: near_duplicate\n"
-
-
-def document(**changes):
-    return {
-        "id": "7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10",
-        "timestamp": "2026-11-15T10:42:07+00:00",
-        "iteration": {"number": 1, "max": 5, "phase": "initial"},
-        "target": {"type": "document", "path": PAGE},
-        "feedback_items": [
-            {
-                "tag": "date_errors",
-                "aspect": "correctness",
-                "severity": "major",
-                "issue": "The created field names a month that no calendar has",
-                "location": {"type": "line", "reference": "1"},
-                "suggestion": {
-                    "action": "Write the day of extraction in the form YYYY-MM-DD",
-                    "rationale": "Readers sort the claims by this field",
-                },
-            }
-        ],
-        "overall_assessment": {
-            "score": 0.4,
-            "verdict": "refine",
-            "summary": "One blocking issue: the created field names a month that no calendar has.",
-        },
-        **changes,
-    }
-
-
-def log(*rules):
-    results = [
-        {
-            "ruleId": rule,
-            "level": "error",
-            "message": {"text": f"{rule} is broken here"},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": PAGE},
-                        "region": {"startLine": 1, "endLine": 1},
-                    }
-                }
-            ],
-        }
-        for rule in rules
-    ]
-    return {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "ruff"}}, "results": results}]}
 
 
 @pytest.fixture

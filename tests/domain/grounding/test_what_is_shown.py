@@ -13,6 +13,7 @@ from bot.domain.grounding.observations import Entry, EntryKind, Observations, Te
 from bot.domain.grounding.statements import unchecked
 from bot.domain.model import Account, Revision
 from bot.domain.rules import Grounding, Quality
+from bot.domain.spoken import document
 from tests.builders import HEADS, RULES, SITE, at, facts, inline, moment, pull_request, review
 
 PAGE = "claims/futarchy.md"
@@ -40,7 +41,7 @@ def shown(*comments, **how) -> str:
 
 
 def items(body: str) -> list[dict]:
-    return json.loads(re.search(r"```json\n(.*?)\n```", body, re.DOTALL)[1])["feedback_items"]
+    return document(body)["feedback_items"]
 
 
 def test_a_place_that_is_there_has_its_source():
