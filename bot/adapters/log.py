@@ -65,12 +65,14 @@ class Redaction:
         return self._secrets.sub(HIDDEN, text)
 
 
-class Console(logging.Formatter):
-    """One line for people: time, level, logger, message, facts."""
-
+class _Redacting(logging.Formatter):
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         super().__init__()
         self._redact = Redaction(secrets)
+
+
+class Console(_Redacting):
+    """One line for people: time, level, logger, message, facts."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line; a traceback follows below it."""
@@ -86,12 +88,8 @@ class Console(logging.Formatter):
         return self._redact("\n".join(lines))
 
 
-class JsonLines(logging.Formatter):
+class JsonLines(_Redacting):
     """One JSON object a line for machines."""
-
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        super().__init__()
-        self._redact = Redaction(secrets)
 
     def format(self, record: logging.LogRecord) -> str:
         """The object; facts stand beside the message under their own names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.standin.model import Account, Installation, Repository, node_id
+from bot.standin.model import Account, Installation, Reaction, Repository, node_id
 from bot.standin.shapes.accounts import installation, user
 from bot.standin.shapes.repositories import repository as written_repository
 from bot.standin.world import World
@@ -29,6 +29,17 @@ class Acts(World):
         common = {"installation": installation(self, installed), "sender": user(self, sender)}
         self.deliveries.emit(event, payload | common)
         self.changed()
+
+    def reacted(self, reactions: list[Reaction], by: Who, content: str) -> Reaction:
+        """The reaction, put beside those that a text has; a second one of the same kind is the first."""
+        who = self.account(by)
+        known = [each for each in reactions if each.user is who and each.content == content]
+        if known:
+            return known[0]
+        made = Reaction(self.new_id(), who, content, self.now())
+        reactions.append(made)
+        self.changed()
+        return made
 
     def _everywhere(self, where: Repository, sender: Account, installed: Installation) -> dict[str, Any]:
         common: dict[str, Any] = {

@@ -78,14 +78,7 @@ class CommentActs(Acts):
 
     def react(self, comment: IssueComment, by: Who, content: str) -> Reaction:
         """Put a reaction on a comment; a second one of the same kind is the first."""
-        who = self.account(by)
-        known = [each for each in comment.reactions if each.user is who and each.content == content]
-        if known:
-            return known[0]
-        made = Reaction(self.new_id(), who, content, self.now())
-        comment.reactions.append(made)
-        self.changed()
-        return made
+        return self.reacted(comment.reactions, by, content)
 
     def comments_of(self, thread: Issue) -> list[IssueComment]:
         """The thread's comments, oldest first."""

@@ -102,23 +102,11 @@ class ReviewActs(Acts):
 
     def react_to_review(self, review: Review, by: Who, content: str) -> Reaction:
         """Put a reaction on a review's text; a second one of the same kind is the first."""
-        who = self.account(by)
-        known = [each for each in review.reactions if each.user is who and each.content == content]
-        made = known[0] if known else Reaction(self.new_id(), who, content, self.now())
-        review.reactions += [] if known else [made]
-        self.changed()
-        return made
+        return self.reacted(review.reactions, by, content)
 
     def react_to_review_comment(self, comment: ReviewComment, by: Who, content: str) -> Reaction:
         """Put a reaction on an inline comment; a second one of the same kind is the first."""
-        who = self.account(by)
-        known = [each for each in comment.reactions if each.user is who and each.content == content]
-        if known:
-            return known[0]
-        made = Reaction(self.new_id(), who, content, self.now())
-        comment.reactions.append(made)
-        self.changed()
-        return made
+        return self.reacted(comment.reactions, by, content)
 
     def _place(self, pull: PullRequest, inline: Inline) -> diff.Anchor:
         change = next((each for each in pull_changes(pull) if each.path == inline.path), None)
