@@ -50,7 +50,7 @@ def parse_detection(files: Sequence[tuple[bytes, str]], table: tuple[bytes, str]
     problems = [
         problem
         for number, root in enumerate(roots)
-        for problem in _problems(*root, _lists(roots), number == 0)
+        for problem in _problems(*root, _lists(roots), is_main=number == 0)
     ]
     weights, wrong = _weights(*table)
     problems += wrong
@@ -116,7 +116,7 @@ def _lists(roots: Sequence[tuple[Mapping, str]]) -> frozenset[str]:
     )
 
 
-def _problems(root: Mapping, file: str, lists: frozenset[str], is_main: bool) -> Iterator[Problem]:  # noqa: FBT001
+def _problems(root: Mapping, file: str, lists: frozenset[str], *, is_main: bool) -> Iterator[Problem]:
     parts = _PARTS if is_main else ("version", "cues")
     yield from _keys(root, "", parts, file)
     version = root.get("version")

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from bot.adapters.github.app_desk import AppDesk
     from bot.adapters.metrics import Meter
     from bot.adapters.store import SqlStore
-    from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
-    from bot.engine.pulse import Pace as Pace  # noqa: PLC0414  the server's command names it too
 
 READY_WITHIN = 10.0
 """Seconds after which a worker that has not beaten counts as stuck."""

@@ -36,9 +36,7 @@ from bot.wiring.rule_parts import kept_rules
 if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
     from bot.adapters.store import SqlStore
-    from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
     from bot.engine.jobs import Follower
-    from bot.engine.pulse import Pace as Pace  # noqa: PLC0414  the server's command names it too
     from bot.engine.reconcile import Reconciliation
 
 

@@ -35,10 +35,9 @@ if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
     from bot.adapters.metrics import Meter
     from bot.adapters.store import SqlStore
-    from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
+    from bot.adapters.web.setup.guests import Guests
     from bot.engine.clock import WeekClock
-    from bot.engine.pulse import Pace as Pace  # noqa: PLC0414  the server's command names it too
-    from bot.engine.pulse import Pulse
+    from bot.engine.pulse import Pace, Pulse
     from bot.engine.rehearsal import Rehearsal
     from bot.engine.worker import Worker
 

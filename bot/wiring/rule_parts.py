@@ -25,8 +25,6 @@ from bot.wiring.basics import CannotStart
 if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
     from bot.adapters.rule_book import Broken, LiveRuleBook
-    from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
-    from bot.engine.pulse import Pace as Pace  # noqa: PLC0414  the server's command names it too
 
 
 def pack(name: str) -> Gates:
@@ -116,15 +114,15 @@ class DefaultRules:
     def __init__(self) -> None:
         self._rules = replace(default_rules(), understanding=detection_rules())
 
-    async def rules(self, repository: Repository, since: datetime | None = None) -> Rules:  # noqa: ARG002
+    async def rules(self, repository: Repository, since: datetime | None = None) -> Rules:  # noqa: ARG002  the port names them
         """The same for every repository."""
         return self._rules
 
-    async def report(self, repository: Repository, head: str) -> ConfigReport | None:  # noqa: ARG002
+    async def report(self, repository: Repository, head: str) -> ConfigReport | None:  # noqa: ARG002  as above
         """Nothing: no config was read."""
         return None
 
-    async def judged(self, repository: Repository) -> ConfigReport:  # noqa: ARG002  the port names it
+    async def judged(self, repository: Repository) -> ConfigReport:  # noqa: ARG002  as above
         """Neither good nor bad: no config was read."""
         return ConfigReport("", Conclusion.NEUTRAL, 0)
 

@@ -13,9 +13,8 @@ from bot.wiring.basics import app_desk, listening, now, web_address
 
 if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
-    from bot.adapters.web.setup.guests import Guests as Guests  # noqa: PLC0414  the set-up names it too
+    from bot.adapters.web.setup.guests import Guests
     from bot.adapters.web.setup.registering import Registering
-    from bot.engine.pulse import Pace as Pace  # noqa: PLC0414  the server's command names it too
 
 
 def new_guests() -> Guests:

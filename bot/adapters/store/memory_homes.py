@@ -70,7 +70,7 @@ def _repository_id(key: str) -> int | None:
     return int(number) if kind in _KINDS and number.isdecimal() else None
 
 
-def at_home(transaction: Transaction, known: PullRequest, shares: bool | None = None) -> PullRequest:  # noqa: FBT001
+def at_home(transaction: Transaction, known: PullRequest, *, shares: bool | None = None) -> PullRequest:
     """The pull request, in the repository as it is now; `Fenced` where its turn began before a move."""
     row = _locked(transaction, known.repository.id)
     seen = _through(row, known.repository)

@@ -60,7 +60,7 @@ def apply(transaction: Transaction, lane: str, turn: Turn) -> tuple[OutboxRow, .
     """Records, deliveries and outbox as the turn left them; returns the rows now owed."""
     if turn.pull_request:
         # First: whoever moves a repository holds its row before those of its pull requests.
-        known = memory_homes.at_home(transaction, turn.pull_request, turn.shares)
+        known = memory_homes.at_home(transaction, turn.pull_request, shares=turn.shares)
         records.save(transaction, lane, memory_people.still_forgotten(transaction, known))
         if known.sticky:
             records.remember(transaction, lane, known.sticky)

@@ -54,7 +54,7 @@ asyncio.run(main())
 
 def start(script, url):
     # S603: the script is ours, the address the fixture's.
-    return subprocess.Popen(  # noqa: S603
+    return subprocess.Popen(  # noqa: S603  our own
         [sys.executable, "-c", script, url], stdout=subprocess.PIPE, text=True
     )
 
