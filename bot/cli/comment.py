@@ -13,7 +13,7 @@ from bot import wiring
 from bot.cli import Command, UsageError
 from bot.cli.mistakes import said_in_one_line
 from bot.cli.numbers import at_least_one
-from bot.domain.comment import MARKER
+from bot.domain.comment_marker import MARKER
 from bot.domain.escape import read_marker
 from bot.domain.spoken import document, word_of
 from bot.ports import GitHubError

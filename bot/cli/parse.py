@@ -7,7 +7,7 @@ import json
 import sys
 
 from bot.cli import Command, terminal
-from bot.domain.comment import MARKER
+from bot.domain.comment_marker import MARKER
 from bot.domain.escape import read_marker
 from bot.domain.spoken import document
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.domain import announcement
 from bot.domain.announcement import Announce, Kind
-from bot.domain.comment import why_escalated
+from bot.domain.comment_lines import why_escalated
 from bot.domain.facts import Facts, Moment
 from bot.domain.feedback import Feedback
 from bot.domain.iterations import Outcome

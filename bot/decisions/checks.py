@@ -11,6 +11,7 @@ from bot.domain import comment as comments
 from bot.domain.check_effects import ShowCheck, Suggest
 from bot.domain.check_runs import GATES, MOST_ANNOTATIONS, Annotation, CheckText, Conclusion
 from bot.domain.comment import Site
+from bot.domain.comment_lines import heading
 from bot.domain.config_check import config_check
 from bot.domain.document import issue_text
 from bot.domain.effects import Effect
@@ -70,7 +71,7 @@ def gates_check(pull_request: PullRequest, feedback: Feedback | None, site: Site
         name=GATES,
         head=pull_request.head,
         conclusion=_conclusion(feedback),
-        title=comments.heading(len(feedback.blocking), len(feedback.warnings)).replace("**", ""),
+        title=heading(len(feedback.blocking), len(feedback.warnings)).replace("**", ""),
         summary=_lines(feedback, site),
         places=_hash(repr(annotations)) if annotations else "",
         annotations=annotations,

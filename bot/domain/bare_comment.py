@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.domain.comment import (
-    MARKER,
-    MOST_CHARACTERS,
-    MOST_IN_FULL,
-    fitting,
-    folded,
-    heading,
-    only_named,
-)
+from bot.domain.comment import MOST_CHARACTERS, MOST_IN_FULL
+from bot.domain.comment_folds import folded, only_named
+from bot.domain.comment_lines import heading
+from bot.domain.comment_marker import MARKER, fitting
 from bot.domain.escape import code_span, cut, marker
 from bot.domain.feedback import FailedGate
 from bot.domain.gate_text import gate_block

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.domain import prose
-from bot.domain.comment import MARKER
+from bot.domain.comment_marker import MARKER
 from bot.domain.escape import read_marker
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.adapters import schemas
-from bot.domain.comment import MARKER
+from bot.domain.comment_marker import MARKER
 from bot.domain.escape import read_marker
 from bot.domain.memos import Document
 from bot.domain.model import Item, Place

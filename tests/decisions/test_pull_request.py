@@ -4,7 +4,7 @@ import pytest
 
 from bot.domain.announcement import Announce
 from bot.domain.choices import When
-from bot.domain.comment import MARKER
+from bot.domain.comment_marker import MARKER
 from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
 from bot.domain.facts import Facts

@@ -11,7 +11,8 @@ from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
 from bot.domain import document as documents
 from bot.domain import prose
-from bot.domain.comment import MARKER, MOST_CHARACTERS, MOST_MARKER, render, superseded
+from bot.domain.comment import MOST_CHARACTERS, render, superseded
+from bot.domain.comment_marker import MARKER, MOST_MARKER
 from bot.domain.escape import read_marker
 from bot.domain.gates import Gates
 from bot.domain.links import Web

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 from bot import wiring
-from bot.domain.comment import MARKER
+from bot.domain.comment_marker import MARKER
 from bot.domain.escape import read_marker
 from bot.settings import Settings
 from bot.standin import AppFacts, Standin, new_key_pair
