@@ -3,29 +3,25 @@
 from bot.ports.github import Archive, Commits, Contents, GitHub, Threads
 from bot.ports.github_answers import Budget, FoundIssue, PostedCheck, PostedComment, PullRequestPage
 from bot.ports.github_errors import Forbidden, GitHubError, Gone, RateLimited, Refused, Unavailable
-from bot.ports.rules import ConfigMemory, KeptConfig, RuleBook
-from bot.ports.store import (
+from bot.ports.jobs import JobFailed, Progress
+from bot.ports.kept import (
     Acceptance,
     Claim,
     Delivery,
     DeliveryState,
-    Derive,
     Fenced,
     Home,
-    Inbox,
-    JobFailed,
     Kept,
-    Memory,
     OutboxRow,
     Parked,
-    Parse,
-    Progress,
     Refusal,
     RowState,
-    Store,
     StoreUnavailable,
     Turn,
 )
+from bot.ports.memory import Memory
+from bot.ports.rules import ConfigMemory, KeptConfig, RuleBook
+from bot.ports.store import Derive, Inbox, Parse, Store
 
 __all__ = [
     "Acceptance",
