@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 WEB = ROOT / "bot" / "adapters" / "web"
 DOCS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[[^\]]*\]\((?P<to>[^)\s]+)\)")
+LINK = re.compile(r"(?:\[[^\]]*\]\(|<img src=\")(?P<to>[^)\s\"]+)")
 VARIABLE = re.compile(r"\"((?:GITHUB|DATABASE|LOG|METRICS|PUBLIC|WHETSTONE)_[A-Z_]+|HOST|PORT|DYNO)\"")
 
 

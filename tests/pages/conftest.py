@@ -29,7 +29,11 @@ async def browser() -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser) -> AsyncIterator[Page]:
     """A page whose every mistake fails the test."""
-    context = await browser.new_context(viewport={"width": 1360, "height": 860}, color_scheme="light")
+    context = await browser.new_context(
+        viewport={"width": 1360, "height": 860},
+        color_scheme="light",
+        device_scale_factor=2 if os.environ.get("WHETSTONE_PICTURES") else 1,
+    )
     context.set_default_timeout(15_000)
     opened = await context.new_page()
     troubles: list[str] = []
@@ -48,9 +52,9 @@ def picture(page):
     async def take(name: str, part=None) -> None:
         if os.environ.get("WHETSTONE_PICTURES"):
             IMAGES.mkdir(parents=True, exist_ok=True)
-            if part:  # whole, where the page scrolls inside itself
-                await page.set_viewport_size({"width": 1360, "height": 2600})
-            await (part or page).screenshot(path=IMAGES / f"{name}.png")
+            # As wide as GitHub's own comments are; a part of the page whole, although it scrolls inside itself.
+            await page.set_viewport_size({"width": 1500, "height": 2600 if part else 900})
+            await (part or page).screenshot(path=IMAGES / f"{name}.png", animations="disabled")
             await page.set_viewport_size({"width": 1360, "height": 860})
 
     return take

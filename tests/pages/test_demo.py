@@ -92,7 +92,7 @@ async def expect_to_fit_a_phone(page) -> None:
 
 async def reject(page) -> None:
     """Two tags, each at its line; the bot's answer comes into view."""
-    await page.uncheck("#tags input[value=scope_error]")
+    await page.uncheck("#tags input[value=confidence_miscalibration]")
     await page.check("#tags input[value=broken_wiki_links]")
     await page.check("#tags input[value=scope_error]")
     await page.fill("#text", "one experiment proves nothing")

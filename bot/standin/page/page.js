@@ -42,7 +42,7 @@ function offer(people, tags) {
   part("tags").replaceChildren(
     ...tags.map((tag) => {
       const label = made("label", "");
-      label.append(made("input", "", { type: "checkbox", value: tag, checked: tag === "scope_error" }), ` ${tag}`);
+      label.append(made("input", "", { type: "checkbox", value: tag, checked: tag === "confidence_miscalibration" }), ` ${tag}`);
       return label;
     }),
   );
@@ -88,6 +88,20 @@ function folds() {
   });
 }
 
+// What is as it was stays as it is: nobody loses a selection, or a fold that they opened.
+function put(text, whole) {
+  const wanted = [...made("template", "", { innerHTML: text }).content.children];
+  wanted.forEach((each) => (each.source = each.outerHTML));
+  const main = part("thread");
+  if (whole) return main.replaceChildren(...wanted);
+  wanted.forEach((each, index) => {
+    const before = main.children[index];
+    if (!before) main.append(each);
+    else if (before.source !== each.source) before.replaceWith(each);
+  });
+  [...main.children].slice(wanted.length).forEach((each) => each.remove());
+}
+
 async function show({ arrived = false, first = false } = {}) {
   // The list first: what happens while the thread is on its way is then still news to `watch`.
   await list();
@@ -97,7 +111,7 @@ async function show({ arrived = false, first = false } = {}) {
   if (path !== location.pathname) return;
   const before = entries();
   const unfolded = new Set(folds().filter(([, each]) => each.open).map(([key]) => key));
-  part("thread").innerHTML = text;
+  put(text, arrived);
   const title = document.querySelector("#thread h1")?.textContent || "";
   document.title = `${title} · acme/knowledge`;
   part("title").textContent = `/ ${title}`;
