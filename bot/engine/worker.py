@@ -1,29 +1,19 @@
-"""Who takes the lanes that are due, and what happens when a turn fails?"""
+"""When are lanes taken, how many at a time, and what else goes on until the process stops?"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
+from bot.engine.hands import Hands, Taking, rest
 from bot.engine.outage import Outage
-from bot.engine.patience import LATE, Late, alone, delay, is_final, is_ours
+from bot.engine.patience import LATE
 from bot.engine.pulse import Pulse
-from bot.engine.settling import NotYet
-from bot.ports import (
-    Claim,
-    Delivery,
-    Fenced,
-    GitHubError,
-    RateLimited,
-    Store,
-    StoreUnavailable,
-    Turn,
-)
+from bot.ports import Claim, Store, StoreUnavailable
 
 POLL_EVERY = 1.0
 WIND_UP = 7.0
@@ -33,14 +23,6 @@ STEP_ASIDE = 0.1
 """Seconds between one lane and the next while deliveries crowd at the door."""
 
 logger = logging.getLogger("whetstone.worker")
-
-
-class Taking(Protocol):
-    """Whoever takes the turns of lanes."""
-
-    async def take(self, claim: Claim) -> None:
-        """Bring GitHub up to what the lane's deliveries say; raises where it must be tried again."""
-        ...
 
 
 @dataclass(slots=True)
@@ -58,10 +40,12 @@ class Worker:
     _quiet_round: int = -1
     _looked: asyncio.Event = field(default_factory=asyncio.Event)
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
-    _singly: set[str] = field(default_factory=set)
     _claims: Outage = field(default_factory=lambda: Outage("no lane can be claimed"))
     _pulses: Outage = field(default_factory=lambda: Outage("no beat can be noted"))
-    _writes: Outage = field(default_factory=lambda: Outage("no turn can be written down"))
+    _hands: Hands = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._hands = Hands(self.store, self.turns, self.clock, self._stopping)
 
     async def run(self) -> None:
         """Work until `stop`; then let what is under way come to its end."""
@@ -115,49 +99,7 @@ class Worker:
 
     async def take(self, claim: Claim) -> None:
         """One turn, and the lane given back, whatever happens."""
-        careful = self._careful(claim)
-        try:
-            await self._taken(careful, claim)
-        except Fenced:
-            logger.warning("the lane was taken over", extra={"lane": claim.lane})
-        except StoreUnavailable as away:
-            await self._unwritten(careful, away)
-        except asyncio.CancelledError as stop:
-            await self._hand_back(careful, is_late=LATE in stop.args)
-            raise
-        finally:
-            self.store.abandon(claim)
-
-    def _careful(self, claim: Claim) -> Claim:
-        """The claim; of a lane in which our own code fails, with the delivery that failed least alone."""
-        if claim.lane not in self._singly or len(claim.deliveries) <= 1:
-            return claim
-        return alone(claim)
-
-    async def _unwritten(self, claim: Claim, away: StoreUnavailable) -> None:
-        """A store that takes our attempts but not this turn will never take it: that is no outage."""
-        try:
-            await self._failed(claim, away)
-        except Fenced:
-            logger.warning("the lane was taken over", extra={"lane": claim.lane})
-        except StoreUnavailable:
-            # Nothing can be written down: the lane stays ours and is claimed again once the store is back.
-            self._writes.refused(away)
-            await self._rest(self._writes.rest)
-        else:
-            self._writes.over()
-
-    async def _rest(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), seconds)
-
-    async def _hand_back(self, claim: Claim, *, is_late: bool) -> None:
-        """An unfinished turn leaves its lane due, unless it is somebody else's by now."""
-        with contextlib.suppress(Fenced, StoreUnavailable):
-            if is_late:
-                await self._failed(claim, Late(LATE))
-            else:
-                await self.store.release(claim, retry_after=0.0, attempt=claim.attempt)
+        await self._hands.take(claim)
 
     async def _wind_up(self) -> None:
         """Let what is under way come to its end for a while, then hand it back."""
@@ -170,53 +112,6 @@ class Worker:
             task.cancel(why)
         if tasks:
             await asyncio.wait(tasks, timeout=1.0)
-
-    async def _taken(self, claim: Claim, whole: Claim) -> None:
-        try:
-            await self.turns.take(claim)
-        except NotYet as early:
-            await self.store.release(claim, retry_after=early.seconds, attempt=claim.attempt)
-        except RateLimited as limit:
-            await self.store.pause(claim.installation_id, limit.until)
-            wait = max(1.0, (limit.until - self.clock()).total_seconds())
-            await self.store.release(claim, retry_after=wait, attempt=claim.attempt)
-        except (Fenced, StoreUnavailable):
-            raise
-        except Exception as error:  # noqa: BLE001  caught once, here: logged, tried again, then parked
-            await self._failed(claim, error)
-        else:
-            await self._done(claim, whole)
-
-    async def _done(self, claim: Claim, whole: Claim) -> None:
-        if claim is not whole:
-            await self.store.release(claim, retry_after=0.0)
-            return
-        self._singly.discard(claim.lane)
-        await self.store.release(claim)
-
-    async def _failed(self, claim: Claim, error: Exception) -> None:
-        attempt = claim.attempt + 1
-        told = {"lane": claim.lane, "attempt": attempt, "deliveries": [d.id for d in claim.deliveries]}
-        if isinstance(error, GitHubError):
-            logger.warning("GitHub did not answer as hoped: %s", error, extra=told)
-        elif isinstance(error, StoreUnavailable | Late):
-            logger.warning("a turn could not be finished: %s", error, extra=told)
-        else:
-            logger.error("a turn failed", extra=told, exc_info=error)
-        if is_ours(attempt, error):
-            self._singly.add(claim.lane)
-        # By their own attempts: the lane may have failed for long with what it owed before they came.
-        worn = tuple(one for one in claim.deliveries if is_final(one.attempt + 1, error))
-        if worn:
-            await self._park(claim, worn, error)
-        else:
-            await self.store.release(claim, retry_after=delay(claim.attempt), attempt=attempt)
-
-    async def _park(self, claim: Claim, deliveries: Sequence[Delivery], error: Exception) -> None:
-        text = f"{type(error).__name__}: {error}"
-        parked = tuple((delivery.id, text) for delivery in deliveries)
-        await self.store.apply(claim, Turn(None, (), done=(), parked=parked))
-        await self.store.release(claim)
 
     async def _claim_some(self) -> bool:
         """Take lanes for as many hands as are free; says whether there may be more of them."""
@@ -260,7 +155,7 @@ class Worker:
     async def _pause(self) -> None:
         """Wait until something arrives, a lane becomes due, or it is time to look again."""
         if self._claims.refusals:  # whatever is due can't be had
-            await self._rest(self._claims.rest)
+            await rest(self._stopping, self._claims.rest)
             return
         due = POLL_EVERY
         with contextlib.suppress(Exception):  # whatever is wrong with the store, claiming says it
