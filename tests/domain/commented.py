@@ -1,0 +1,17 @@
+"""What the comment says of one review, in a test's few words."""
+
+from bot.decisions.pull_request import feedback_on
+from bot.decisions.verdicts import with_reviews
+from bot.domain.comment import render
+from tests.builders import RULES, SITE, at, facts, moment, pull_request, review
+
+
+def feedback(body="", comments=(), **changes):
+    known = with_reviews(pull_request(), facts(review(3, body, **changes), comments=comments), RULES, at(4))
+    found = feedback_on(known, RULES, moment())
+    assert found
+    return found
+
+
+def text(body="", comments=(), **changes) -> str:
+    return render(feedback(body, comments, **changes), SITE)
