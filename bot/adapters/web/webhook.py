@@ -6,16 +6,15 @@ import asyncio
 import hmac
 import re
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-import msgspec
 from aiohttp import web
 
 from bot.adapters.payloads.fields import Json, optional_integer
 from bot.adapters.web.answers import answer, problem
 from bot.adapters.web.echoes import is_echo
+from bot.adapters.web.glance import glance
 from bot.adapters.web.lanes import lane
 from bot.adapters.web.room import Room, Taken
 from bot.ports import Acceptance, Delivery, Inbox, StoreUnavailable
@@ -24,7 +23,6 @@ MAX_BODY = 25 * 1024 * 1024
 ROOM = 64 * 1024 * 1024
 """Bytes at once of bodies whose signature is not checked yet: a stranger's fill no more."""
 _DELIVERY_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
-_decode = msgspec.json.Decoder().decode
 
 
 def _now() -> datetime:
@@ -106,22 +104,27 @@ def _too_large() -> _Refused:
 async def _body(request: web.Request, patience: float, taken: Taken) -> bytes:
     if (request.content_length or 0) > MAX_BODY:
         raise _too_large()
-    body = bytearray()
-    # Most bodies have come in with their head: there is nothing to wait for.
-    waiting = nullcontext() if request.content.is_eof() else asyncio.timeout(patience)
     try:
-        async with waiting:
+        if request.content.is_eof():
+            # As most bodies do, it has come in with its head: there is nothing to wait for.
+            return _fitting(request.content.read_nowait(), 0, taken)
+        body = bytearray()
+        async with asyncio.timeout(patience):
             async for chunk in request.content.iter_any():
-                body += chunk
-                if len(body) > MAX_BODY:
-                    raise _too_large()
-                if not taken.more(len(chunk)):
-                    raise _Refused(503, "Too much comes in at once; deliver this again later.")
+                body += _fitting(chunk, len(body), taken)
             return bytes(body)
     except TimeoutError:
         raise _Refused(408, "The body did not come in time.") from None
     except (ConnectionError, web.RequestPayloadError):
         raise _Refused(400, "The body was cut off.") from None
+
+
+def _fitting(chunk: bytes, before: int, taken: Taken) -> bytes:
+    if before + len(chunk) > MAX_BODY:
+        raise _too_large()
+    if not taken.more(len(chunk)):
+        raise _Refused(503, "Too much comes in at once; deliver this again later.")
+    return chunk
 
 
 def _event(headers: Mapping[str, str]) -> str:
@@ -139,12 +142,8 @@ def _delivery_id(headers: Mapping[str, str]) -> str:
 
 
 def _object(body: bytes) -> Json:
-    # Read as a whole, so that whoever works on it later can read it too.
-    try:
-        payload = _decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        payload = None
-    if not isinstance(payload, dict):
+    payload = glance(body)
+    if payload is None:
         raise _Refused(400, "The body is not a JSON object; set the webhook to application/json.")
     return payload
 

@@ -25,6 +25,7 @@ def test_what_the_bot_wrote_itself_says_nothing_new(action):
         comment(author=ALICE, sender=ALICE, app=None),
         comment(app=7),
         {"action": "created"},
+        {"action": ["created"]},
         {"action": "created", "comment": None, "sender": None},
     ],
 )

@@ -1,0 +1,63 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.adapters.payloads.fields import optional_integer
+from bot.adapters.web.echoes import is_echo
+from bot.adapters.web.glance import glance
+from bot.adapters.web.lanes import lane
+from bot.wiring import events_read
+from tests.judges.samples import samples
+
+APP = 4242
+
+
+def asked(event, payload):
+    """All that the door wants to know."""
+    return lane(event, payload), is_echo(payload, APP), optional_integer(payload, "installation.id")
+
+
+def test_a_glance_at_githubs_samples_says_what_the_whole_says():
+    read = [each for each in samples() if each.event in events_read()]
+    glances = [asked(each.event, glance(json.dumps(each.payload).encode())) for each in read]
+    assert glances == [asked(each.event, each.payload) for each in read]
+
+
+def test_a_glance_builds_nothing_that_is_not_asked_for():
+    body = (
+        b'{"action":"edited","pull_request":{"number":3,"title":"long"},"changes":{},"repository":{"id":7}}'
+    )
+    assert glance(body) == {"action": "edited", "pull_request": {"number": 3}, "repository": {"id": 7}}
+
+
+VALUES = st.recursive(
+    st.sampled_from([None, True, 0, 7, APP, 2.5, "", "created", "abc"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(
+                ["id", "number", "user", "app", "performed_via_github_app", "pull_request", "head_sha", "x"]
+            ),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=6,
+)
+FIELDS = ["action", "repository", "installation", "sender", "pull_request", "issue", "comment", "check_run"]
+FIELDS += ["check_suite", "sha", "after", "lane", "x"]
+
+
+@given(st.sampled_from(sorted(events_read())), st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=6))
+def test_a_glance_at_any_object_says_what_the_whole_says(event, payload):
+    assert asked(event, glance(json.dumps(payload).encode())) == asked(event, payload)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"x":{"y":"\xff"}}', b'{"x":[1,]}', b'{"x":"\\ud800"}', b'{"sender":[],"x":"\xff"}', b"[]", b"7", b""],
+)
+def test_what_is_passed_over_must_be_json_too(body):
+    assert glance(body) is None
