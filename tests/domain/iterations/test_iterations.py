@@ -1,27 +1,12 @@
-from __future__ import annotations
+"""Which revisions are iterations, and what was open in each?"""
 
-from dataclasses import replace
-from itertools import permutations
+from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.iterations import (
-    Changes,
-    Iteration,
-    Outcome,
-    Phase,
-    Situation,
-    changes,
-    current,
-    iterations,
-    phase,
-    previous,
-    repeated,
-    standing,
-    verdict,
-)
+from bot.domain.iterations import Changes, Iteration, changes, current, iterations, previous, standing
 from bot.domain.model import Item, Stance
 from tests.domain.iterations.iteration_builders import (
     approves,
@@ -36,66 +21,6 @@ from tests.domain.iterations.iteration_builders import (
 
 def numbered(pull):
     return [(iteration.number, iteration.head[0]) for iteration in iterations(pull)]
-
-
-# Standing verdicts
-
-
-def test_a_validators_newest_verdict_replaces_all_it_said_before():
-    first, second = rejects(1, tags=("date_errors",)), rejects(2, tags=("near_duplicate",))
-    assert standing((second, first)) == (second,)
-
-
-def test_somebody_elses_approval_lifts_nothing():
-    no, yes = rejects(1, "alice"), approves(2, "bob")
-    assert standing((no, yes)) == (no, yes)
-
-
-def test_ones_own_later_approval_replaces_the_rejection():
-    assert standing((rejects(1), approves(2))) == (approves(2),)
-
-
-def test_a_plain_comment_changes_nothing_about_where_one_stands():
-    no = rejects(1)
-    assert standing((no, said(2, "alice", Stance.SILENT, tags=("scope_error",)))) == (no,)
-
-
-def test_who_is_no_validator_has_no_standing_verdict():
-    assert standing((rejects(1, counted=False),)) == ()
-
-
-def test_an_older_verdict_does_not_come_back_when_the_newest_is_lifted():
-    assert standing((rejects(1), rejects(2, lifted_at=minute(3)))) == ()
-
-
-def test_a_verdict_lifted_later_still_stood_before():
-    dismissed = rejects(2, lifted_at=minute(5))
-    assert standing((dismissed,), at=minute(4)) == (dismissed,)
-    assert standing((dismissed,), at=minute(5)) == ()
-
-
-def test_what_was_said_after_that_time_is_not_yet_there():
-    no = rejects(1)
-    assert standing((no, approves(2)), at=minute(1)) == (no,)
-
-
-def test_verdicts_stand_oldest_first_whatever_the_order_of_arrival():
-    told = (rejects(1, "alice"), rejects(2, "bob"), rejects(3, "carol"))
-    assert {standing(order) for order in permutations(told)} == {told}
-
-
-def test_within_one_second_the_higher_review_id_is_the_later():
-    ninth, tenth = rejects(1, id="review:9"), approves(1, id="review:10")
-    assert standing((tenth, ninth)) == (tenth,)
-
-
-def test_a_check_that_finishes_late_on_an_older_head_does_not_replace_the_result_on_this_one():
-    passed, late = approves(4, check(), "b"), rejects(5, check(), "a")
-    assert standing((passed, late), head=head("b")) == (passed,)
-    assert standing((passed, late), head=head("a")) == (late,)
-
-
-# Numbering
 
 
 def test_a_revision_becomes_an_iteration_when_it_is_judged():  # row 6 # row 7
@@ -136,9 +61,6 @@ def test_a_verdict_without_a_head_and_without_known_revisions_is_about_the_prese
 def test_an_uncounted_or_silent_verdict_makes_no_iteration():
     pull = pull_request(rejects(1, counted=False), said(2, "bob", Stance.SILENT, "b"))
     assert numbered(pull) == []
-
-
-# The state at the end of an iteration
 
 
 def test_the_state_of_an_iteration_is_that_before_the_next_begins():
@@ -211,9 +133,6 @@ def test_an_approved_iteration_has_nothing_open():
     assert (only.rejected, only.open_items, only.tags) == (False, (), ())
 
 
-# Which iteration are we in?
-
-
 @pytest.mark.parametrize(
     ("at_head", "told", "number"),
     [
@@ -236,9 +155,6 @@ def test_iterations_are_compared_with_the_latest_of_the_others():
     assert previous(known[:1], known[0]) is None
 
 
-# What changed
-
-
 def test_fixed_still_open_and_new():
     before = rejects(1, tags=("title_overclaims", "broken_wiki_links", "scope_error"))
     after = rejects(2, where="b", tags=("date_errors", "title_overclaims", "broken_wiki_links"))
@@ -252,8 +168,6 @@ def test_in_the_first_iteration_all_is_new():
     one = iterations(pull_request(rejects(1)))[0]
     assert changes(None, one) == Changes(new=("date_errors",))
 
-
-# Whatever happens
 
 EVENT = st.tuples(st.sampled_from("abcd"), st.sampled_from(["alice", "bob"]), st.booleans())
 
@@ -287,80 +201,3 @@ def test_the_order_of_arrival_changes_nothing(events, random):
 def test_the_current_iteration_shows_what_stands_now(events):
     pull = pull_request(*told(events), at_head=events[-1][0])
     assert current(pull).standing == standing(pull.verdicts)
-
-
-# Repeated tags
-
-
-def over(*tags_by_iteration):
-    told = [
-        rejects(n, where=letter, tags=tags)
-        for n, (letter, tags) in enumerate(zip("abcdef9", tags_by_iteration, strict=False))
-    ]
-    return iterations(pull_request(*told, at_head="abcdef9"[len(told) - 1]))
-
-
-DATES, SCOPE = ("date_errors",), ("scope_error",)
-
-
-@pytest.mark.parametrize(
-    ("story", "expected"),
-    [
-        ((), ()),
-        ((DATES, DATES), ()),
-        ((DATES, DATES, DATES), DATES),
-        ((DATES, SCOPE, DATES, SCOPE, DATES), DATES),
-        ((DATES, DATES, SCOPE, SCOPE, SCOPE, DATES), ()),  # the first is out of the window
-        ((DATES, DATES, DATES, SCOPE), ()),  # it was fixed
-    ],
-)
-def test_a_tag_is_repeated_the_third_time_in_five_iterations(story, expected):  # row 52 # row 55 # row 56
-    assert repeated(over(*story), frozenset({"date_errors"})) == expected
-
-
-def test_a_warning_is_never_repeated_enough_to_escalate():
-    assert repeated(over(DATES, DATES, DATES), lambda _tag: False) == ()
-
-
-# Outcome and phase
-
-REJECTED = Situation(rejected=True, blocking=True, number=2, maximum=5)
-
-
-@pytest.mark.parametrize(
-    ("fact", "expected"),
-    [
-        ({}, Outcome.REFINE),
-        ({"number": 5}, Outcome.ESCALATE),
-        ({"number": 6}, Outcome.ESCALATE),
-        ({"repeated": True}, Outcome.ESCALATE),
-        ({"repeated": True, "critical": True, "fixable": False}, Outcome.ESCALATE),
-        ({"critical": True, "fixable": False}, Outcome.REJECT),
-        ({"critical": True}, Outcome.REFINE),
-        ({"fixable": False}, Outcome.REFINE),
-        ({"rejected": False}, Outcome.REFINE),
-        ({"blocking": False}, Outcome.REFINE),
-        ({"rejected": False, "blocking": False}, Outcome.ACCEPT),
-        ({"rejected": False, "blocking": False, "number": 5}, Outcome.ACCEPT),
-        ({"rejected": False, "blocking": False, "repeated": True}, Outcome.ACCEPT),
-    ],
-)
-def test_the_first_outcome_that_holds(fact, expected):  # row 8 # row 18
-    assert verdict(replace(REJECTED, **fact)) == expected
-
-
-@pytest.mark.parametrize(
-    ("number", "maximum", "closed", "expected"),
-    [
-        (1, 5, False, Phase.INITIAL),
-        (2, 5, False, Phase.REFINEMENT),
-        (4, 5, False, Phase.REFINEMENT),
-        (5, 5, False, Phase.FINAL),
-        (6, 5, False, Phase.FINAL),
-        (2, 5, True, Phase.FINAL),
-        (1, 5, True, Phase.FINAL),
-        (1, 1, False, Phase.FINAL),
-    ],
-)
-def test_the_phase(number, maximum, closed, expected):  # row 8 # row 9
-    assert phase(number, maximum, closed=closed) == expected
