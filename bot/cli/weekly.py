@@ -12,6 +12,8 @@ from bot.cli.comment import repository_named
 from bot.cli.mistakes import said_in_one_line
 from bot.ports import GitHubError, JobFailed, StoreUnavailable
 
+_NOTHING = "No pull request was judged this week: there is nothing to tell."
+
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("repository", metavar="OWNER/REPO", help="whose week")
@@ -31,13 +33,18 @@ def _run(arguments: argparse.Namespace) -> int:
 
 async def _shown(name: str) -> int:
     issue = await wiring.week_so_far(name)
-    print(issue.body if issue else "No pull request was judged this week: there is nothing to tell.")
+    print(issue.body if issue else _NOTHING)
     return 0
 
 
 async def _told(name: str) -> int:
-    handed_over = await wiring.tell_week(wiring.settings(), name)
-    print("The running server has told the week." if handed_over else "The week is told.")
+    settings = wiring.settings()
+    if await wiring.week_so_far(name) is None:
+        print(_NOTHING)
+        return 0
+    handed_over = await wiring.tell_week(settings, name)
+    done = "The running server has told the week" if handed_over else "The week is told"
+    print(f"{done}; a summary issue that somebody closed stays as it is.")
     return 0
 
 

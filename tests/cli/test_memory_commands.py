@@ -64,6 +64,22 @@ def test_a_dry_run_prints_the_issue_of_the_running_week(capsys):
     assert capsys.readouterr().out.startswith("<!-- WEEKLY-SUMMARY: ")
 
 
+def test_a_week_in_which_nothing_was_judged_is_said_not_to_be_told(town, monkeypatch, capsys):
+    async def live() -> None:
+        async with town.github, town.running():
+            where = town.github.repository("acme/knowledge")
+            town.github.open_pull_request(where, "rio-agent[bot]")
+            await town.settled()
+
+    asyncio.run(live())
+    monkeypatch.setenv("GITHUB_APP_ID", "7")
+    monkeypatch.setenv("GITHUB_PRIVATE_KEY", KEYS.private_pem)
+    monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")  # nobody is asked
+    assert run(["weekly", "acme/knowledge"]) == 0
+    assert capsys.readouterr().out == "No pull request was judged this week: there is nothing to tell.\n"
+
+
 @pytest.mark.usefixtures("lived")
 @pytest.mark.parametrize("command", [["history", "acme/nothing"], ["weekly", "acme/nothing", "--dry-run"]])
 def test_an_unknown_repository_is_said_in_one_line(capsys, command):
