@@ -1,6 +1,5 @@
 """Payloads as GitHub sends them, made short, and the values that they mean."""
 
-import copy
 from datetime import UTC, datetime
 
 from bot.domain.model import Account, Repository
@@ -9,20 +8,6 @@ from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review, Rev
 
 def at(hour, minute=0):
     return datetime(2026, 3, 2, hour, minute, tzinfo=UTC)
-
-
-def changed(payload, path, value):
-    """The payload with one field set, or taken away where the value is `...`."""
-    result = copy.deepcopy(payload)
-    *way, last = path.split(".") if isinstance(path, str) else path
-    node = result
-    for step in way:
-        node = node[step]
-    if value is ...:
-        del node[last]
-    else:
-        node[last] = value
-    return result
 
 
 REPOSITORY = Repository(7, "octo", "notes", 9, private=True, default_branch="trunk")

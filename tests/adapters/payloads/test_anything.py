@@ -18,17 +18,8 @@ from bot.domain.events import (
     ReviewSeen,
     ThreadSeen,
 )
-from tests.adapters.payloads.made import (
-    CHECKED,
-    COMMENTED,
-    INLINE,
-    PULL,
-    PUSHED,
-    REVIEWED,
-    STATUS,
-    VALIDATED,
-    changed,
-)
+from tests.adapters.differing import changed
+from tests.adapters.payloads.made import CHECKED, COMMENTED, INLINE, PULL, PUSHED, REVIEWED, STATUS, VALIDATED
 from tests.judges.samples import samples
 
 READ = [sample for sample in samples() if sample.event in EVENTS]

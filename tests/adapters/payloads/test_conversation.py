@@ -6,6 +6,7 @@ from bot.adapters.payloads import parse
 from bot.domain.events import CommentSeen, InlineCommentSeen, LabelSeen, PullRequestSeen, ReviewSeen
 from bot.domain.model import GHOST, Account
 from bot.domain.snapshots import ReviewState
+from tests.adapters.differing import changed
 from tests.adapters.payloads.made import (
     COMMENTED,
     INLINE,
@@ -16,7 +17,6 @@ from tests.adapters.payloads.made import (
     REVIEWED,
     SNAPSHOT,
     at,
-    changed,
 )
 from tests.judges.samples import samples
 

@@ -7,7 +7,8 @@ import pytest
 from bot.adapters.payloads import parse, read
 from bot.domain.events import Ignored, ReviewSeen
 from bot.ports import Delivery
-from tests.adapters.payloads.made import COMMENTED, PULL, REVIEW, REVIEWED, SNAPSHOT, at, changed
+from tests.adapters.differing import changed
+from tests.adapters.payloads.made import COMMENTED, PULL, REVIEW, REVIEWED, SNAPSHOT, at
 
 
 @pytest.mark.parametrize(
