@@ -134,8 +134,9 @@ function arrive(first) {
 
 function bring(news) {
   news.forEach((each) => each.classList.add("fresh"));
-  const answers = news.filter((each) => each.matches(".bot") && !each.querySelector(".minimised"));
-  const newest = answers.pop() || news.pop();
+  // A superseded comment changes last, and says nothing new.
+  const telling = news.filter((each) => !each.querySelector(".minimised") && !/Superseded by/.test(each.textContent));
+  const newest = telling.filter((each) => each.matches(".bot")).pop() || telling.pop();
   if (newest && performance.now() < follow) newest.scrollIntoView({ block: "start", behavior: "smooth" });
 }
 

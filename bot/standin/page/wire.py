@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from bot.standin.server import Standin
 
 _KEPT = 14
+_SHA = re.compile(r"\b([0-9a-f]{7})[0-9a-f]{33}\b")
 
 
 class Wire:
@@ -37,4 +39,5 @@ def _webhook(sent: Delivery) -> dict[str, str]:
 def _request(asked: Exchange) -> dict[str, str]:
     params = asked.params or {}
     path = asked.path.removeprefix("/repos/{}/{}".format(params.get("owner"), params.get("repo")))
-    return {"way": "bot → GitHub", "what": f"{asked.method} {path}", "status": str(asked.status)}
+    short = _SHA.sub(r"\1", path)
+    return {"way": "bot → GitHub", "what": f"{asked.method} {short}", "status": str(asked.status)}
