@@ -8,7 +8,7 @@ import pytest
 from bot.adapters import schemas
 from bot.decisions.comment_verdicts import rejected_by_command
 from bot.decisions.orders import Order
-from bot.decisions.pull_request import decide, feedback_on
+from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
 from bot.domain.commands.asked import RejectAsked
 from bot.domain.diff import FileDiff
@@ -22,6 +22,7 @@ from bot.domain.model import Item, Place, Revision
 from bot.domain.origin import Origin, hash_of
 from bot.domain.rules import CheckRule, Quality, Validators
 from bot.domain.thread_effects import Where
+from tests import builders
 from tests.builders import (
     ALICE,
     BOB,
@@ -29,7 +30,6 @@ from tests.builders import (
     ME,
     REPOSITORY,
     RULES,
-    SITE,
     at,
     facts,
     inline,
@@ -44,7 +44,7 @@ SAID = review(3, "[date_errors] month 13")
 
 
 def decided(read, rules=RULES, known=None):
-    return decide(known or pull_request(), read, rules, moment(), SITE)
+    return builders.decided(known or pull_request(), read, rules)
 
 
 def whole(read, rules=RULES, known=None) -> dict:
@@ -159,7 +159,7 @@ def test_evidence_is_what_a_check_printed_its_number_and_the_rule():  # rows 42-
 def test_another_wording_around_the_same_items_has_another_hash_and_is_no_new_feedback():
     first = decided(facts(SAID))
     reworded = facts(replace(SAID, body=f"{SAID.body}\n\nThank you."))
-    later = decide(first.pull_request, reworded, RULES, moment(50, "another id"), SITE)
+    later = builders.decided(first.pull_request, reworded, when=moment(50, "another id"))
     before, after = (
         next(effect for effect in each.effects if isinstance(effect, ShowComment)) for each in (first, later)
     )

@@ -9,22 +9,15 @@ from bot.domain.model import Item, Place, Stance, Validator, Verdict
 from tests.builders import ALICE, BOB, HEADS, at, pull_request
 
 PLACE = Place("claims/futarchy.md", 5)
-SAID = Item(
-    "date_errors",
-    "month 13 is out of range",
-    PLACE,
-    url="https://github.com/acme/knowledge/pull/212#discussion_r7",
-    suggestion="created: 2026-11-15",
-    severity="major",
-    action="Write the day of the extraction",
-    rationale="My tool refuses it",
-    evidence="exit 1",
-)
+HERS = "her words"
+TOLD = ("words", "url", "suggestion", "action", "rationale", "evidence", "metric", "reference")
+AROUND = ("context_before", "context_after")
+SAID = Item("date_errors", place=PLACE, severity="major", **dict.fromkeys((*TOLD, *AROUND), HERS))
 
 
 def said_by(account):
     name = Validator(f"user:{account.id}", account.login)
-    return Verdict(f"review:{account.id}", name, Stance.REJECTS, at(1), HEADS[0], (SAID,), said="month 13")
+    return Verdict(f"review:{account.id}", name, Stance.REJECTS, at(1), HEADS[0], (SAID,), said=HERS)
 
 
 def test_a_verdict_goes_on_standing_without_name_and_words():
@@ -32,6 +25,7 @@ def test_a_verdict_goes_on_standing_without_name_and_words():
     hers, his = anonymous(known, ALICE.id, at(9)).verdicts
     assert (hers.stance, hers.validator.name, hers.said) == (Stance.REJECTS, "ghost", "")
     assert hers.items == (Item("date_errors", place=PLACE, severity="major"),)
+    assert HERS not in repr(hers)
     assert his == said_by(BOB)
 
 
