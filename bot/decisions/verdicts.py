@@ -10,7 +10,7 @@ from bot.decisions.inference import inferred, place_of
 from bot.domain.choices import Permission
 from bot.domain.facts import Facts
 from bot.domain.grounding.paths import is_secret
-from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
+from bot.domain.model import Account, Item, Place, PullRequest, Stance, Validator, Verdict
 from bot.domain.origin import Origin, hash_of
 from bot.domain.rules import Rules
 from bot.domain.snapshots import InlineComment, Review, ReviewState
@@ -119,7 +119,7 @@ def _items(
         hunk = "" if is_secret(comment.path) else comment.diff_hunk
         origin = Origin("inline comment", permission, hash_of(comment.body))
         here = (replace(item, origin=origin) for item in (*inline.items, *written))
-        said += _with_context(tuple(here), hunk)
+        said += _with_context(tuple(here), place, hunk)
         more += inline.more
     items, left_out = bounded(said)
     return items, more + left_out
@@ -134,8 +134,12 @@ def _own_comments(review: Review, comments: Sequence[InlineComment] | None) -> t
     )
 
 
-def _with_context(items: Sequence[Item], hunk: str) -> list[Item]:
-    """The items with the hunk's lines before the place; GitHub ends a hunk at the commented line."""
+def _with_context(items: Sequence[Item], place: Place, hunk: str) -> list[Item]:
+    """The items with the hunk's lines before the place; GitHub ends a hunk at the last commented line."""
     lines = [line[1:] for line in hunk.splitlines()[1:] if not line.startswith("-")]
-    before = "\n".join(lines[-4:-1])[:500]
-    return [item if item.context_before else replace(item, context_before=before) for item in items]
+    length = place.end_line - place.line if place.line and place.end_line else 0
+    before = "\n".join(lines[: -1 - length][-3:])[:500]
+    return [
+        item if item.context_before or item.place != place else replace(item, context_before=before)
+        for item in items
+    ]

@@ -82,6 +82,13 @@ def test_the_hunk_gives_the_lines_before_and_the_file_those_after():  # row 34
     assert location["context_after"] == "line 6\nline 7\nline 8"
 
 
+def test_the_lines_before_a_range_stand_before_its_first_line():  # row 34
+    said = inline(71, 3, "[date_errors] month 13", start_line=4)
+    location = items(facts(review(3), comments=(said,)))[0]["location"]
+    assert (location["line"], location["end_line"]) == (4, 5)
+    assert location["context_before"] == "---\ntype: claim\ndomain: markets"
+
+
 @pytest.mark.parametrize("kind", ["function", "section", "element"])
 def test_a_named_part_of_a_file_stays_the_place_that_was_named(kind):  # rows 32, 33
     said = replace(SAID, documents=(Item("scope_error", "too wide", Place(PAGE), part=(kind, "a thing")),))

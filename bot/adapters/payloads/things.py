@@ -87,6 +87,7 @@ def review(tree: Json) -> Review:
 
 def inline_comment(tree: Json) -> InlineComment:
     """A review comment, from a webhook or from a list."""
+    on_line = find(tree, "subject_type") != "file"
     return InlineComment(
         id=identifier(tree, "id"),
         review_id=optional_integer(tree, "pull_request_review_id"),
@@ -95,7 +96,8 @@ def inline_comment(tree: Json) -> InlineComment:
         path=word(tree, "path"),
         line=_line(tree, "line", "side"),
         start_line=_line(tree, "start_line", "start_side"),
-        diff_hunk=text(tree, "diff_hunk"),
+        # Of a comment on the whole file the hunk says nothing: it ends with no line that was meant.
+        diff_hunk=text(tree, "diff_hunk") if on_line else "",
         created_at=moment(tree, "created_at"),
         url=text(tree, "html_url"),
         documents=items_in(text(tree, "body"), text(tree, "html_url")),

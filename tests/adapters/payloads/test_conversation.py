@@ -1,5 +1,7 @@
 """What is read of a pull request, its reviews and its comments?"""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.adapters.payloads import parse
@@ -33,6 +35,12 @@ def test_an_inline_comment_is_seen_at_its_place():
     assert parse("pull_request_review_comment", INLINE) == InlineCommentSeen(
         "created", SNAPSHOT, INLINE_COMMENT
     )
+
+
+def test_a_comment_on_a_whole_file_has_no_line_that_its_hunk_could_give():
+    nowhere = changed(changed(INLINE, "comment.line", None), "comment.start_line", None)
+    seen = parse("pull_request_review_comment", changed(nowhere, "comment.subject_type", "file"))
+    assert seen.comment == replace(INLINE_COMMENT, line=None, start_line=None, diff_hunk="")
 
 
 def test_a_deleted_comment_of_our_own_comes_through():
