@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import signal
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,7 +16,7 @@ from bot.cli import Command, terminal
 from bot.cli.numbers import port, whole
 from bot.settings import Settings
 from bot.standin import AppFacts, Inline, Opening, Standin, new_key_pair
-from bot.standin.model import PullRequest, Repository, Role
+from bot.standin.model import Issue, PullRequest, Repository, Role
 from bot.standin.page.site import Site
 from bot.standin.story import DAYS, Months, Time, mondays
 
@@ -106,11 +107,17 @@ async def _story(
         f"--- the reply to alice, about the author of the pull request\n{github.comments_of(pull)[-1].body}"
     )
     print("# weekly summary issue\n")
-    for issue in repository.threads.values():
-        if any(label.name == "feedback-summary" for label in issue.labels):
-            print(f"--- the description\n{issue.body}")
-            for comment in github.comments_of(issue)[-1:]:
-                print(f"--- the last week's comment\n{comment.body}")
+    told = (each for each in repository.threads.values() if _tells_weeks(each))
+    for issue in told:
+        print(f"--- the description\n{issue.body}")
+        for comment in github.comments_of(issue)[-1:]:
+            print(f"--- the last week's comment\n{comment.body}")
+        return
+    print("No week is over yet, so there is none (--weeks).")
+
+
+def _tells_weeks(thread: Issue) -> bool:
+    return any(label.name == "feedback-summary" for label in thread.labels)
 
 
 def _opened(github: Standin, repository: Repository) -> PullRequest:
@@ -146,6 +153,7 @@ async def _page_of(site: Site, port: int) -> AsyncIterator[str]:
         try:
             address = await stack.enter_async_context(site.serving(port=port))
         except OSError:
+            print(f"Port {port} is in use, so the page takes another.", file=sys.stderr)
             address = await stack.enter_async_context(site.serving())
         yield address
 
