@@ -9,8 +9,9 @@ from bot.adapters.grounding_rules import load_grounding, parse_grounding
 from bot.adapters.rule_book import LiveRuleBook
 from bot.domain.grounding.catalogue import DEFAULTS
 from bot.domain.problems import RuleFileError
-from tests.adapters.test_rule_book import PACKS, Clock, Files, Memory
+from tests.adapters.test_rule_book import PACKS, Files, Memory
 from tests.builders import REPOSITORY, RULES_DIRECTORY
+from tests.clock import Clock
 
 SHIPPED = RULES_DIRECTORY / "grounding.yml"
 

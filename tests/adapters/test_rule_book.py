@@ -10,6 +10,7 @@ from bot.domain.check_runs import Conclusion
 from bot.domain.model import Repository
 from bot.ports import Forbidden, KeptConfig, RateLimited, Refused, Unavailable
 from tests.builders import REPOSITORY, START
+from tests.clock import Clock
 
 PACKS = load_packs(rules_directory())
 SILENT = b"version: 1\ncomment:\n  enabled: false\n"
@@ -57,17 +58,6 @@ class Memory:
         self.told.append((repository.full_name, version[:6]))
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self):
-        return self.now
-
-    def later(self, seconds):
-        self.now += timedelta(seconds=seconds)
-
-
 @pytest.fixture
 def clock():
     return Clock()
@@ -97,9 +87,9 @@ async def test_a_file_is_asked_for_once_a_minute(memory, clock):
     rules = book(files, memory, clock)
     assert await comments(rules)
     files.files[OWN] = SILENT
-    clock.later(59)
+    clock.advance(59)
     assert await comments(rules)
-    clock.later(2)
+    clock.advance(2)
     assert not await comments(rules)
     assert files.asked == [HOME, OWN] * 2
 
@@ -114,7 +104,7 @@ async def test_a_limit_that_was_met_is_heeded_for_the_whole_installation(memory,
         assert limit.value.until == until
     assert files.asked == [HOME, OWN]
     files.files.clear()
-    clock.later(90)
+    clock.advance(90)
     assert await comments(rules)
 
 
@@ -178,7 +168,7 @@ async def test_while_github_is_away_nothing_has_changed(memory, clock):
     rules = book(files, memory, clock)
     assert not await comments(rules)
     files.files[OWN] = files.files[HOME] = Unavailable("away")
-    clock.later(61)
+    clock.advance(61)
     assert not await comments(rules)
 
 

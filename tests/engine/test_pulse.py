@@ -13,7 +13,8 @@ from bot.engine.pulse import Pace, Pulse, seconds_of
 from bot.engine.worker import Worker
 from bot.ports import Fenced
 from bot.standin import AppFacts, Standin, new_key_pair
-from tests.adapters.store.story import Clock, delivery
+from tests.adapters.store.story import delivery
+from tests.clock import Clock
 
 
 class Seconds:

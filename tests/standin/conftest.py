@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import aiohttp
@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 
 from bot.standin import AppFacts, Standin, new_key_pair
+from tests.clock import Clock
 from tests.judges.judge import Judge
 
 SECRET = "the secret of the tests"
@@ -53,17 +54,6 @@ class Hooks:
         return web.Response(status=self.status)
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.time = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.time
-
-    def advance(self, **more: float) -> None:
-        self.time += timedelta(**more)
-
-
 @pytest.fixture(scope="session")
 def keys():
     return new_key_pair()
@@ -71,7 +61,7 @@ def keys():
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(datetime(2026, 11, 16, 9, 0, tzinfo=UTC))
 
 
 @pytest.fixture

@@ -1,23 +1,11 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from bot.adapters.github import AppKey, connect
 from bot.domain.model import Repository
 from bot.standin import AppFacts, Standin, new_key_pair
-
-
-class Clock:
-    """A time that both sides share, and that moves only when told."""
-
-    def __init__(self):
-        self.time = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-
-    def __call__(self):
-        return self.time
-
-    def move(self, **by):
-        self.time += timedelta(**by)
+from tests.clock import Clock
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +15,7 @@ def keys():
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(datetime(2026, 3, 2, 9, 0, tzinfo=UTC))
 
 
 @pytest.fixture(params=[False], ids=["github.com"])

@@ -36,7 +36,7 @@ async def test_a_suspended_installation_is_not_used_to_ask_who_we_are(client, st
 
 async def test_a_pull_request_is_read_as_it_is_now(client, standin, clock, pull, repository):
     opened = clock()
-    clock.move(minutes=5)
+    clock.advance(minutes=5)
     standin.push(pull, {"claims/first.md": "# Another\n"})
     assert await client.pull_request(repository, pull.number) == PullRequestSnapshot(
         repository=repository,
@@ -63,7 +63,7 @@ async def test_a_pull_request_that_can_not_be_read_is_unavailable(client, standi
 async def test_reviews_come_oldest_first_without_pending_ones(client, standin, clock, pull, repository):
     first = standin.submit_review(pull, "alice", "CHANGES_REQUESTED", "[date_errors]")
     at = clock()
-    clock.move(minutes=1)
+    clock.advance(minutes=1)
     standin.submit_review(pull, "alice", "PENDING", "not yet")
     second = standin.submit_review(pull, "carol", "APPROVED")
     reviews = await client.reviews(repository, pull.number)
@@ -141,7 +141,7 @@ async def test_of_many_inline_comments_the_newest_500_come_oldest_first(
     client, standin, clock, pull, repository
 ):
     for number in range(60):
-        clock.move(seconds=1)
+        clock.advance(seconds=1)
         comments = [Inline("claims/first.md", f"{number}.{each}", line=3) for each in range(10)]
         standin.submit_review(pull, "alice", "COMMENTED", "", comments)
     found = await client.inline_comments(repository, pull.number)
@@ -180,9 +180,9 @@ async def test_a_role_is_remembered_for_a_minute(client, standin, clock, place, 
     alice = account(standin.find_account("alice"))
     first = await client.role(repository, alice)
     standin.set_role(place, "alice", "read")
-    clock.move(seconds=59)
+    clock.advance(seconds=59)
     second = await client.role(repository, alice)
-    clock.move(seconds=2)
+    clock.advance(seconds=2)
     third = await client.role(repository, alice)
     assert (first, second, third) == ("write", "write", "read")
     assert len(standin.asked("GET", "*/permission")) == 2

@@ -44,7 +44,7 @@ async def test_fifty_at_once_share_one_failure(client, standin, pull, repository
 async def test_a_token_is_used_until_five_minutes_before_its_end(client, standin, clock, pull, repository):
     counts = []
     for minutes in (0, 54, 2):
-        clock.move(minutes=minutes)
+        clock.advance(minutes=minutes)
         await client.reviews(repository, pull.number)
         counts.append(len(standin.asked(*ASKED)))
     assert counts == [1, 1, 2]

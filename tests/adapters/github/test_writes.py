@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.ports import Forbidden, Gone, PostedComment, Refused, Unavailable
+from bot.ports import Forbidden, FoundComment, Gone, PostedComment, Refused, Unavailable
 
 MARKER = '<!-- REJECTION: {"issues":["date_errors"],"id":"one"} -->\nwords'
 
@@ -94,7 +94,7 @@ async def test_our_comment_is_found_by_its_marker(client, clock, pull, repositor
 
 async def test_the_oldest_of_two_with_the_same_marker_is_found(client, clock, pull, repository):
     posted = await client.create_comment(repository, pull.number, MARKER)
-    clock.move(seconds=1)
+    clock.advance(seconds=1)
     await client.create_comment(repository, pull.number, MARKER)
     assert await client.find_comment(repository, pull.number, "one", clock() - timedelta(minutes=1)) == posted
 
@@ -115,6 +115,15 @@ async def test_a_comment_without_this_marker_is_not_found(client, clock, pull, r
     assert await client.find_comment(repository, pull.number, "one", clock()) is None
 
 
+async def test_our_own_comments_with_a_mark_are_read_whole(client, standin, pull, repository):
+    standin.comment(pull, "mallory", "the mark of somebody else")
+    posted = [
+        await client.create_comment(repository, pull.number, body) for body in ("other", "a mark", "mark")
+    ]
+    found = await client.own_comments(repository, pull.number, "mark")
+    assert found == (FoundComment(posted[1], "a mark"), FoundComment(posted[2], "mark"))
+
+
 async def test_somebody_elses_comment_with_our_marker_is_not_found(client, standin, clock, pull, repository):
     standin.comment(pull, "mallory", MARKER)
     assert await client.find_comment(repository, pull.number, "one", clock()) is None
@@ -122,7 +131,7 @@ async def test_somebody_elses_comment_with_our_marker_is_not_found(client, stand
 
 async def test_a_comment_from_before_is_not_found(client, clock, pull, repository):
     await client.create_comment(repository, pull.number, MARKER)
-    clock.move(minutes=5)
+    clock.advance(minutes=5)
     assert await client.find_comment(repository, pull.number, "one", clock()) is None
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from bot.adapters.store import open_store
-from tests.adapters.store.story import Clock
+from tests.clock import Clock
 
 
 @pytest.fixture

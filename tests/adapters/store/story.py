@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-
 from bot.domain.effects import RetireComment, ShowComment
 from bot.ports import Claim, Delivery, Turn
 from tests.builders import REPOSITORY, START
 
 LANE = "pull:77:212"
 OTHER_LANE = "pull:77:213"
-
-
-class Clock:
-    """A clock that only the test moves."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def advance(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
 
 
 def delivery(name: str, lane: str = LANE, installation_id: int = 5, **changes) -> Delivery:

@@ -20,8 +20,9 @@ from bot.domain.memos import (
 )
 from bot.domain.model import Item, Repository, Stance, Validator, Verdict
 from bot.ports import Fenced, Home, KeptConfig, Turn
-from tests.adapters.store.story import Clock, delivery, done, show
+from tests.adapters.store.story import delivery, done, show
 from tests.builders import START, pull_request
+from tests.clock import Clock
 
 LONG_AGO = START - timedelta(days=900)
 ACME = Repository(77, "acme", "knowledge", 5)
