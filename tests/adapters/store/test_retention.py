@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from sqlalchemy import insert, select, text
 
 from bot.adapters.store import retention
@@ -119,14 +120,11 @@ async def test_a_sweep_has_the_database_look_at_what_has_grown(store):
     assert await store._database.read(known) > 1000  # SQLite looks at some of the rows
 
 
+# PostgreSQL looks by itself, and its statistics outlive the tables that a test finds emptied.
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 async def test_a_look_at_a_small_store_promises_nothing_about_its_size(store):
     def known(transaction):
-        told = (
-            "SELECT count(*) FROM pg_stat_user_tables WHERE relname = 'lane' AND last_analyze IS NOT NULL"
-            if transaction.shared
-            else "SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'lane'"
-        )
-        return transaction.execute(text(told)).scalar()
+        return transaction.execute(text("SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'lane'")).scalar()
 
     await store.accept(delivery("d1"))
     await store.sweep()
