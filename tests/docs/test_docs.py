@@ -107,6 +107,28 @@ def test_every_endpoint_is_documented():
     assert {each for each in endpoints() if _nameless(each) not in known} == set()
 
 
+def metrics() -> set[str]:
+    """The names that are given to Prometheus's client, as they are shown."""
+    from bot.adapters.review_metrics import _RATES
+
+    ends = {"Gauge": "", "Histogram": "", "Total": "_total"}
+    found = {f"whetstone_{who}{rate}" for rate in _RATES for who in ("", "validator_")}
+    for path in (ROOT / "bot" / "adapters").glob("*metrics.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ends:
+                first = node.args[0]
+                if isinstance(first, ast.Constant):
+                    found.add(first.value + ends[node.func.id])
+    return found | {"whetstone_author_feedback_items", "whetstone_reviewer_feedback_items"}
+
+
+def test_every_metric_is_documented_and_no_other():
+    told = re.findall(
+        r"^\| (`whetstone_\w+`(?:, `whetstone_\w+`)*) \|", text("reference/metrics.md"), re.MULTILINE
+    )
+    assert sorted(name.strip("`") for row in told for name in row.split(", ")) == sorted(metrics())
+
+
 def _nameless(path: str) -> str:
     return re.sub(r"\{\w+[^}]*\}", "{}", path)
 
