@@ -136,9 +136,10 @@ def _own_comments(review: Review, comments: Sequence[InlineComment] | None) -> t
 
 def _with_context(items: Sequence[Item], place: Place, hunk: str) -> list[Item]:
     """The items with the hunk's lines before the place; GitHub ends a hunk at the last commented line."""
-    lines = [line[1:] for line in hunk.splitlines()[1:] if not line.startswith("-")]
+    earlier = hunk.splitlines()[1:-1]
+    lines = [line[1:] for line in earlier if not line.startswith(("-", "\\"))]
     length = place.end_line - place.line if place.line and place.end_line else 0
-    before = "\n".join(lines[: -1 - length][-3:])[:500]
+    before = "\n".join(lines[: max(0, len(lines) - length)][-3:])[:500]
     return [
         item if item.context_before or item.place != place else replace(item, context_before=before)
         for item in items

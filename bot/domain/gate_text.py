@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain import document as documents
-from bot.domain.escape import code_span, quiet
+from bot.domain.escape import CODE_LIMIT, code_span, quiet
 from bot.domain.feedback import FailedGate, Finding
 from bot.domain.grounding.words import not_confirmed, sourced
 from bot.domain.rules import Grounding
@@ -85,5 +85,16 @@ def _fix(failed: FailedGate, guide: str) -> str:
 
 
 def _write(failed: FailedGate) -> str:
-    given = next((finding.item.suggestion for finding in failed.findings if finding.item.suggestion), None)
-    return code_span(given) if given else ""
+    """What was suggested, or where it stands: several lines put into one, or cut, would be something else."""
+    item = next((finding.item for finding in failed.findings if finding.item.suggestion), None)
+    if item is None or not item.suggestion:
+        return ""
+    lines = len(item.suggestion.strip().splitlines())
+    if lines <= 1 and len(item.suggestion.strip()) <= CODE_LIMIT:
+        return code_span(item.suggestion)
+    what = "the line" if lines == 1 else f"the {lines} lines"
+    return (
+        f"[{what} of the suggestion]({item.url})"
+        if item.offered and item.url
+        else f"{what} under `example` in the document"
+    )

@@ -89,6 +89,13 @@ def test_the_lines_before_a_range_stand_before_its_first_line():  # row 34
     assert location["context_before"] == "---\ntype: claim\ndomain: markets"
 
 
+def test_the_lines_before_one_that_was_taken_out_are_those_of_the_file():  # row 34
+    hunk = "@@ -1,4 +1,3 @@\n one\n-two\n\\ No newline at end of file\n+two\n three\n-four"
+    said = inline(71, 3, "[date_errors] month 13", line=None, diff_hunk=hunk)
+    location = items(facts(review(3), comments=(said,)))[0]["location"]
+    assert location["context_before"] == "one\ntwo\nthree"
+
+
 @pytest.mark.parametrize("kind", ["function", "section", "element"])
 def test_a_named_part_of_a_file_stays_the_place_that_was_named(kind):  # rows 32, 33
     said = replace(SAID, documents=(Item("scope_error", "too wide", Place(PAGE), part=(kind, "a thing")),))

@@ -46,6 +46,31 @@ def test_what_has_no_tag_is_said_in_its_validators_words_once_and_in_code():
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("a = 1", "`a = 1`"),
+        (
+            "a = 1\nb = 2",
+            "[the 2 lines of the suggestion](https://github.com/acme/knowledge/pull/212#discussion_r71)",
+        ),
+        (
+            "a" * 121,
+            "[the line of the suggestion](https://github.com/acme/knowledge/pull/212#discussion_r71)",
+        ),
+    ],
+)
+def test_a_suggestion_is_shown_whole_or_not_at_all(given, written):
+    said = text("", (inline(71, 3, f"[date_errors] so\n```suggestion\n{given}\n```"),))
+    assert f"\n  - Write: {written}\n" in said
+
+
+def test_lines_that_stand_in_a_document_only_are_to_be_read_there():
+    assert without_a_tag(suggestion="a = 1\nb = 2").splitlines()[-1] == (
+        "  - Write: the 2 lines under `example` in the document"
+    )
+
+
 @pytest.mark.parametrize(("said", "shown"), [("a" * 500, "a" * 500), ("a" * 501, f"{'a' * 499}…")])
 def test_long_words_without_a_tag_are_shown_since_no_gate_describes_them(said, shown):
     assert without_a_tag(said).splitlines()[0] == f"**[BLOCK] Efficiency**: `{shown}`"
