@@ -47,6 +47,7 @@ def pull_request(**changes) -> PullRequest:
         created_at=at(-60),
         updated_at=at(0),
         revisions=(Revision(HEADS[0], at(-60)),),
+        seen_opening=True,
     )
     return replace(known, **changes)
 

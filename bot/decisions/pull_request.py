@@ -89,6 +89,7 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
         issues=feedback.issues,
         blocking=_blocking_tags(feedback),
         anew=_is_worse(feedback, sticky),
+        adopts=sticky is None and not known.seen_opening,
     )
     because = "the verdicts changed what the comment says"
     if not feedback.gates:

@@ -40,7 +40,9 @@ def record(pull_request: PullRequest | None, event: Event, received_at: datetime
     """The pull request with what the event shows; an older event never overwrites a newer one."""
     match event:
         case PullRequestSeen() | ReviewSeen() | InlineCommentSeen() | LabelSeen() | PastSeen() | HeadSeen():
-            return _with_snapshot(pull_request, event.pull_request)
+            shown = _with_snapshot(pull_request, event.pull_request)
+            is_opening = isinstance(event, PullRequestSeen) and event.action == "opened"
+            return replace(shown, seen_opening=True) if is_opening else shown
         case ThreadSeen():
             return with_thread(_with_snapshot(pull_request, event.pull_request), event)
         case CheckSeen() | ConfigPushed():

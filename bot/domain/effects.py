@@ -23,6 +23,8 @@ class ShowComment:
     issues: tuple[str, ...]
     blocking: tuple[str, ...]
     anew: bool = False
+    adopts: bool = False
+    """One of ours may stand there, of which nothing is known: it is looked for first."""
 
     @property
     def target(self) -> str:

@@ -269,6 +269,8 @@ class PullRequest:
     """The head on which a review of ours offers suggestions."""
     labelled: str = ""
     """The label of ours that it was last told to have."""
+    seen_opening: bool = False
+    """We were told when it was opened, so nothing of ours can stand there that is not known."""
     proposes: bool = False
     """It proposes another config, so that every head of it is judged, whatever the push changed."""
 

@@ -15,6 +15,7 @@ from bot.domain.effects import Effect, RetireComment, ShowComment, Withdraw
 from bot.domain.label_effects import ShowLabel
 from bot.domain.model import Sticky
 from bot.domain.thread_effects import MinimiseReply, React, Reply, ShowIssue, WeekComment
+from bot.engine.adopting import is_worse, left_behind
 from bot.engine.announcing import Announcer
 from bot.engine.checks import Checks
 from bot.engine.homes import REST
@@ -199,6 +200,9 @@ class Sender:
         self, claim: Claim, row: OutboxRow, effect: ShowComment, sticky: Sticky | None
     ) -> Sticky | None:
         live = sticky if sticky and not sticky.deleted_at else None
+        if sticky is None and effect.adopts:
+            live = await left_behind(self.github, effect, self.clock())
+            effect = replace(effect, anew=row.state is RowState.SENDING or is_worse(effect, live))
         if live and not effect.anew:
             return await self._edit(claim, row, effect, live)
         posted = await self._post(claim, row, effect)

@@ -1,7 +1,14 @@
 """What the engine needs from the outside: a store that keeps, a GitHub that answers, and rules."""
 
 from bot.ports.github import Archive, Commits, Contents, GitHub, Threads
-from bot.ports.github_answers import Budget, FoundIssue, PostedCheck, PostedComment, PullRequestPage
+from bot.ports.github_answers import (
+    Budget,
+    FoundComment,
+    FoundIssue,
+    PostedCheck,
+    PostedComment,
+    PullRequestPage,
+)
 from bot.ports.github_errors import Forbidden, GitHubError, Gone, RateLimited, Refused, Unavailable
 from bot.ports.jobs import JobFailed, Progress
 from bot.ports.kept import (
@@ -36,6 +43,7 @@ __all__ = [
     "Derive",
     "Fenced",
     "Forbidden",
+    "FoundComment",
     "FoundIssue",
     "GitHub",
     "GitHubError",

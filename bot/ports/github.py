@@ -14,7 +14,14 @@ from bot.domain.model import Account, Repository
 from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review
 from bot.domain.suggestions import Suggestion
 from bot.domain.thread_effects import Face, Where
-from bot.ports.github_answers import Budget, FoundIssue, PostedCheck, PostedComment, PullRequestPage
+from bot.ports.github_answers import (
+    Budget,
+    FoundComment,
+    FoundIssue,
+    PostedCheck,
+    PostedComment,
+    PullRequestPage,
+)
 
 
 class Commits(Protocol):
@@ -86,6 +93,10 @@ class Threads(Protocol):
         self, repository: Repository, number: int, mark: str, since: datetime, *, inline: bool = False
     ) -> PostedComment | None:
         """Our own comment in which this mark stands, among those written since then."""
+        ...
+
+    async def own_comments(self, repository: Repository, number: int, mark: str) -> tuple[FoundComment, ...]:
+        """Our own comments in which this mark stands, oldest first, among the first 500 of the thread."""
         ...
 
     async def issue(self, repository: Repository, number: int) -> FoundIssue:

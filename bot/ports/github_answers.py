@@ -18,6 +18,14 @@ class PostedComment:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundComment:
+    """A comment of ours as GitHub shows it."""
+
+    posted: PostedComment
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class FoundIssue:
     """An issue of ours as GitHub shows it."""
 

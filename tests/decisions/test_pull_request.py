@@ -2,11 +2,13 @@ from dataclasses import replace
 
 import pytest
 
+from bot.decisions.record import record
 from bot.domain.announcement import Announce
 from bot.domain.choices import When
 from bot.domain.comment_marker import MARKER
 from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
+from bot.domain.events import PullRequestSeen
 from bot.domain.facts import Facts
 from bot.domain.model import Account, Item, Revision, Stance
 from bot.domain.rules import Comment
@@ -26,6 +28,7 @@ from tests.builders import (
     moment,
     pull_request,
     review,
+    snapshot,
     written,
 )
 
@@ -64,6 +67,15 @@ def test_a_rejection_with_a_tag_is_answered_with_the_marker_of_the_contract():
         "max_iterations": 5,
         "best": {"iteration": 1, "head": HEADS[0]},
     }
+
+
+@pytest.mark.parametrize(("action", "adopts"), [("opened", False), ("synchronize", True), ("reopened", True)])
+def test_only_where_we_missed_the_opening_a_comment_of_ours_is_looked_for_first(action, adopts):
+    known = record(None, PullRequestSeen(action, snapshot()), at(0))
+    again = record(known, PullRequestSeen("edited", snapshot(updated_at=at(1))), at(1))
+    first = shown(again, facts(review(3, BAD_DATE)))
+    later = shown(after(again, facts(review(3, BAD_DATE))), facts(review(3, TWO)))
+    assert (first.adopts, later.adopts) == (adopts, False)
 
 
 def test_a_rejection_without_a_tag_is_recorded_and_not_answered():

@@ -7,10 +7,23 @@ from types import SimpleNamespace
 import pytest
 
 from bot.domain.check_effects import Suggest
+from bot.domain.comment_marker import MARKER
 from bot.domain.effects import ShowComment
+from bot.domain.escape import marker
 from bot.domain.model import Sticky
 from bot.engine.sending import Sender
-from bot.ports import Claim, Forbidden, Gone, OutboxRow, Refusal, Refused, RowState, Unavailable
+from bot.ports import (
+    Claim,
+    Forbidden,
+    FoundComment,
+    Gone,
+    OutboxRow,
+    PostedComment,
+    Refusal,
+    Refused,
+    RowState,
+    Unavailable,
+)
 from tests.builders import REPOSITORY, at
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -28,12 +41,14 @@ class Store:
         self.noted: list[Refusal] = []
         self.waiting: list[tuple[str, str]] = []
         self.let: list[int] = []
+        self.follows: list[object] = []
 
     async def spend(self, _installation, _priority):
         return 0
 
-    async def sent(self, _claim, _row, sticky, _then):
+    async def sent(self, _claim, _row, sticky, then):
         self.written.append(sticky)
+        self.follows += then
 
     async def sending(self, _claim, row):
         return row
@@ -211,3 +226,58 @@ async def test_a_thread_that_stays_unknown_is_tried_once_more_after_a_while(know
     store = Store(*known)
     await _refused(store, Gone("404"), attempt=0 if known else 4)
     assert (store.noted, store.waiting, store.lost) == ([IN_THIS_THREAD], waiting, lost)
+
+
+def _behind(number, identity, *blocking):
+    """A comment of ours with this id in its marker."""
+    data = {"id": identity, "issues": ["date_errors"], "blocking": list(blocking)}
+    posted = PostedComment(number, f"IC_{number}", f"https://c/{number}")
+    return FoundComment(posted, f"{marker(MARKER, data)}\n\nwords")
+
+
+class Thread:
+    """A thread in which comments of ours stand, of which the store knows nothing."""
+
+    def __init__(self, ours):
+        self.ours = ours
+        self.calls: list[object] = []
+
+    async def own_comments(self, *_):
+        return self.ours
+
+    async def find_comment(self, _repository, _number, marker_id, _since):
+        return next((each.posted for each in self.ours if f'"{marker_id}"' in each.body), None)
+
+    async def create_comment(self, *_):
+        self.calls.append("posted")
+        return PostedComment(99, "IC_99", "https://c/99")
+
+    async def edit_comment(self, _repository, number, _body):
+        self.calls.append(number)
+        return PostedComment(number, f"IC_{number}", f"https://c/{number}")
+
+
+FIRST = ShowComment(REPOSITORY, 212, "new", "body", "f", ("date_errors",), ("date_errors",), adopts=True)
+QUOTED = FoundComment(_behind(7, "x").posted, f"words\n{_behind(7, 'x').body}")
+
+
+@pytest.mark.parametrize(
+    ("ours", "answer_lost", "outcome"),
+    [
+        ((), False, (["posted"], 99, [])),
+        ((_behind(7, "old", "date_errors"),), False, ([7], 7, [])),
+        ((_behind(7, "old", "date_errors"), _behind(8, "older")), False, (["posted"], 99, [8])),
+        ((_behind(7, "old"),), False, (["posted"], 99, [7])),
+        ((_behind(7, "old"), _behind(9, "new", "date_errors")), True, ([], 9, [7])),
+        ((_behind(7, "old", "date_errors"),), True, (["posted"], 99, [7])),
+        ((QUOTED,), False, (["posted"], 99, [])),
+    ],
+    ids=["none", "as bad", "the newest", "worse", "posted before a crash", "not posted before it", "quoted"],
+)
+async def test_a_comment_that_was_left_behind_is_edited_or_superseded(ours, answer_lost, outcome):
+    store, github = Store(), Thread(ours)
+    row = OutboxRow("r", "pr:1:1", FIRST, RowState.READY)
+    if answer_lost:
+        row = replace(row, state=RowState.SENDING, sending_at=at(0))
+    sticky = await Sender(store, github, lambda: NOW).send(Claim("pr:1:1", 5, 1, 1, 0, (), ()), (row,), None)
+    assert (github.calls, sticky.comment_id, [each.comment_id for each in store.follows]) == outcome

@@ -97,6 +97,27 @@ async def test_a_repository_that_comes_back_has_its_open_pull_requests_checked(j
     assert {run.head_sha for run in knowledge.check_runs.values()} >= {unseen.head_sha}
 
 
+@pytest.mark.parametrize(
+    ("again", "bodies"),
+    [("date_errors", 1), ("scope_error", 2)],
+    ids=["no worse: edited", "worse: superseded"],
+)
+async def test_after_a_reinstall_the_comment_of_before_is_taken_up(journey, judged, pull, again, bodies):
+    knowledge, _ = judged
+    journey.github.uninstall("acme")
+    await journey.settled()
+    journey.github.add_to_installation(knowledge)
+    await journey.settled()
+    journey.later(600)
+    journey.github.push(pull, {"claims/first.md": "# Again\n"})
+    journey.github.submit_review(pull, "alice", REJECT, f"<!-- ISSUES: {again} -->")
+    await journey.settled()
+    assert [marker["issues"] for marker in journey.markers(pull)] == [[again]]
+    ours = [body for body in journey.comments(pull) if "ANSWER" not in body]
+    assert len(ours) == bodies
+    assert ours[0].startswith("Superseded by ") == (bodies == 2)
+
+
 async def test_an_owner_is_answered_though_nobody_said_that_the_app_is_back(journey, judged, pull):
     knowledge, _ = judged
     journey.github.uninstall("acme")

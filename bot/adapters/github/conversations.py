@@ -14,8 +14,9 @@ from bot.adapters.github.errors import Asked
 from bot.adapters.payloads.fields import Odd, find, identifier, text
 from bot.domain.model import Account, Repository
 from bot.domain.thread_effects import Face, Where
-from bot.ports import FoundIssue, Gone, PostedComment, Refused, Unavailable
+from bot.ports import FoundComment, FoundIssue, Gone, PostedComment, Refused, Unavailable
 
+_OLDEST = 500
 _REACTIONS = {
     Where.COMMENT: f"{REPO}/issues/comments/{{comment}}/reactions",
     Where.INLINE: f"{REPO}/pulls/comments/{{comment}}/reactions",
@@ -76,6 +77,13 @@ class ThreadCalls(ABC):
         ours = (await self.me()).id
         posted = [posted_comment(each) for each in _by(found, ours) if mark in text(each, "body")]
         return min(posted, key=lambda comment: comment.id, default=None)
+
+    async def own_comments(self, repository: Repository, number: int, mark: str) -> tuple[FoundComment, ...]:
+        """Our own comments in which this mark stands, oldest first, among the first 500 of the thread."""
+        path = f"{REPO}/issues/{{number}}/comments?per_page=100"
+        found = _by(await self._all(repository, path, _OLDEST, number=number), (await self.me()).id)
+        marked = (each for each in found if mark in text(each, "body"))
+        return tuple(FoundComment(posted_comment(each), text(each, "body")) for each in marked)
 
     async def issue(self, repository: Repository, number: int) -> FoundIssue:
         """An issue as it is now; `Gone` where somebody deleted it."""
@@ -143,10 +151,12 @@ class ThreadCalls(ABC):
         names = {**names_of(repository), **gaps}
         return await self._callers.as_installation(asked, lambda api: api.write(method, path, data, **names))
 
-    async def _all(self, repository: Repository, path: str, **gaps: str | int) -> list[Any]:
+    async def _all(
+        self, repository: Repository, path: str, limit: int | None = None, **gaps: str | int
+    ) -> list[Any]:
         asked = asked_in(repository, "GET", path, "issues=read")
         names = {**names_of(repository), **gaps}
-        return await self._callers.as_installation(asked, lambda api: api.items(path, None, **names))
+        return await self._callers.as_installation(asked, lambda api: api.items(path, limit, **names))
 
 
 def _by(found: Iterable[Any], account_id: int) -> list[Any]:
