@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import hmac
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from types import SimpleNamespace
 from typing import Protocol
 
-import aiohttp
 from aiohttp import web
-from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
-from prometheus_client import Counter as Total
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from bot.adapters.follow_metrics import show_followed, show_tracked, word
+from bot.adapters.meter import Meter
 from bot.adapters.review_metrics import show_claims, show_validators
 from bot.adapters.store.memory_counts import Broken, Counts, Heeded, Unheard
 from bot.adapters.web.answers import problem
@@ -24,7 +21,7 @@ from bot.adapters.web.sharing import Shared
 from bot.domain.memory import Window
 from bot.domain.reviewing import Reviewing
 from bot.domain.tracked import Observation
-from bot.ports import Claim, StoreUnavailable
+from bot.ports import StoreUnavailable
 
 TEXT = "text/plain; version=0.0.4"
 WINDOW = timedelta(days=7)
@@ -37,93 +34,6 @@ REMEMBERED = 30.0
 """Seconds for which the last days are not counted again."""
 QUEUE_REMEMBERED = 2.0
 """Seconds for which the queue is not: anybody may ask, as often as they like."""
-
-
-class Meter:
-    """Counts what happens in this process; one registry of its own."""
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.turns = Total(
-            "whetstone_turns", "Turns of lanes by how they ended", ["outcome"], registry=self.registry
-        )
-        self.turn_seconds = Histogram(
-            "whetstone_turn_seconds", "How long a turn took", registry=self.registry
-        )
-        self.latency = Histogram(
-            "whetstone_latency_seconds",
-            "From a delivery's receipt to the end of the turn that dealt with it",
-            buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 900),
-            registry=self.registry,
-        )
-        self.calls = Total(
-            "whetstone_github_calls",
-            "Calls of GitHub by status",
-            ["method", "status"],
-            registry=self.registry,
-        )
-        self.remaining = Gauge(
-            "whetstone_github_remaining", "The least budget of requests last seen", registry=self.registry
-        )
-
-    def tracing(self) -> aiohttp.TraceConfig:
-        """Counts the calls of a session."""
-        config = aiohttp.TraceConfig()
-        config.on_request_end.append(self._ended)
-        config.on_request_exception.append(self._failed)
-        return config
-
-    async def _ended(
-        self,
-        _session: aiohttp.ClientSession,
-        _context: SimpleNamespace,
-        ended: aiohttp.TraceRequestEndParams,
-    ) -> None:
-        self.calls.labels(ended.method, str(ended.response.status)).inc()
-        left = ended.response.headers.get("x-ratelimit-remaining", "")
-        if left.isdigit():
-            self.remaining.set(int(left))
-
-    async def _failed(
-        self,
-        _session: aiohttp.ClientSession,
-        _context: SimpleNamespace,
-        failed: aiohttp.TraceRequestExceptionParams,
-    ) -> None:
-        self.calls.labels(failed.method, type(failed.exception).__name__).inc()
-
-
-class Taking(Protocol):
-    """Whoever takes the turns of lanes."""
-
-    async def take(self, claim: Claim) -> None:
-        """One turn."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class CountedTurns:
-    """The same turns, counted."""
-
-    turns: Taking
-    meter: Meter
-    clock: Callable[[], datetime]
-
-    async def take(self, claim: Claim) -> None:
-        """One turn, with how it ended and how long it took."""
-        begun, outcome = time.perf_counter(), "done"
-        try:
-            await self.turns.take(claim)
-        except Exception as error:
-            outcome = type(error).__name__
-            raise
-        else:
-            for delivery in claim.deliveries:
-                waited = (self.clock() - delivery.received_at).total_seconds()
-                self.meter.latency.observe(max(0.0, waited))
-        finally:
-            self.meter.turns.labels(outcome).inc()
-            self.meter.turn_seconds.observe(time.perf_counter() - begun)
 
 
 class Counting(Protocol):

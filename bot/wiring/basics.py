@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from aiohttp.web import Application
 
     from bot.adapters.github.app_desk import AppDesk
-    from bot.adapters.metrics import Meter
+    from bot.adapters.meter import Meter
     from bot.adapters.store import SqlStore
 
 READY_WITHIN = 10.0

@@ -33,7 +33,7 @@ from bot.wiring.setting_up import trying_routes
 
 if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
-    from bot.adapters.metrics import Meter
+    from bot.adapters.meter import Meter
     from bot.adapters.store import SqlStore
     from bot.adapters.web.setup.guests import Guests
     from bot.engine.clock import WeekClock
@@ -70,7 +70,7 @@ async def running(  # noqa: PLR0913  each is one choice about the process
     weekly: bool = True,
 ) -> AsyncIterator[Instance]:
     """Door and worker of one process, as long as the block runs; the store tells its own time."""
-    from bot.adapters.metrics import Meter
+    from bot.adapters.meter import Meter
     from bot.adapters.store import StoreRefused, open_store
     from bot.engine.pulse import Pace, Pulse
 
@@ -182,7 +182,7 @@ async def _working(  # noqa: PLR0913  the parts of a worker
     weekly: bool = True,
 ) -> AsyncIterator[tuple[Worker, WeekClock]]:
     from bot.adapters import payloads
-    from bot.adapters.metrics import CountedTurns
+    from bot.adapters.meter import CountedTurns
     from bot.adapters.payloads import derived, jobs
     from bot.adapters.payloads.chores import week_delivery
     from bot.adapters.rule_book import ByCheckRun
