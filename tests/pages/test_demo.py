@@ -130,6 +130,8 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         await expect(page.locator("#thread .push")).to_have_count(4)
         await reject(page)
 
+        await page.click("#comment")
+        await expect(page.locator("#said")).to_have_text("Say something first.")
         await page.fill("#text", "Thank you.")
         await page.click("#comment")
         await expect(page.locator("#thread article").last).to_contain_text("Thank you.")

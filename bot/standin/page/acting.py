@@ -77,7 +77,9 @@ def act(github: Standin, number: int, asked: Mapping[str, Any]) -> Issue:
 
 
 def _done(github: Standin, thread: Issue, wish: Wish) -> Issue:
-    if wish.act == "comment" and wish.text:
+    if wish.act == "comment":
+        if not wish.text:
+            raise Mistake("Say something first.")
         github.comment(thread, wish.who, wish.text)
     elif wish.act == "open":
         return _opened(github, thread.repository, wish)
