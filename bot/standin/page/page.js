@@ -181,6 +181,7 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='/']");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
+  part("said").textContent = "";
   go(link.getAttribute("href")).catch(ended);
 });
 addEventListener("popstate", () => show({ arrived: true }).catch(ended));
