@@ -171,5 +171,10 @@ def _place(word: str) -> Place | None:
     found = _PLACE.fullmatch(word)
     if found is None or not re.search(r"[./:]", word):
         return None
-    line = int(found["line"]) if found["line"] else None
-    return Place(found["path"], line, int(found["end"]) if found["end"] else None)
+    if found["line"] is None:
+        return Place(found["path"])
+    line = int(found["line"])
+    end = int(found["end"] or line)
+    if not 0 < line <= end:
+        return None
+    return Place(found["path"], line, end if end > line else None)

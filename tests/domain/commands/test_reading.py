@@ -55,6 +55,7 @@ def asked(body):
             RejectAsked(("date_errors", "scope_error"), Place("claims/x.md", 5, 9), "month 13"),
         ),
         ("/feedback-reject date_errors x.md", RejectAsked(("date_errors",), Place("x.md"))),
+        ("/feedback-reject date_errors x.md:5-5", RejectAsked(("date_errors",), Place("x.md", 5))),
         ("/feedback-reject date_errors `a file.md:3`", RejectAsked(("date_errors",), Place("a file.md", 3))),
         ("/feedback-select best reason: it was", SelectAsked(Choice.BEST, "it was")),
         ("/feedback-select final Reason: it was", SelectAsked(Choice.FINAL, "it was")),
@@ -97,6 +98,8 @@ def test_a_command_asks_for_something(line, value):
         ("/feedback-reject", "a tag is missing"),
         ("/feedback-reject date_errors nonsense", "`nonsense` is no tag and no place"),
         ("/feedback-reject date_errors a.md b.md", "`b.md` is no tag and no place"),
+        ("/feedback-reject date_errors a.md:0", "`a.md:0` is no tag and no place"),
+        ("/feedback-reject date_errors a.md:9-5", "`a.md:9-5` is no tag and no place"),
         (
             "/feedback-reject " + " ".join(f"tag_{n}" for n in range(21)),
             "21 tags are too many, at most 20 are read",
