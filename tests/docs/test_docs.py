@@ -113,8 +113,9 @@ def metrics() -> set[str]:
 
     ends = {"Gauge": "", "Histogram": "", "Total": "_total"}
     found = {f"whetstone_{who}{rate}" for rate in _RATES for who in ("", "validator_")}
-    for path in (ROOT / "bot" / "adapters").glob("*metrics.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in (ROOT / "bot").rglob("*.py"):
+        code = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(code)) if "from prometheus_client import" in code else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ends:
                 first = node.args[0]
                 if isinstance(first, ast.Constant):
