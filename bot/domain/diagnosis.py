@@ -35,10 +35,15 @@ class Finding:
 
 def of_settings(problems: Sequence[str]) -> tuple[Finding, ...]:
     """Everything that is missing or malformed."""
-    mend = "set it in the environment or in .env; docs/reference/settings.md says how"
     if not problems:
         return (Finding("settings", State.FINE, "all that is needed is set"),)
-    return tuple(Finding("settings", State.WRONG, problem, mend) for problem in problems)
+    return tuple(Finding("settings", State.WRONG, problem, _set(problem)) for problem in problems)
+
+
+def _set(problem: str) -> str:
+    mend = "set it in the environment or in .env; docs/reference/settings.md says how"
+    is_missing = problem.startswith("GITHUB_") and " is not set" in problem
+    return f"{mend}, and whetstone serve --setup does it for you" if is_missing else mend
 
 
 def of_clock(ahead: float | None) -> Finding:

@@ -111,15 +111,10 @@ def metrics() -> set[str]:
     """The names that are given to Prometheus's client, as they are shown."""
     from bot.adapters.review_metrics import _RATES
 
-    ends = {"Gauge": "", "Histogram": "", "Total": "_total"}
     found = {f"whetstone_{who}{rate}" for rate in _RATES for who in ("", "validator_")}
-    for path in (ROOT / "bot").rglob("*.py"):
-        code = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(code)) if "from prometheus_client import" in code else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ends:
-                first = node.args[0]
-                if isinstance(first, ast.Constant):
-                    found.add(first.value + ends[node.func.id])
+    for path in (ROOT / "bot" / "adapters").glob("*.py"):
+        for made, name in re.findall(r"(\w+)\(\s*\"(whetstone_\w+)\"", path.read_text(encoding="utf-8")):
+            found.add(f"{name}_total" if made == "Counter" else name)
     return found | {"whetstone_author_feedback_items", "whetstone_reviewer_feedback_items"}
 
 
