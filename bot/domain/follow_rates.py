@@ -22,7 +22,6 @@ class Rate:
     measured: int
     """Of how many the next score is known."""
     improved: int
-    mean_delta: float | None
     mean_clarity: float | None = None
     """Of the feedback that the items belong to."""
 
@@ -103,6 +102,5 @@ def _rate(key: str, seen: Sequence[Observation]) -> Rate:
         followed=sum(each.followed for each in seen),
         measured=len(deltas),
         improved=sum(change > 0 for change in deltas),
-        mean_delta=round(sum(deltas) / len(deltas), 4) if deltas else None,
         mean_clarity=round(sum(clear) / len(clear), 3) if clear else None,
     )

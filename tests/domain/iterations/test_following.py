@@ -297,7 +297,7 @@ def test_a_rate_counts_only_what_was_measured():
         Observation(minute(3), "scribe-bot", "user:alice", None, placed=False, followed=False),
     ]
     (found,) = rates(seen, By.GATE)
-    assert found == Rate("without a tag", items=3, followed=1, measured=2, improved=1, mean_delta=0.05)
+    assert found == Rate("without a tag", items=3, followed=1, measured=2, improved=1)
     assert (found.follow_rate, found.improvement_rate) == (0.333, 0.5)
     assert rates(seen[2:], By.GATE)[0].improvement_rate is None
 
@@ -307,7 +307,7 @@ def test_the_clarity_of_everything_is_the_mean_of_what_is_known():
         Observation(minute(n), "", "", None, placed=False, followed=True, clarity=clear)
         for n, clear in enumerate((0.6, 1.0, None))
     ]
-    assert together(seen) == Rate("", 3, 3, measured=0, improved=0, mean_delta=None, mean_clarity=0.8)
+    assert together(seen) == Rate("", 3, 3, measured=0, improved=0, mean_clarity=0.8)
     assert together([]) is None
 
 

@@ -231,7 +231,7 @@ def test_what_feedback_came_to(followed, said):
     ],
 )
 def test_whether_feedback_helped_and_was_clear(measured, improved, clarity, said):
-    tracked = Rate("", 9, 5, measured, improved, None, clarity)
+    tracked = Rate("", 9, 5, measured, improved, clarity)
     assert said in told(tracked=tracked).body
 
 
