@@ -4,7 +4,7 @@ const all = (selector) => [...document.querySelectorAll(selector)];
 let threads = [];
 let shown = null; // the thread that is acted on
 let at = "";
-let follow = 0; // until then, what is new is brought into view
+let follow = false; // whether what is new is brought into view: from an act on, till somebody looks elsewhere
 
 const made = (tag, text, properties = {}) =>
   Object.assign(document.createElement(tag), { textContent: text, ...properties });
@@ -137,7 +137,7 @@ function bring(news) {
   // A superseded comment changes last, and says nothing new.
   const telling = news.filter((each) => !each.querySelector(".minimised") && !/Superseded by/.test(each.textContent));
   const newest = telling.filter((each) => each.matches(".bot")).pop() || telling.pop();
-  if (newest && performance.now() < follow) newest.scrollIntoView({ block: "start", behavior: "smooth" });
+  if (newest && follow) newest.scrollIntoView({ block: "start", behavior: "smooth" });
 }
 
 function go(path) {
@@ -160,7 +160,7 @@ async function act(button) {
   part("said").textContent = answer.ok ? "Done. What the bot makes of it appears in the thread." : await answer.text();
   if (!answer.ok) return;
   part("text").value = "";
-  follow = performance.now() + 10_000;
+  follow = true;
   const { path } = await answer.json();
   await (path === location.pathname ? show() : go(path));
 }
@@ -176,12 +176,15 @@ async function watch() {
   }
 }
 
+for (const moved of ["wheel", "touchmove", "pointerdown"])
+  part("thread").addEventListener(moved, () => (follow = false), { passive: true });
 all("aside button").forEach((button) => (button.onclick = () => act(button).catch(ended)));
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='/']");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   part("said").textContent = "";
+  follow = false;
   go(link.getAttribute("href")).catch(ended);
 });
 addEventListener("popstate", () => show({ arrived: true }).catch(ended));
