@@ -19,8 +19,9 @@ POLL_EVERY = 1.0
 WIND_UP = 7.0
 """Seconds that unfinished turns get when the process is asked to stop."""
 SWEEP_EVERY = 3600.0
-STEP_ASIDE = 0.1
-"""Seconds between one lane and the next while deliveries crowd at the door."""
+STEP_ASIDE = 0.25
+"""Seconds between one lane and the next while deliveries crowd at the door. To find the next among the
+thousands that a crowd leaves holds a file's only writer for as long as dozens of deliveries take."""
 
 logger = logging.getLogger("whetstone.worker")
 
