@@ -21,7 +21,7 @@ from bot.domain.own_events import RetryDue, WeekDue
 from bot.domain.weeks import week_named
 from bot.engine.heads import Heads
 from bot.engine.weeks import Weeks
-from bot.ports import GitHub, RuleBook, Store
+from bot.ports import Claim, GitHub, RuleBook, Store, Turn
 
 _LET_AGAIN = frozenset({"unsuspend", "new_permissions_accepted"})
 _LANES = ("weekly:", "repository:", "installation:", "parked:")
@@ -43,7 +43,9 @@ class Chores:
     clock: Callable[[], datetime]
     heads: Heads
 
-    async def done(self, events: Sequence[Event]) -> tuple[tuple[Effect, ...], tuple[Memo, ...]]:
+    async def done(
+        self, claim: Claim, events: Sequence[Event]
+    ) -> tuple[tuple[Effect, ...], tuple[Memo, ...]]:
         """What to write, and what to remember or forget."""
         effects: list[Effect] = []
         memos: list[Memo] = []
@@ -58,7 +60,11 @@ class Chores:
                 case InstallationSeen():
                     memos += self._installation(event)
                     await self._let_again(event)
-                    await self.heads.let_in(event.added)
+                    if event.added:
+                        # At once: whoever takes up what follows has to find the repository at home.
+                        await self.store.apply(claim, Turn(None, (), (), memos=tuple(memos)))
+                        memos.clear()
+                        await self.heads.let_in(event.added)
                 case RetryDue():
                     await self.store.retry(event.ids)
                 case _:

@@ -83,7 +83,7 @@ class Turns:
             return await self.store.apply(claim, await self._commit_turn(claim, read)), None
         if is_chore(claim.lane):
             chores = Chores(self.store, self.github, self.rule_book, self.site, self.clock, self._heads)
-            effects, memos = await chores.done([event for event, _ in read.events])
+            effects, memos = await chores.done(claim, [event for event, _ in read.events])
             turn = Turn(None, effects, read.done, read.unreadable, memos)
             return await self.store.apply(claim, turn), None
         for event, received_at in read.events:

@@ -1,6 +1,7 @@
 """Whoever shuts us out for a while, by suspending or by limiting, gets all that was put off."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 from bot.adapters.payloads.chores import week_delivery
 from bot.adapters.payloads.derived import config_broken
 from bot.domain.events import InstallationSeen
+from bot.domain.memos import RepositoryLeft, RepositorySeen
 from bot.engine.chores import Chores
 from bot.engine.clock import WeekClock
 from bot.ports import Fenced, RateLimited, Turn
@@ -32,9 +34,27 @@ async def test_what_was_given_up_on_while_we_were_shut_out_is_tried_again(store,
     await give_up(store, "ours")
     await give_up(store, "others", lane=OTHER_LANE, installation_id=6)
     chores = Chores(store, None, None, None, None, SimpleNamespace(let_in=nothing))
-    await chores.done([InstallationSeen(action, 5)])
+    await chores.done(None, [InstallationSeen(action, 5)])
     assert [each.id for each in await store.parked()] == ["others"]
     assert [one.id for one in (await claim_one(store)).deliveries] == ["ours"]
+
+
+async def test_what_a_repository_that_is_back_has_to_catch_up_on_finds_it_at_home(store):
+    """Else the first who takes it up would rest for a minute."""
+    seen = replace(REPOSITORY, default_branch="")
+    await store.accept(delivery("seen", "installation:5"))
+    claim = await claim_one(store)
+    memos = (RepositorySeen(REPOSITORY), RepositoryLeft(REPOSITORY.id, 5))
+    await store.apply(claim, Turn(None, (), (), memos=memos))
+    homes = []
+
+    async def let_in(_repositories):
+        await store.accept(delivery("step", f"backfill:{REPOSITORY.id}:heads"))
+        homes.extend(each.home for each in await store.claim(10))
+
+    chores = Chores(store, None, None, None, None, SimpleNamespace(let_in=let_in))
+    await chores.done(claim, [InstallationSeen("added", 5, added=(seen,))])
+    assert homes == [None]
 
 
 class Limited:
