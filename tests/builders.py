@@ -36,37 +36,26 @@ def at(minutes: float) -> datetime:
     return START + timedelta(minutes=minutes)
 
 
+SHOWN = {
+    "repository": REPOSITORY,
+    "number": 212,
+    "author": RIO,
+    "title": "Futarchy resists manipulation",
+    "base": "main",
+    "head": HEADS[0],
+    "created_at": at(-60),
+    "updated_at": at(0),
+}
+"""What GitHub shows of the one pull request of most tests."""
+
+
 def pull_request(**changes) -> PullRequest:
-    known = PullRequest(
-        repository=REPOSITORY,
-        number=212,
-        author=RIO,
-        title="Futarchy resists manipulation",
-        base="main",
-        head=HEADS[0],
-        created_at=at(-60),
-        updated_at=at(0),
-        revisions=(Revision(HEADS[0], at(-60)),),
-        seen_opening=True,
-    )
+    known = PullRequest(**SHOWN, revisions=(Revision(HEADS[0], at(-60)),), seen_opening=True)
     return replace(known, **changes)
 
 
 def snapshot(**changes) -> PullRequestSnapshot:
-    seen = PullRequestSnapshot(
-        repository=REPOSITORY,
-        number=212,
-        author=RIO,
-        title="Futarchy resists manipulation",
-        base="main",
-        head=HEADS[0],
-        created_at=at(-60),
-        updated_at=at(0),
-        open=True,
-        merged=False,
-        draft=False,
-        closed_at=None,
-    )
+    seen = PullRequestSnapshot(**SHOWN, open=True, merged=False, draft=False, closed_at=None)
     return replace(seen, **changes)
 
 

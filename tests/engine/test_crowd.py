@@ -9,6 +9,7 @@ from bot.adapters.store import inbox, open_store
 from bot.engine import worker as working
 from bot.engine.worker import Worker
 from tests.adapters.store.story import delivery, done
+from tests.engine.altered import Altered
 
 LANES = [f"pull:77:{number}" for number in range(4)]
 
@@ -29,15 +30,12 @@ class Turns:
         await self.store.apply(claim, done(claim))
 
 
-class AtTheDoor:
+class AtTheDoor(Altered):
     """The store, with or without a crowd at its door."""
 
     def __init__(self, store, *, is_crowded) -> None:
-        self._store = store
+        super().__init__(store)
         self.is_crowded = is_crowded
-
-    def __getattr__(self, name):
-        return getattr(self._store, name)
 
 
 @pytest.fixture

@@ -10,21 +10,21 @@ from bot.engine.pulse import Pace, Pulse
 from bot.engine.worker import Worker
 from bot.ports import StoreUnavailable
 from tests.adapters.store.story import delivery, done
+from tests.engine.altered import Altered
 
 
-class Once:
+class Once(Altered):
     """The store, of which one thing fails the first time."""
 
     def __init__(self, store, name: str, error: Exception) -> None:
-        self._store = store
+        super().__init__(store)
         self._name = name
         self._error = error
         self.failed = asyncio.Event()
 
     def __getattr__(self, name):
-        whole = getattr(self._store, name)
         if name != self._name or self.failed.is_set():
-            return whole
+            return super().__getattr__(name)
         return self._fails
 
     async def _fails(self, *_):

@@ -12,6 +12,7 @@ from bot.engine.pulse import Pace
 from bot.engine.worker import Worker
 from bot.ports import Forbidden, StoreUnavailable
 from tests.adapters.store.story import claim_one, delivery, done
+from tests.engine.altered import Altered
 
 
 class Failing:
@@ -36,17 +37,14 @@ class Stuck:
         await asyncio.Event().wait()
 
 
-class Hasty:
+class Hasty(Altered):
     """The store, in which no lane rests, and of which a test can take things away."""
 
     def __init__(self, store) -> None:
-        self._store = store
+        super().__init__(store)
         self.rests: list[float | None] = []
         self.away: set[str] = set()
         self.asked = 0
-
-    def __getattr__(self, name):
-        return getattr(self._store, name)
 
     async def release(self, claim, *, retry_after=None, attempt=0) -> None:
         self._here("release")

@@ -15,6 +15,7 @@ from bot.ports import Fenced
 from bot.standin import AppFacts, Standin, new_key_pair
 from tests.adapters.store.story import delivery
 from tests.clock import Clock
+from tests.engine.altered import Altered
 
 
 class Seconds:
@@ -100,16 +101,13 @@ class Taken:
         self.begun.set()
 
 
-class SlowAnswers:
+class SlowAnswers(Altered):
     """A real store; the process is held up before it reads the answer."""
 
     def __init__(self, store, seconds, **held_up) -> None:
-        self._store = store
+        super().__init__(store)
         self._seconds = seconds
         self._held_up = held_up
-
-    def __getattr__(self, name):
-        return getattr(self._store, name)
 
     async def claim(self, limit):
         return await self._slowly("claim", self._store.claim(limit))
