@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from bot.domain.iterations import Iteration, current, iterations, standing
+from bot.domain.iterations import Iteration, current, in_order, iterations, standing
 from bot.domain.memory import Overturned
 from bot.domain.model import PullRequest, Stance, Verdict
 from bot.domain.ruling import Act, Ruling
@@ -57,8 +57,26 @@ def dismissed_now(pull_request: PullRequest) -> tuple[Ruling, ...]:
     return tuple(
         ruling
         for ruling in sorted(newest.values(), key=lambda one: one.at)
-        if any(v.at <= ruling.at and any(item.tag == ruling.tag for item in v.items) for v in said)
+        if any(_names(verdict, ruling, pull_request.verdicts) for verdict in said)
     )
+
+
+def _names(verdict: Verdict, ruling: Ruling, spoken: Sequence[Verdict]) -> bool:
+    """Whether the verdict says what the ruling is about.
+
+    A command adds tags to what its giver had said, less what was dismissed by then: that is said still.
+    """
+    by = verdict.validator.key
+    judging = (each for each in spoken if each.counted and each.stance is not Stance.SILENT)
+    theirs = [each for each in judging if each.validator.key == by and each.at <= verdict.at]
+    for each in reversed(in_order(theirs)):
+        rejects = each.stance is Stance.REJECTS
+        names = rejects and any(item.tag == ruling.tag for item in each.items)
+        if each.at <= ruling.at:
+            return names
+        if names or not rejects or not each.id.startswith("command:"):
+            return False
+    return False
 
 
 def _dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:

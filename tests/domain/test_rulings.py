@@ -70,6 +70,20 @@ def test_a_tag_that_is_dismissed_twice_is_gone_at_both_revisions():
     assert dismissed_now(known) == twice[1:]
 
 
+def test_a_dismissal_is_named_on_when_its_validator_adds_a_tag_by_command():
+    ruling = dismissed("date_errors", 1)
+    first, approves = said(1, "date_errors", "scope_error"), replace(said(1), stance=Stance.APPROVES)
+    added = [
+        replace(said(1, "scope_error", *more), id=f"command:comment:{minute}/0", at=at(10 + minute))
+        for minute, more in ((6, ["near_duplicate"]), (7, ["near_duplicate", "body_too_thin"]))
+    ]
+    assert dismissed_now(pushed(1, [first, *added], ruling)) == (ruling,)
+    again = replace(added[1], items=(Item("date_errors"),))
+    assert dismissed_now(pushed(1, [first, added[0], again], ruling)) == ()
+    between = replace(approves, id="review:2", at=at(16.5))
+    assert dismissed_now(pushed(1, [first, between, added[1]], ruling)) == ()
+
+
 def test_a_verdict_is_lifted_when_its_own_last_tag_goes_and_not_with_another_ones():
     verdicts = [said(1, "date_errors"), said(1, "scope_error", by=CAROL)]
     known = pushed(1, verdicts, dismissed("date_errors", 1), dismissed("scope_error", 1, minute=7))
