@@ -17,7 +17,8 @@ help: ## this list
 
 $(VENV)/.runtime: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Whetstone needs Python 3.11 or newer; this is " + sys.version.split()[0])'
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@# One that was interrupted has no pip, and is made anew.
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "Installing the locked runtime dependencies into $(VENV)"
 	@$(INSTALL) -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .

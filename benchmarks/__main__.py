@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import pkgutil
-import sys
 
 import benchmarks
 
@@ -13,10 +13,14 @@ def main() -> None:
     found = [
         module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.name.startswith("_")
     ]
-    chosen = sys.argv[1:] or found
+    wanted = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    wanted.add_argument(
+        "names", nargs="*", metavar="name", help=f"one of {', '.join(found)}; without any: all"
+    )
+    chosen = wanted.parse_args().names or found
     for name in chosen:
         if name not in found:
-            raise SystemExit(f"there is no benchmark {name!r}; one of {', '.join(found)}")
+            wanted.error(f"there is no benchmark {name!r}; one of {', '.join(found)}")
     for name in chosen:
         print(f"\n== {name}")
         importlib.import_module(f"benchmarks.{name}").main()
