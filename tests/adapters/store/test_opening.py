@@ -99,6 +99,14 @@ def test_an_unknown_address_is_refused_with_the_ones_that_work(url):
         address(url)
 
 
+KEPT = "SELECT attstorage::text FROM pg_attribute WHERE attrelid = 'delivery'::regclass AND attname = 'body'"
+
+
+async def test_a_server_keeps_bodies_without_squeezing_them_first(postgres_url):
+    async with open_store(postgres_url, worker=False):
+        assert await ask(postgres_url, lambda connection: connection.execute(text(KEPT)).scalar()) == "e"
+
+
 async def test_only_a_server_tells_its_version(store, store_url):
     version = await store.server_version()
     assert (version is None or version >= 17, version is None) == (True, store_url.startswith("sqlite"))
