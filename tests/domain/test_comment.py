@@ -13,7 +13,21 @@ from bot.domain.escape import read_marker
 from bot.domain.links import Web
 from bot.domain.model import Item, Revision, Stance, Validator, Verdict
 from bot.domain.snapshots import ReviewState
-from tests.builders import BOB, HEADS, RULES, SITE, at, facts, inline, moment, pull_request, review
+from bot.domain.spoken import document
+from tests.builders import (
+    BOB,
+    HEADS,
+    KNOWLEDGE_BASE,
+    RULES,
+    SITE,
+    at,
+    facts,
+    inline,
+    issues,
+    moment,
+    pull_request,
+    review,
+)
 from tests.domain.commented import feedback, text
 
 
@@ -42,6 +56,28 @@ def test_the_comment_reads_as_the_model_does():
         " creating a new file. `near_duplicate`\n\n"
         "</details>"
     )
+
+
+@pytest.mark.parametrize(
+    ("tags", "items", "more"),
+    [
+        (("date_errors",), "1 item", None),
+        (KNOWLEDGE_BASE.tags[:10], "10 items", None),
+        (KNOWLEDGE_BASE.tags[:12], "12 items", 2),
+    ],
+)
+def test_the_documents_fold_counts_all_items_also_those_it_has_no_room_for(tags, items, more):
+    said = text(issues(*tags))
+    assert f"<details><summary>Machine-readable feedback (JSON, {items})</summary>" in said
+    assert document(said).get("more") == more
+
+
+@pytest.mark.parametrize(
+    ("tags", "what"),
+    [(("near_duplicate",), "the warning"), (("near_duplicate", "not_known"), "the 2 warnings")],
+)
+def test_who_names_only_warnings_is_asked_what_else_blocks(tags, what):
+    assert f"**Next**: mend {what}, or ask `alice` what else blocks." in text(issues(*tags)).splitlines()
 
 
 def rejected_by(*validators):

@@ -13,8 +13,9 @@ from bot.domain.grounding.observations import Entry, EntryKind, Observations, Te
 from bot.domain.grounding.statements import unchecked
 from bot.domain.model import Account, Revision
 from bot.domain.rules import Grounding, Quality
+from bot.domain.ruling import Act, Ruling
 from bot.domain.spoken import document
-from tests.builders import HEADS, RULES, SITE, at, facts, inline, moment, pull_request, review
+from tests.builders import HEADS, RIO, RULES, SITE, at, facts, inline, moment, pull_request, review
 
 PAGE = "claims/futarchy.md"
 OTHER = "claims/prediction-markets-and-manipulation.md"
@@ -102,6 +103,18 @@ def test_items_beyond_the_first_that_were_not_confirmed_are_listed():
     assert body.count("  - Not confirmed: ") == 1
     assert "<summary>Could not verify 2 more items</summary>" in body
     assert "- `date_errors`, `claims/gone2.md:5`: that file is not in the repository" in body
+
+
+def test_what_was_not_confirmed_is_listed_where_an_appeal_stands_in_its_place():
+    appeal = Ruling(
+        Act.APPEAL, "date_errors", RIO.id, RIO.login, at(5), HEADS[0], "it is right", "comment:81/0"
+    )
+    body = shown(
+        inline(1, 3, "[date_errors] wrong", path="claims/gone.md"), known=pull_request(rulings=(appeal,))
+    )
+    assert "  - Appealed: by " in body
+    assert "  - Not confirmed: " not in body
+    assert "<summary>Could not verify 1 more item</summary>" in body
 
 
 def test_every_wrong_claim_of_an_item_is_named_with_what_it_is_about():
