@@ -60,8 +60,9 @@ def export(transaction: Transaction, repository_id: int, account_id: int) -> dic
         "pull_requests": [_own(row.record) for row in mine],
         "documents": [msgspec.json.decode(body) for body in transaction.execute(documents).scalars()],
         "verdicts": [
-            {"number": row.number, **verdict}
-            for row in transaction.execute(judged)
+            {"number": row.number, **verdict, **words.get(verdict["id"], {})}
+            for row in transaction.execute(judged).all()
+            for words in (_words(transaction, row.lane),)
             for verdict in _given(row.record, account_id)
         ],
         "commands": [
@@ -88,6 +89,14 @@ def _given(text: str, who: int) -> Iterator[dict[str, Any]]:
         if is_from(said, who):
             put = {name: value for name, value in stated.get(verdict["id"], {}).items() if name != "verdict"}
             yield {**verdict, "stated": put or None}
+
+
+def _words(transaction: Transaction, lane: str) -> dict[str, dict[str, Any]]:
+    """What was said in each verdict on a pull request: the records that are counted have no words."""
+    kept = select(pull_request.c.record).where(pull_request.c.lane == lane)
+    found = transaction.execute(kept).scalar_one_or_none()
+    known = msgspec.json.decode(found)["verdicts"] if found else ()
+    return {each["id"]: {"items": each["items"], "said": each.get("said", "")} for each in known}
 
 
 def forget(transaction: Transaction, asked: Forget) -> None:

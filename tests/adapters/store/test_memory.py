@@ -132,6 +132,7 @@ async def test_a_reviewer_gets_the_numbers_of_their_verdicts_and_has_them_forgot
     (before,) = await store.memory.records(HERE.id, START - timedelta(days=900))
     assert (given["stated"]["items"], given["stated"]["vague"]) == (2, before.stated[0].vague)
     assert given["stated"]["claims"]["claims"] == 0
+    assert [item["words"] for item in given["items"]] == ["this is bad", "fix it somehow"]
     await kept(store, generated(2, random.Random(1), THERE), memos=(Forget(HERE.id, 1, "alice", START, "k"),))
     (after,) = await store.memory.records(HERE.id, START - timedelta(days=900))
     assert [each.verdict for each in after.stated] == ["review:2"]
