@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Self
 
 
 @dataclass(slots=True, eq=False)
@@ -13,14 +12,9 @@ class Room:
 
     left: int
 
-    @contextmanager
-    def taken(self) -> Iterator[Taken]:
-        """One caller's share, given back at the end."""
-        taken = Taken(self)
-        try:
-            yield taken
-        finally:
-            self.left += taken.size
+    def taken(self) -> Taken:
+        """One caller's share, given back at the end of the block."""
+        return Taken(self)
 
 
 @dataclass(slots=True, eq=False)
@@ -29,6 +23,12 @@ class Taken:
 
     room: Room
     size: int = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.room.left += self.size
 
     def more(self, size: int) -> bool:
         """Take so much more; False where that is not left."""
