@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from bot.cli import UsageError
+
 T = TypeVar("T")
 
 STYLES: Mapping[str, str] = {
@@ -26,6 +28,8 @@ def is_terminal() -> bool:
 
 def expects(what: str) -> None:
     """Tells a person who is waited for what to type, since nothing else would be seen."""
+    if sys.stdin is None:
+        raise UsageError(f"standard input is closed; it should bring {what}")
     if sys.stdin.isatty():
         print(f"Type or paste {what}; Ctrl-D ends it.", file=sys.stderr, flush=True)
 

@@ -5,19 +5,13 @@ from __future__ import annotations
 import io
 import json
 import sys
+from types import SimpleNamespace
 
 from bot import cli
 
 
-class Stream:
-    """Bytes as standard input gives them."""
-
-    def __init__(self, text: str) -> None:
-        self.buffer = io.BytesIO(text.encode())
-
-
 def run(monkeypatch, capsys, text: str) -> tuple[int, list[dict], str]:
-    monkeypatch.setattr(sys, "stdin", Stream(text))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     code = cli.run(["detect"])
     printed = capsys.readouterr()
     return code, [json.loads(line) for line in printed.out.splitlines()], printed.err
@@ -69,5 +63,11 @@ def test_an_answer_comes_before_the_next_line_is_read(monkeypatch, capsys):
                 yield json.dumps({"id": number, "text": "LGTM"}).encode()
                 seen.append(json.loads(capsys.readouterr().out)["id"])
 
-    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": Pipe()}))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Pipe(), isatty=lambda: False))
     assert (cli.run(["detect"]), seen) == (0, [1, 2])
+
+
+def test_without_any_input_it_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)  # as with `<&-`
+    assert cli.run(["detect"]) == 2
+    assert "standard input is closed" in capsys.readouterr().err
