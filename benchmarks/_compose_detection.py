@@ -1,7 +1,8 @@
 """Sentences put together as comments are, so that the detector learns what becomes of one among others.
 
 A failure among harmless sentences is still a failure; harmless ones stay harmless however many there are; a
-failure with an excuse, or that is over, is none; consent with a request is nearly done.
+failure with an excuse, or that is over, is none; consent with a request is nearly done; a kind word before a
+failure takes nothing of it away.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from bot.domain.detection.rules import DetectionRules, FeedbackType, Says
 
 LABELS = (*FeedbackType, "none")
 NONE = len(LABELS) - 1
-RUNTIME, VERIFICATION, PARTIAL = 0, 1, 3
+RUNTIME, VERIFICATION, REJECTION, PARTIAL = range(NONE)
+OPENED = (RUNTIME, VERIFICATION, REJECTION)
 SOME = 0.25
 """How many of the failures are excused, and how many of the consents come with a request."""
 
@@ -33,6 +35,7 @@ class Companions(NamedTuple):
     excuses: list[str]
     settlements: list[str]
     requests: list[str]
+    openers: list[str]
 
 
 def composed(rows: Rows, rules: DetectionRules, directory: Path, run: int) -> Iterator[Row]:
@@ -43,6 +46,8 @@ def composed(rows: Rows, rules: DetectionRules, directory: Path, run: int) -> It
         yield _among_others(text, label, pools, chance)
         if label == VERIFICATION and chance.random() < SOME:
             yield _excused(text, pools, chance), NONE
+        if label in OPENED and chance.random() < SOME:
+            yield _joined([chance.choice(pools.openers), text], chance), label
         if label == RUNTIME and chance.random() < SOME:
             yield _joined([text, chance.choice(pools.settlements)], chance), NONE
     for text in pools.consent:
@@ -92,6 +97,6 @@ def _companions(rows: Rows, rules: DetectionRules, directory: Path) -> Companion
         (consent if approves else plain).append(text)
     read = (
         (directory / "companions" / f"{name}.txt").read_text("utf-8").splitlines()
-        for name in ("excuses", "settlements", "requests")
+        for name in ("excuses", "settlements", "requests", "openers")
     )
     return Companions(plain, consent, harmless, *read)

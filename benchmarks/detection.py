@@ -12,6 +12,7 @@ from bot.domain.detection import DetectionRules, FeedbackType, detect
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data" / "review-language-dev.jsonl"
 SENTENCES = Path(__file__).parent / "sentences"
+UNSEEN = Path(__file__).parent / "unseen"
 LABELS = (*FeedbackType, "none")
 HOSTILE = (
     "`",
@@ -45,6 +46,7 @@ def main() -> None:
         _understanding(rows, rules)
     else:
         print("the shared set of real reviews is not here; no figures on understanding")
+    _print_unseen(rules)
     _speed([text for _, text, _ in rows] or _own(), rules)
     _worst(rules)
 
@@ -56,6 +58,27 @@ def _shared() -> list[Row]:
 
 def _own() -> list[str]:
     return [line for path in sorted(SENTENCES.glob("*.txt")) for line in path.read_text("utf-8").splitlines()]
+
+
+def _print_unseen(rules: DetectionRules) -> None:
+    """How well comments of our own are understood that training never saw."""
+    rows = [(label, text) for label in LABELS for text in _lines(UNSEEN / f"{label}.txt")]
+    pairs = Counter((label, str(detect(text, rules).type or "none")) for label, text in rows)
+    alarms = sum(count for (label, found), count in pairs.items() if label == "none" != found)
+    harmless = sum(count for (label, _), count in pairs.items() if label == "none")
+    macro = sum(_f1(label, pairs) for label in LABELS) / len(LABELS)
+    print(
+        f"{len(rows)} unseen comments of our own: macro-F1 {macro:.3f}, false alarms {alarms} of {harmless}"
+    )
+
+
+def _lines(path: Path) -> list[str]:
+    return [line.replace("\\n", "\n") for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def _f1(label: str, pairs: Counter[tuple[str, str]]) -> float:
+    named = sum(count for pair, count in pairs.items() for one in pair if one == label)
+    return 2 * pairs[label, label] / named if named else 0.0
 
 
 def _understanding(rows: list[Row], rules: DetectionRules) -> None:

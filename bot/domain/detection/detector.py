@@ -68,7 +68,7 @@ def _judged(evidence: Evidence, rules: DetectionRules) -> FeedbackType | None:
 
 def _a_check_failed(evidence: Evidence) -> bool:
     """Say whether a test, build, lint or check is what failed: then an error in it is part of that."""
-    return any(match.name in _CHECKS and match.points for match in evidence.matches)
+    return any(match.name in _CHECKS and match.points > 1 for match in evidence.matches)
 
 
 def _formal(state: str | None, prose: FeedbackType | None) -> FeedbackType | None:

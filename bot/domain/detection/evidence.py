@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from bot.domain.detection.lexicon import Found
+from bot.domain.detection.lexicon import MOST_TIMES, Found
 from bot.domain.detection.rules import DetectionRules, Says, Structure
 from bot.domain.detection.words import Sentence, sentences
 from bot.domain.prose import Kind, Piece, cover
@@ -51,6 +52,8 @@ class Evidence:
     matches: tuple[Match, ...]
     shown: tuple[Shown, ...]
     is_unrelated: bool
+    is_settled: bool
+    """Whether any sentence says that something is over or repaired."""
 
 
 def gather(text: str, rules: DetectionRules) -> Evidence:
@@ -59,7 +62,7 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
     parts = cover(text)
     said = sentences(text, parts)
     matches: list[Match] = []
-    unrelated = False
+    unrelated = settled = False
     says, find = rules.says, rules.lexicon.find
     for sentence in dict.fromkeys(said):  # who repeats a sentence says no more
         found = find(sentence.words)
@@ -67,10 +70,12 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
             continue
         spoken = {says[cue] for cue, _, _ in found}
         unrelated = unrelated or Says.UNRELATED in spoken
+        settled = settled or (Says.SETTLED in spoken and _settled(found, rules) == "settled")
         if not spoken <= _ONLY_CONTEXT:
-            matches += _in_context(sentence, found, spoken, rules)
+            matches += _in_context(sentence, found if len(found) < _MANY else _fewer(found), spoken, rules)
     excused = unrelated and not any(match.points and match.says in FAILURES for match in matches)
-    return Evidence(said, tuple(matches), () if excused else _pasted(text, parts, rules), unrelated)
+    pasted = () if excused else _pasted(text, parts, rules)
+    return Evidence(said, tuple(matches), pasted, unrelated, settled)
 
 
 def _readable_part(text: str) -> str:
@@ -78,8 +83,33 @@ def _readable_part(text: str) -> str:
     share = max(_FEWEST_MARKS, len(text) // _PER_MARK)
     if len(text) <= share or sum(map(text.count, _MARKS)) <= share:
         return text
-    marks = islice(_MARK.finditer(text), share, None)
-    return text[: next((mark.start() for mark in marks), len(text))]
+    marks = (mark for start, end in _outside_fences(text) for mark in _MARK.finditer(text, start, end))
+    over = next(islice(marks, share, None), None)
+    return text[: over.start()] if over else text
+
+
+def _outside_fences(text: str) -> Iterator[tuple[int, int]]:
+    """Return what is not in a fenced block: what is pasted there is set apart, however many its marks."""
+    done, opened = 0, ""
+    for line in _FENCE.finditer(text):
+        if not opened:
+            yield done, line.end()
+            opened = line[1]
+        elif line[1].startswith(opened) and not line[2].strip():
+            done, opened = line.start(), ""
+    if not opened:
+        yield done, len(text)
+
+
+def _fewer(found: list[Found]) -> list[Found]:
+    """Return what was found without endless repetition, which says no more."""
+    times = Counter[int]()
+    kept = []
+    for one in found:
+        times[one.cue] += 1
+        if times[one.cue] <= MOST_TIMES:
+            kept.append(one)
+    return kept
 
 
 def _in_context(
@@ -87,7 +117,7 @@ def _in_context(
 ) -> list[Match]:
     cues = rules.cues
     covers = _covers(sentence, found, rules) if Says.HARMLESS in said else ()
-    settled = Says.SETTLED in said
+    settled = _settled(found, rules) if Says.SETTLED in said else ""
     unrelated = Says.UNRELATED in said
     asks = sentence.asks and _is_question(sentence, rules)
     remainder = _remainder(sentence, found, rules) if Says.USER_REJECTION in said else 0
@@ -102,10 +132,10 @@ def _in_context(
         if says in _OF_TYPE:
             note = _taken_away(one, says, sentence, rules, covers)
             if not note and says in FAILURES:
-                note = "unrelated" if unrelated else "settled" if settled else "question" if asks else ""
+                note = "unrelated" if unrelated else settled or ("question" if asks else "")
             if not note and says is Says.USER_REJECTION and one.start >= remainder:
                 note = "remainder"
-            points = 0 if note else points
+            points = 1 if note == "past" else 0 if note else points
             if not note and asks and says is Says.USER_REJECTION:
                 note, points = "question", 1
         matches.append(Match(cue.name, says, points, note, sentence, one.start, one.end))
@@ -127,14 +157,21 @@ def _said_before(one: Found, says: Says, sentence: Sentence, rules: DetectionRul
     """Say whether the words before a match deny it, or make it a mere possibility."""
     if says in FAILURES and one.end <= _end_of_condition(sentence):
         return "hypothetical"
-    for word in reversed(sentence.words[max(0, one.start - _REACH) : one.start]):
+    before = sentence.words[max(0, one.start - _REACH) : one.start]
+    for far, word in enumerate(reversed(before), 1):
         if word in _CLAUSE_ENDS:
             return ""
         if word in rules.negations:
             return "negated"
-        if says in FAILURES and word in rules.hypotheticals:
+        if says in FAILURES and far <= _NEAR and word in rules.hypotheticals:
             return "hypothetical"
     return ""
+
+
+def _settled(found: list[Found], rules: DetectionRules) -> str:
+    """Say whether a failure is over, or whether only a time is named that may be that of the failure."""
+    strong = any(rules.says[cue] is Says.SETTLED and rules.cues[cue].strong for cue, _, _ in found)
+    return "settled" if strong else "past"
 
 
 def _covers(sentence: Sentence, found: list[Found], rules: DetectionRules) -> list[int]:
@@ -170,12 +207,15 @@ def _end_of_condition(sentence: Sentence) -> int:
 _MARKS = ("`", "](", "[", "<", ">", "~", "\t", "    ", "://", "www.")
 # A run is one mark: what is pasted is indented and quoted, and what is said of it stands behind.
 _MARK = re.compile(r"`+|\]\(|\[|<|>+|~+|\t+| {4,}|://|www\.")
+_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
 _PER_MARK, _FEWEST_MARKS = 12, 64
+_MANY = 24  # cues in one sentence
 _OF_TYPE = frozenset(TYPES)
 _ONLY_CONTEXT = frozenset((Says.HARMLESS, Says.SETTLED, Says.UNRELATED, Says.NEUTRAL))
 _CLAUSE_ENDS = frozenset((",", "but"))
 _EXCEPTIONS = frozenset(("except", "modulo", "apart", "aside", "besides", "barring"))
 _REACH = 3  # how many words a negation reaches forward
+_NEAR = 2  # and a mere possibility: in "can reproduce the crash" it is the telling that can be done
 _MODALS = frozenset(("can", "could", "would", "will"))
 _ASKED = frozenset(("you", "someone", "somebody", "anyone"))
 _OPENERS = frozenset(

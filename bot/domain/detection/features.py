@@ -28,11 +28,15 @@ def facts(evidence: Evidence) -> set[str]:
             found.update(_STRONG[says, approves])
             if evidence.is_unrelated:
                 found.add(f"#unrelated:{says}")
+            if evidence.is_settled:
+                found.add(f"#settled:{says}")
         elif says in weak:
             found.add(_WEAK[says])
     found.add(_STANCES[approves, asks])
     if evidence.is_unrelated:
         found.add("#unrelated")
+    if evidence.is_settled:
+        found.add("#settled")
     if not strong.intersection(TYPES):
         found.add("#not strong" if weak.intersection(TYPES) else "#nothing")
     if evidence.sentences and all(sentence.asks for sentence in evidence.sentences):

@@ -138,6 +138,31 @@ def test_what_is_not_liked_after_except_is_only_what_is_left_to_do(rules):
     assert {match.note for match in found if match.says is Says.USER_REJECTION} == {"remainder"}
 
 
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        ("The daemon crashes, last week it did not.", {"past"}),  # a time alone does not say that it is over
+        ("The daemon used to crash, it crashed daily.", {"settled"}),
+        ("I can reproduce the segfaults.", {""}),  # what can be done is to tell of it
+        ("This can crash.", {"harmless"}),
+        ("When I click it, the app crashes.", {""}),
+        ("When it fails we retry.", {"harmless"}),
+        ("Does it crash?", {"harmless"}),
+    ],
+)
+def test_what_stands_around_a_failure_can_take_it_away(text, notes, rules):
+    found = [match for match in gather(text, rules).matches if match.name in ("crashes", "something_fails")]
+    assert {match.note for match in found} <= notes
+
+
+@pytest.mark.parametrize(
+    ("text", "is_settled"),
+    [("It crashed. Fixed in the last push.", True), ("It crashed. It was fine last week.", False)],
+)
+def test_what_is_over_may_be_said_in_another_sentence(text, is_settled, rules):
+    assert gather(text, rules).is_settled == is_settled
+
+
 @pytest.mark.parametrize("text", ["0 failed, 12 passed.", "Had zero crashes.", "Failures: 0"])
 def test_none_of_a_kind_is_good_news(text, rules):
     assert detect(text, rules).type is None

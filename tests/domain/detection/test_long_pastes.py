@@ -7,14 +7,27 @@ from bot.domain.detection import FeedbackType, detect
 
 YAML = "".join(f"{' ' * 16}key{number}: value\n" for number in range(60))
 TABS = "".join(f"\t\tline {number}\n" for number in range(40))
+JSON = "".join(f'{{"a": [[{number}], ["<b>", "`c`"]], "d": [1]}}\n' for number in range(60))
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
         (f"With this:\n```yaml\n{YAML}```\nThe tests fail, and the build is broken.", "verification_failure"),
+        (
+            f"It writes\n```json\n{JSON}```\nbut the tests fail, and the build is broken.",
+            "verification_failure",
+        ),
+        (f"It writes\n~~~\n{JSON}```\n~~~\nand then it crashes with KeyError in parse().", "runtime_error"),
         (f"{TABS}\nIt crashes with KeyError in parse().", "runtime_error"),
     ],
 )
 def test_words_behind_what_was_pasted_are_heard(text, kind):
     assert detect(text, wiring.detection_rules()).type is FeedbackType(kind)
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~"])
+def test_what_a_program_printed_is_seen_behind_a_long_paste_in_the_same_fence(fence):
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 1, in b\nKeyError: 3\n'
+    found = detect(f"{fence}\n{JSON}{trace}{fence}", wiring.detection_rules())
+    assert (found.type, found.signals[0]) == (FeedbackType.RUNTIME_ERROR, "stack trace present")

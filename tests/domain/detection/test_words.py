@@ -33,6 +33,7 @@ def read(body: str) -> list[str]:
         ("ACK 0280274368e2", ["ack <commit>"]),
         ("@alice +1", ["<who> <up>"]),
         ("-1 from me :+1:", ["<down> from me <up>"]),
+        ("-1. Not by -1.5 or so, +1.", ["<down>", "not by <number> or so , <up>"]),
         ("`parse_url` and parse_url and a::b and a.py", ["<code> and <name> and <name> and <name>"]),
         ("in 1.70 and 42", ["in <number> and <number>"]),
         ("one\n\ntwo\n- three\n- four", ["one", "two", "three", "four"]),
