@@ -122,6 +122,7 @@ def still_forgotten(transaction: Transaction, known: PullRequest) -> PullRequest
     """The pull request as it may be kept: who was forgotten stays so when a closed one is seen again."""
     if not known.open:
         for who, until in forgotten_in(transaction, known.repository.id).items():
+            _unquote(transaction, f"pr:{known.repository.id}:{known.number}", known, who, until)
             known = _without(known, who, until)
     return known
 
@@ -175,16 +176,38 @@ def _anonymise_closed(transaction: Transaction, asked: Forget) -> None:
     closed = and_(pull_request.c.repository_id == where, pull_request.c.open.is_(False), about)
     rows = transaction.execute(select(pull_request.c.lane, pull_request.c.record).where(closed)).all()
     for row in rows:
-        known = _without(decode(row.record, PullRequest), who, asked.at, asked.login)
+        before = decode(row.record, PullRequest)
+        _unquote(transaction, row.lane, before, who, asked.at)
+        known = _without(before, who, asked.at, asked.login)
         values = {"record": encode_record(known), "author_id": known.author.id}
         transaction.execute(update(pull_request).where(pull_request.c.lane == row.lane).values(values))
+
+
+def _unquote(transaction: Transaction, lane: str, known: PullRequest, who: int, until: datetime) -> None:
+    """What a reviewer said goes from the documents too; one that has nothing else goes as a whole."""
+    names = {each.validator.name for each in known.verdicts if is_from(each, who) and each.at <= until}
+    if not names:
+        return
+    kept = and_(document.c.lane == lane, document.c.at <= until.timestamp())
+    for row in transaction.execute(select(document.c.id, document.c.body).where(kept)).all():
+        body = msgspec.json.decode(row.body)
+        items = body.pop("feedback_items", [])
+        left = [item for item in items if item.get("by") not in names]
+        here = document.c.id == row.id
+        if items and not left:
+            transaction.execute(delete(document).where(here))
+        elif left != items:
+            body.pop("brief", None)  # it repeats what was said
+            values = {"body": encode(body | {"feedback_items": left})}
+            transaction.execute(update(document).where(here).values(values))
 
 
 def _without(known: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
     """A closed pull request without this name, and without words where it was theirs."""
     nameless = without_acts(anonymous(known, who, until), who, until, login)
     if nameless.author == known.author:
-        return nameless
+        # What the author was told repeats the reviewer's words.
+        return replace(nameless, briefs=()) if nameless.verdicts != known.verdicts else nameless
     return replace(
         nameless, title="", briefs=(), grounding=(), verdicts=tuple(map(_wordless, nameless.verdicts))
     )

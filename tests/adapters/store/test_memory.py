@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from datetime import UTC, timedelta
@@ -208,6 +209,29 @@ async def test_forgetting_keeps_the_counts_and_drops_the_person(store):
     assert sorted(after, key=lambda one: one.number) == sorted(nobody, key=lambda one: one.number)
     assert (await store.memory.stored(HERE.id, AUTHORS[0].id)).is_nothing
     assert AUTHORS[0].login not in repr(await store.memory.export(HERE.id, AUTHORS[0].id))
+
+
+@pytest.mark.parametrize("closes", ["before", "after"])
+async def test_what_a_forgotten_reviewer_said_is_in_no_document_once_it_is_closed(store, closes):
+    said, another = (
+        Verdict(f"review:{who}", Validator(f"user:{who}", name), Stance.REJECTS, START, "abc")
+        for who, name in ((1, "alice"), (2, "bob"))
+    )
+    known = replace(generated(1, random.Random(3)), verdicts=(said, another), open=True, closed_at=None)
+    closed = replace(known, open=False, closed_at=START)
+    hers, his = {"by": "alice", "issue": "her words"}, {"by": "bob", "issue": "his words"}
+    documents = [{"brief": "her words", "feedback_items": items} for items in ([hers, his], [hers], [his])]
+    told = tuple(Document(f"doc-{n}", START, json.dumps(one)) for n, one in enumerate(documents))
+    forget = Forget(HERE.id, 1, "alice", START, "k")
+    await kept(store, known, memos=told)
+    if closes == "before":
+        await kept(store, closed)
+    await kept(store, generated(2, random.Random(1), THERE), memos=(forget,))
+    if closes == "after":
+        await kept(store, closed)
+    found = await store.memory.documents(f"pr:{HERE.id}:1")
+    assert [one["feedback_items"] for one in found] == [[his], [his]]
+    assert [one.get("brief") for one in found] in ([None, "her words"], ["her words", None])
 
 
 async def test_a_forgotten_validators_last_word_is_still_their_last(store):
