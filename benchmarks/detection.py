@@ -33,6 +33,8 @@ HOSTILE = (
     "this is wrong\n- ",
     "error: \n\nif , ",
     "👍 \u0300",
+    "- `\n",
+    "no no, \n\n",
 )
 LONGEST = 65_536
 

@@ -204,9 +204,9 @@ def _end_of_condition(sentence: Sentence) -> int:
     return sentence.words.index(",") if is_condition else 0
 
 
-_MARKS = ("`", "](", "[", "<", ">", "~", "\t", "    ", "://", "www.")
+_MARKS = ("`", "](", "[", "<", ">", "~", "\t", "    ", "://", "www.", "- ", "* ", "+ ")
 # A run is one mark: what is pasted is indented and quoted, and what is said of it stands behind.
-_MARK = re.compile(r"`+|\]\(|\[|<|>+|~+|\t+| {4,}|://|www\.")
+_MARK = re.compile(r"`+|\]\(|\[|<|>+|~+|\s[-+*] |\t+| {4,}|://|www\.")
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
 _PER_MARK, _FEWEST_MARKS = 12, 64
 _MANY = 24  # cues in one sentence

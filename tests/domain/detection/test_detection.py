@@ -212,6 +212,7 @@ PIECES = [
     "`a` ",
     "    a\n",
     "this is wrong\n- ",
+    "- `\n",
 ]
 
 

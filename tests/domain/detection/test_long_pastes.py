@@ -31,3 +31,8 @@ def test_what_a_program_printed_is_seen_behind_a_long_paste_in_the_same_fence(fe
     trace = 'Traceback (most recent call last):\n  File "a.py", line 1, in b\nKeyError: 3\n'
     found = detect(f"{fence}\n{JSON}{trace}{fence}", wiring.detection_rules())
     assert (found.type, found.signals[0]) == (FeedbackType.RUNTIME_ERROR, "stack trace present")
+
+
+def test_words_behind_a_long_column_of_numbers_are_heard():
+    text = "12.5\n" * 500 + "\nThe tests fail, and the build is broken."
+    assert detect(text, wiring.detection_rules()).type is FeedbackType.VERIFICATION_FAILURE
