@@ -62,6 +62,7 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
     parts = cover(text)
     said = sentences(text, parts)
     matches: list[Match] = []
+    times = Counter[int]()
     unrelated = settled = False
     says, find = rules.says, rules.lexicon.find
     for sentence in dict.fromkeys(said):  # who repeats a sentence says no more
@@ -72,7 +73,7 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
         unrelated = unrelated or Says.UNRELATED in spoken
         settled = settled or (Says.SETTLED in spoken and _settled(found, rules) == "settled")
         if not spoken <= _ONLY_CONTEXT:
-            matches += _in_context(sentence, found if len(found) < _MANY else _fewer(found), spoken, rules)
+            matches += _in_context(sentence, _news(found, times, rules), spoken, rules)
     excused = unrelated and not any(match.points and match.says in FAILURES for match in matches)
     pasted = () if excused else _pasted(text, parts, rules)
     return Evidence(said, tuple(matches), pasted, unrelated, settled)
@@ -101,13 +102,12 @@ def _outside_fences(text: str) -> Iterator[tuple[int, int]]:
         yield done, len(text)
 
 
-def _fewer(found: list[Found]) -> list[Found]:
-    """Return what was found without endless repetition, which says no more."""
-    times = Counter[int]()
+def _news(found: list[Found], times: Counter[int], rules: DetectionRules) -> list[Found]:
+    """Return what was found without endless repetition in the text, which says no more."""
     kept = []
     for one in found:
         times[one.cue] += 1
-        if times[one.cue] <= MOST_TIMES:
+        if times[one.cue] <= MOST_TIMES or rules.says[one.cue] in _ONLY_CONTEXT:
             kept.append(one)
     return kept
 
@@ -209,7 +209,6 @@ _MARKS = ("`", "](", "[", "<", ">", "~", "\t", "    ", "://", "www.", "- ", "* "
 _MARK = re.compile(r"`+|\]\(|\[|<|>+|~+|\s[-+*] |\t+| {4,}|://|www\.")
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
 _PER_MARK, _FEWEST_MARKS = 12, 64
-_MANY = 24  # cues in one sentence
 _OF_TYPE = frozenset(TYPES)
 _ONLY_CONTEXT = frozenset((Says.HARMLESS, Says.SETTLED, Says.UNRELATED, Says.NEUTRAL))
 _CLAUSE_ENDS = frozenset((",", "but"))
