@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import NamedTuple
 
 from bot.domain.detection.lexicon import MOST_TIMES, Found
@@ -80,13 +81,26 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
 
 
 def _readable_part(text: str) -> str:
-    """Cut a text that is more markup than words where it has had its share: no person writes so."""
-    share = max(_FEWEST_MARKS, len(text) // _PER_MARK)
-    if len(text) <= share or sum(map(text.count, _MARKS)) <= share:
+    """Leave out the middle of a text that is broken up as no person's words are; its ends are heard."""
+    share = max(_FEWEST_BREAKS, len(text) // _PER_BREAK)
+    if len(text) <= share or _breaks(text, 0, len(text)) <= share:
         return text
-    marks = (mark for start, end in _outside_fences(text) for mark in _MARK.finditer(text, start, end))
-    over = next(islice(marks, share, None), None)
-    return text[: over.start()] if over else text
+    chunks = [
+        (at, min(at + _CHUNK, end))
+        for start, end in _outside_fences(text)
+        for at in range(start, end, _CHUNK)
+    ]
+    counts = [_breaks(text, start, end) for start, end in chunks]
+    if sum(counts) <= share:
+        return text
+    first = bisect_right([*accumulate(counts)], share // 2)
+    last = bisect_right([*accumulate(reversed(counts))], share // 2)
+    return f"{text[: chunks[first][0]]}\n\n{text[chunks[-last][0] if last else len(text) :]}"
+
+
+def _breaks(text: str, start: int, end: int) -> int:
+    """Count what ends a word, a line or a clause, or begins something else."""
+    return sum([text.count(one, start, end) for one in _BREAKS])
 
 
 def _outside_fences(text: str) -> Iterator[tuple[int, int]]:
@@ -204,11 +218,10 @@ def _end_of_condition(sentence: Sentence) -> int:
     return sentence.words.index(",") if is_condition else 0
 
 
-_MARKS = ("`", "](", "[", "<", ">", "~", "\t", "    ", "://", "www.", "- ", "* ", "+ ")
-# A run is one mark: what is pasted is indented and quoted, and what is said of it stands behind.
-_MARK = re.compile(r"`+|\]\(|\[|<|>+|~+|\s[-+*] |\t+| {4,}|://|www\.")
+_BREAKS = ("`", "[", "<", ">", "~", "\t", "    ", "://", "www.", "- ", "* ", "+ ", "\n", "(", ",", "!", ":")
+_CHUNK = 32  # characters
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
-_PER_MARK, _FEWEST_MARKS = 12, 64
+_PER_BREAK, _FEWEST_BREAKS = 16, 64
 _OF_TYPE = frozenset(TYPES)
 _ONLY_CONTEXT = frozenset((Says.HARMLESS, Says.SETTLED, Says.UNRELATED, Says.NEUTRAL))
 _CLAUSE_ENDS = frozenset((",", "but"))

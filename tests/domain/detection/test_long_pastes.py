@@ -36,3 +36,12 @@ def test_what_a_program_printed_is_seen_behind_a_long_paste_in_the_same_fence(fe
 def test_words_behind_a_long_column_of_numbers_are_heard():
     text = "12.5\n" * 500 + "\nThe tests fail, and the build is broken."
     assert detect(text, wiring.detection_rules()).type is FeedbackType.VERIFICATION_FAILURE
+
+
+@pytest.mark.parametrize(
+    "said", ["{words}\n\n{broken}", "{broken}\n\n{words}", "{broken}```\n{json}```\n{words}"]
+)
+def test_words_at_either_end_of_what_is_broken_up_without_end_are_heard(said):
+    words = "The tests fail, and the build is broken."
+    text = said.format(words=words, broken="key: [a](b), <c>\n" * 300, json=JSON)
+    assert detect(text, wiring.detection_rules()).type is FeedbackType.VERIFICATION_FAILURE
