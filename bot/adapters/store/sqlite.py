@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from sqlite3 import SQLITE_BUSY, OperationalError
 from sqlite3 import Connection as DriverConnection
 from typing import Any
 
@@ -22,7 +24,8 @@ TOGETHER = 64
 """Transactions that share one commit at the most."""
 
 # FULL survives a power cut; with group commit it costs nothing measurable.
-PRAGMAS = ("busy_timeout=5000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+PRAGMAS = ("busy_timeout=5000", "synchronous=FULL", "foreign_keys=ON")
+LOOK_AGAIN = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,8 +143,21 @@ def _engine(path: Path, connections: int) -> Engine:
         connection.isolation_level = None  # else the driver opens transactions as it sees fit
         for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}").close()
+        _write_ahead(connection)
 
     return engine
+
+
+def _write_ahead(connection: DriverConnection) -> None:
+    """Readers wait for no writer. Where two begin a file at once, SQLite turns one away without a wait."""
+    until = time.monotonic() + COMMAND_SECONDS
+    while True:
+        try:
+            return connection.execute("PRAGMA journal_mode=WAL").close()
+        except OperationalError as refused:
+            if refused.sqlite_errorcode != SQLITE_BUSY or time.monotonic() > until:
+                raise
+        time.sleep(LOOK_AGAIN)  # in a thread of the store's; nothing tells when the other is done
 
 
 def _process_clock() -> datetime:
