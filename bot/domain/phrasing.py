@@ -45,8 +45,12 @@ def share(part: int, whole: int) -> str:
 
 
 def out_of(part: int, whole: int, noun: str) -> str:
-    """`3 of the 5 rejected pull requests`, or `the only rejected pull request`."""
-    return f"the only {noun}" if whole == 1 else f"{part} of the {whole} {noun}s"
+    """`3 of the 5 rejected pull requests`, `both` or `all 5` of them, or `the only rejected pull request`."""
+    if whole == 1:
+        return f"the only {noun}"
+    if part == whole:
+        return f"both {noun}s" if whole == 2 else f"all {whole} {noun}s"
+    return f"{part} of the {whole} {noun}s"
 
 
 def points_against(now: Tally, before: Tally) -> str:

@@ -1,6 +1,7 @@
 """Opening makes or brings up the tables, and refuses what could not end well."""
 
 import asyncio
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 
-from bot.adapters.store import StoreRefused, address, open_store
+from bot.adapters.store import StoreRefused, address, open_store, sqlite
 from bot.adapters.store.opening import connect
 from bot.adapters.store.schema import metadata
 from tests.adapters.store.story import delivery
@@ -45,6 +46,24 @@ async def test_four_instances_may_start_on_an_empty_database_at_once(bare_store_
             return await store.claim(1)
 
     assert await asyncio.gather(*(start() for _ in range(4))) == [()] * 4
+
+
+async def test_who_is_turned_away_at_the_beginning_of_a_file_comes_back(tmp_path, monkeypatch):
+    # SQLite does not wait where two switch one file to its write-ahead log at once, whatever it was told.
+    monkeypatch.setattr(sqlite, "PRAGMAS", ("busy_timeout=0",))
+    path = tmp_path / "new.db"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    waits = []
+
+    def meanwhile(seconds):
+        waits.append(seconds)
+        other.execute("COMMIT")
+
+    monkeypatch.setattr(sqlite.time, "sleep", meanwhile)
+    mode = await ask(f"sqlite:///{path}", lambda one: one.execute(text("PRAGMA journal_mode")).scalar())
+    other.close()
+    assert (mode, waits) == ("wal", [sqlite.LOOK_AGAIN])
 
 
 async def test_a_database_newer_than_the_program_is_refused(bare_store_url):

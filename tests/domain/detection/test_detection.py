@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 
 import pytest
 
 from bot.domain.detection import Detection, FeedbackType, OwnCue, detect
 from bot.domain.detection.evidence import gather
+from bot.domain.detection.lexicon import MOST_TIMES
 from bot.domain.detection.rules import Says
 from bot.domain.detection.scores import telling_words
 
@@ -221,6 +223,12 @@ def test_the_work_grows_with_the_text_and_not_faster(piece, rules):
     texts = (piece * 100, piece * 800)
     short, long = (calls(text, rules) for text in texts)
     assert long <= 10 * short
+
+
+def test_a_cue_that_is_repeated_without_end_is_heard_a_few_times(rules):
+    text = " ".join(f"The tests fail in {chr(97 + part % 26) * (2 + part // 26)}." for part in range(60))
+    heard = Counter(match.name for match in gather(text, rules).matches)
+    assert heard["tests_fail"] == MOST_TIMES
 
 
 def calls(text: str, rules) -> int:

@@ -178,7 +178,7 @@ def test_the_trend_in_words(now, before, said):
 def test_start_with_what_is_broken_most_where_nothing_blocks_alone():
     stories = [record(n, rejects(2, "scope_error", "factual_discrepancy")) for n in (1, 2)]
     stories.append(record(3, rejects(2, "factual_discrepancy", "date_errors")))
-    assert "**Start with Factual accuracy**: it was broken in 3 of the 3 pull requests.\n" in reply(
+    assert "**Start with Factual accuracy**: it was broken in all 3 pull requests.\n" in reply(
         *stories, hours=168
     )
 
