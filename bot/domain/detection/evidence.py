@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from bot.domain.detection.lexicon import MOST_TIMES, Found
@@ -83,24 +82,21 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
 def _readable_part(text: str) -> str:
     """Leave out the middle of a text that is broken up as no person's words are; its ends are heard."""
     share = max(_FEWEST_BREAKS, len(text) // _PER_BREAK)
-    if len(text) <= share or _breaks(text, 0, len(text)) <= share:
+    if len(text) <= share or sum([text.count(one) for one in _BREAKS]) <= share:
         return text
-    chunks = [
-        (at, min(at + _CHUNK, end))
-        for start, end in _outside_fences(text)
-        for at in range(start, end, _CHUNK)
-    ]
-    counts = [_breaks(text, start, end) for start, end in chunks]
-    if sum(counts) <= share:
+    outside = [*_outside_fences(text)]
+    backwards = [(len(text) - end, len(text) - start) for start, end in reversed(outside)]
+    first = _nth(_BREAK, text, outside, share // 2)
+    last = _nth(_KAERB, text[::-1], backwards, share // 2)
+    if first is None or last is None or first + last >= len(text):
         return text
-    first = bisect_right([*accumulate(counts)], share // 2)
-    last = bisect_right([*accumulate(reversed(counts))], share // 2)
-    return f"{text[: chunks[first][0]]}\n\n{text[chunks[-last][0] if last else len(text) :]}"
+    return f"{text[:first]}\n\n{text[len(text) - last :]}"
 
 
-def _breaks(text: str, start: int, end: int) -> int:
-    """Count what ends a word, a line or a clause, or begins something else."""
-    return sum([text.count(one, start, end) for one in _BREAKS])
+def _nth(pattern: re.Pattern[str], text: str, spans: list[tuple[int, int]], number: int) -> int | None:
+    """Return where the break of that number begins within the spans, counted from 0."""
+    found = (found.start() for start, end in spans for found in pattern.finditer(text, start, end))
+    return next(islice(found, number, None), None)
 
 
 def _outside_fences(text: str) -> Iterator[tuple[int, int]]:
@@ -219,7 +215,8 @@ def _end_of_condition(sentence: Sentence) -> int:
 
 
 _BREAKS = ("`", "[", "<", ">", "~", "\t", "    ", "://", "www.", "- ", "* ", "+ ", "\n", "(", ",", "!", ":")
-_CHUNK = 32  # characters
+_BREAK = re.compile("|".join(map(re.escape, _BREAKS)))
+_KAERB = re.compile("|".join(re.escape(one[::-1]) for one in _BREAKS))  # for a text read backwards
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
 _PER_BREAK, _FEWEST_BREAKS = 16, 64
 _OF_TYPE = frozenset(TYPES)
