@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
@@ -62,10 +61,10 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
     parts = cover(text)
     said = sentences(text, parts)
     matches: list[Match] = []
-    times = Counter[int]()
+    times: dict[int, int] = {}
     unrelated = settled = False
     says, find = rules.says, rules.lexicon.find
-    for sentence in dict.fromkeys(said):  # who repeats a sentence says no more
+    for sentence in said:
         found = find(sentence.words)
         if not found:
             continue
@@ -82,7 +81,7 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
 def _readable_part(text: str) -> str:
     """Leave out the middle of a text that is broken up as no person's words are; its ends are heard."""
     share = max(_FEWEST_BREAKS, len(text) // _PER_BREAK)
-    if len(text) <= share or sum([text.count(one) for one in _BREAKS]) <= share:
+    if len(text) <= share or sum(map(text.count, _BREAKS)) <= share:
         return text
     outside = [*_outside_fences(text)]
     backwards = [(len(text) - end, len(text) - start) for start, end in reversed(outside)]
@@ -112,12 +111,13 @@ def _outside_fences(text: str) -> Iterator[tuple[int, int]]:
         yield done, len(text)
 
 
-def _news(found: list[Found], times: Counter[int], rules: DetectionRules) -> list[Found]:
+def _news(found: list[Found], times: dict[int, int], rules: DetectionRules) -> list[Found]:
     """Return what was found without endless repetition in the text, which says no more."""
     kept = []
     for one in found:
-        times[one.cue] += 1
-        if times[one.cue] <= MOST_TIMES or rules.says[one.cue] in _ONLY_CONTEXT:
+        cue = one[0]
+        times[cue] = many = times.get(cue, 0) + 1
+        if many <= MOST_TIMES or rules.says[cue] in _ONLY_CONTEXT:
             kept.append(one)
     return kept
 

@@ -66,20 +66,20 @@ class Learnt:
         look, seen = self._look, self._seen.get
         start, asks, ends = self._signs
         first = self._pairs.get(start, _NO_PAIRS)
-        found: set[_Feature] = set()
-        for said, is_question in dict.fromkeys(sentences):
+        found: list[_Feature] = []
+        for said, is_question in sentences:
             begun = first
             for word in said:
                 features, unit, begins = seen(word) or look(word)
-                if features:
-                    found.update(features)
+                found += features
                 if unit in begun:
-                    found.add(begun[unit])
+                    found.append(begun[unit])
                 begun = begins
             end = asks if is_question else ends
             if end in begun:
-                found.add(begun[end])
-        return sum([feature.weight for feature in found]), len(found)
+                found.append(begun[end])
+        once = set(found)
+        return sum([feature.weight for feature in once]), len(once)
 
     def telling(self, names: Iterable[str], column: int) -> list[tuple[int, str]]:
         """Return what each known word or pair says for one column against the last, most first."""

@@ -28,7 +28,10 @@ class Sentence(NamedTuple):
 
 
 def sentences(body: str, pieces: Iterable[Piece]) -> tuple[Sentence, ...]:
-    """Read the person's own words; code, addresses and blocks are one word each, quotes are left out."""
+    """Read the person's own words; code, addresses and blocks are one word each, quotes are left out.
+
+    Who repeats a sentence says no more: each is there once.
+    """
     reader = _Reader()
     for kind, start, end in pieces:
         if kind is Kind.TEXT:
@@ -43,7 +46,7 @@ def sentences(body: str, pieces: Iterable[Piece]) -> tuple[Sentence, ...]:
             reader.text(body, start, end)
             reader.close()
     reader.close()
-    return tuple(reader.found)
+    return tuple(dict.fromkeys(reader.found)) if len(reader.found) > 1 else tuple(reader.found)
 
 
 def normalised(phrase: str) -> list[str]:
