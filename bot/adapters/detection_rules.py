@@ -234,18 +234,18 @@ def _keys(node: Mapping, path: str, known: tuple[str, ...], file: str) -> Iterat
         )
 
 
-def _weights(data: bytes, file: str) -> tuple[dict[str, tuple[float, ...]], list[Problem]]:
-    """Read the table: a feature, a tab, and a number for each type and for none."""
-    found: dict[str, tuple[float, ...]] = {}
+def _weights(data: bytes, file: str) -> tuple[dict[str, tuple[int, ...]], list[Problem]]:
+    """Read the table: a feature, a tab, and hundredths for each type and for none."""
+    found: dict[str, tuple[int, ...]] = {}
     problems = []
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         feature, *columns = line.split("\t")
         try:
-            values = tuple(float(column) for column in columns)
+            values = tuple(map(int, columns))
         except ValueError:
             values = ()
         if len(values) != _NUMBERS:
-            allowed = f"a feature and {_NUMBERS} numbers, with tabs between"
+            allowed = f"a feature and {_NUMBERS} whole numbers, with tabs between"
             problems.append(Problem(file, number, 1, "the line is no feature with its weights", allowed))
         found[feature] = values
     return found, problems

@@ -48,7 +48,7 @@ kinds:
   stop: fails stops
 """
 MORE = "version: 1\ncues: []\n"
-TABLE = "#bias\t0\t0\t0\t0\t1.5\n"
+TABLE = "#bias\t0\t0\t0\t0\t150\n"
 
 
 def parsed(main=GOOD, more=MORE, table=TABLE):
@@ -147,5 +147,5 @@ def test_every_mistake_is_named_at_once():
 
 def test_a_broken_table_names_its_line():
     assert problems(table="bias\t0\t0\t0\t0\t0\nword\tx\n") == [
-        "w.tsv:2:1: the line is no feature with its weights; a feature and 5 numbers, with tabs between"
+        "w.tsv:2:1: the line is no feature with its weights; a feature and 5 whole numbers, with tabs between"
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from bot.domain.detection.spelling import stem
-from bot.domain.detection.weights import packed, unpacked
+from bot.domain.detection.weights import Totals, packed, unpacked
 from bot.domain.detection.words import Sentence
 
 FACT = "#"
@@ -43,7 +43,7 @@ class Learnt:
 
     __slots__ = ("_numbers", "_pairs", "_seen", "_signs", "_words", "facts", "kinds")
 
-    def __init__(self, weights: Mapping[str, Iterable[float]], kinds: Mapping[str, str]) -> None:
+    def __init__(self, weights: Mapping[str, Totals], kinds: Mapping[str, str]) -> None:
         self.facts: dict[str, int] = {}
         self.kinds = kinds
         self._numbers: dict[str, int] = {}

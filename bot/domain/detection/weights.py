@@ -6,7 +6,6 @@ features is one sum. Weights are hundredths; each has 32 bits, so that no text i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from struct import Struct
 
 Totals = tuple[int, ...]
@@ -20,9 +19,10 @@ _COLUMNS = Struct("<5i")
 _OFFSET = sum(_MIDDLE << shift for shift in _SHIFTS)
 
 
-def packed(weights: Iterable[float]) -> int:
-    """Return one number that holds these weights, rounded to hundredths."""
-    return sum(round(weight * 100) << shift for weight, shift in zip(weights, _SHIFTS, strict=True))
+def packed(hundredths: Totals) -> int:
+    """Return one number that holds these weights."""
+    one, two, three, four, none = hundredths
+    return one + (two << _BITS) + (three << 2 * _BITS) + (four << 3 * _BITS) + (none << 4 * _BITS)
 
 
 def unpacked(total: int) -> Totals:

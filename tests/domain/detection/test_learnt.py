@@ -11,12 +11,12 @@ from bot.domain.detection.weights import packed, unpacked
 from bot.domain.detection.words import Sentence
 
 ROWS = {
-    "#bias": (0, 0, 0, 0, 1),
-    "test": (0.5, 1, -0.25, 0, 0),
-    "{fail}": (1, 2, 3, 4, -5),
-    "test {fail}": (0.01, 0, 0, 0, 0),
-    "^ test": (0, 0, 0, 0.07, 0),
-    "{fail} ?": (0, 0, -9, 0, 0),
+    "#bias": (0, 0, 0, 0, 100),
+    "test": (50, 100, -25, 0, 0),
+    "{fail}": (100, 200, 300, 400, -500),
+    "test {fail}": (1, 0, 0, 0, 0),
+    "^ test": (0, 0, 0, 7, 0),
+    "{fail} ?": (0, 0, -900, 0, 0),
 }
 KINDS = {"fails": "{fail}", "breaks": "{fail}"}
 
@@ -25,13 +25,13 @@ def said(*spoken: str, asks: bool = False) -> list[Sentence]:
     return [Sentence(tuple(text.split()), asks) for text in spoken]
 
 
-@pytest.mark.parametrize("row", [(0, 0, 0, 0, 0), (1.25, -1.25, 0.01, -0.01, 99.99)])
-def test_weights_are_packed_as_hundredths(row):
-    assert unpacked(packed(row)) == tuple(round(weight * 100) for weight in row)
+@pytest.mark.parametrize("row", [(0, 0, 0, 0, 0), (125, -125, 1, -1, 9999), (-1, 0, 0, 0, -1)])
+def test_what_was_packed_is_unpacked_again(row):
+    assert unpacked(packed(row)) == row
 
 
 def test_a_sum_of_packed_weights_holds_the_sums():
-    total = sum(packed((number / 100, -number, 3, 0, -0.5)) for number in range(1000))
+    total = sum(packed((number, -number * 100, 300, 0, -50)) for number in range(1000))
     assert unpacked(total) == (499500, -49950000, 300000, 0, -50000)
 
 
