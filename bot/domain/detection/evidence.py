@@ -214,7 +214,7 @@ def _end_of_condition(sentence: Sentence) -> int:
     return sentence.words.index(",") if is_condition else 0
 
 
-_BREAKS = ("`", "[", "<", ">", "~", "\t", "    ", "://", "www.", "- ", "* ", "+ ", "\n", "(", ",", "!", ":")
+_BREAKS = (*"`[<>~\t\n(,!:;", "    ", "://", "www.", "- ", "* ", "+ ", ". ", "? ")
 _BREAK = re.compile("|".join(map(re.escape, _BREAKS)))
 _KAERB = re.compile("|".join(re.escape(one[::-1]) for one in _BREAKS))  # for a text read backwards
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
