@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -28,6 +29,7 @@ _STRUCTURE = ("structure", "says", "strength", "signal", "reason", "example", "p
 _ACTION = ("action", "description", "template")
 _PARTS = ("version", "lists", "kinds", "words", "actions", "structures", "cues")
 _NUMBERS = len(FeedbackType) + 1
+_HUNDREDTHS = re.compile("-?[0-9]{1,6}")
 
 
 def shipped() -> DetectionRules:
@@ -240,11 +242,8 @@ def _weights(data: bytes, file: str) -> tuple[dict[str, tuple[int, ...]], list[P
     problems = []
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         feature, *columns = line.split("\t")
-        try:
-            values = tuple(map(int, columns))
-        except ValueError:
-            values = ()
-        if len(values) != _NUMBERS:
+        values = tuple(int(column) for column in columns if _HUNDREDTHS.fullmatch(column))
+        if not len(values) == len(columns) == _NUMBERS:
             allowed = f"a feature and {_NUMBERS} whole numbers, with tabs between"
             problems.append(Problem(file, number, 1, "the line is no feature with its weights", allowed))
         found[feature] = values

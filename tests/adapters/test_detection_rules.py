@@ -145,7 +145,8 @@ def test_every_mistake_is_named_at_once():
     assert [problem.split(":")[1] for problem in problems(main=bad, table="bias\t1\n")] == ["27", "31", "1"]
 
 
-def test_a_broken_table_names_its_line():
-    assert problems(table="bias\t0\t0\t0\t0\t0\nword\tx\n") == [
+@pytest.mark.parametrize("column", ["x", "1.5", "1_0", " 5 ", "+5", "٣", "9999999", "", "1\t2"])
+def test_a_broken_table_names_its_line(column):
+    assert problems(table=f"bias\t0\t0\t0\t0\t0\nword\t0\t0\t0\t0\t{column}\n") == [
         "w.tsv:2:1: the line is no feature with its weights; a feature and 5 whole numbers, with tabs between"
     ]
