@@ -64,11 +64,12 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
     times: dict[int, int] = {}
     unrelated = settled = False
     says, find = rules.says, rules.lexicon.find
-    for sentence in said:
-        found = find(sentence.words)
-        if not found:
-            continue
+    heard = [(sentence, found) for sentence in said if (found := find(sentence.words))]
+    real = any(says[cue] is Says.REAL for _, found in heard for cue, _, _ in found)
+    for sentence, found in heard:
         spoken = {says[cue] for cue, _, _ in found}
+        if real:
+            spoken.discard(Says.UNRELATED)
         unrelated = unrelated or Says.UNRELATED in spoken
         settled = settled or (Says.SETTLED in spoken and _settled(found, rules) == "settled")
         if not spoken <= _ONLY_CONTEXT:
@@ -83,13 +84,14 @@ def _readable_part(text: str) -> str:
     share = max(_FEWEST_BREAKS, len(text) // _PER_BREAK)
     if len(text) <= share or sum(map(text.count, _BREAKS)) <= share:
         return text
-    outside = [*_outside_fences(text)]
+    fences = [*_fence_lines(text)]
+    outside = [*_outside(fences, len(text))]
     backwards = [(len(text) - end, len(text) - start) for start, end in reversed(outside)]
     first = _nth(_BREAK, text, outside, share // 2)
     last = _nth(_KAERB, text[::-1], backwards, share // 2)
     if first is None or last is None or first + last >= len(text):
         return text
-    return f"{text[:first]}\n\n{text[len(text) - last :]}"
+    return f"{text[: _beside(first, fences)]}\n\n{text[_beside(len(text) - last, fences) :]}"
 
 
 def _nth(pattern: re.Pattern[str], text: str, spans: list[tuple[int, int]], number: int) -> int | None:
@@ -98,17 +100,33 @@ def _nth(pattern: re.Pattern[str], text: str, spans: list[tuple[int, int]], numb
     return next(islice(found, number, None), None)
 
 
-def _outside_fences(text: str) -> Iterator[tuple[int, int]]:
-    """Return what is not in a fenced block: what is pasted there is set apart, however many its marks."""
-    done, opened = 0, ""
+def _fence_lines(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Return the lines that open or close a fenced block, and whether each one opens it."""
+    opened = ""
     for line in _FENCE.finditer(text):
         if not opened:
-            yield done, line.end()
             opened = line[1]
+            yield *line.span(), True
         elif line[1].startswith(opened) and not line[2].strip():
-            done, opened = line.start(), ""
-    if not opened:
-        yield done, len(text)
+            opened = ""
+            yield *line.span(), False
+
+
+def _outside(fences: list[tuple[int, int, bool]], length: int) -> Iterator[tuple[int, int]]:
+    """Return what is not in a fenced block: what is pasted there is set apart, however many its marks."""
+    done: int | None = 0
+    for start, end, opens in fences:
+        if opens and done is not None:
+            yield done, end
+        done = None if opens else start
+    if done is not None:
+        yield done, length
+
+
+def _beside(at: int, fences: list[tuple[int, int, bool]]) -> int:
+    """Move a cut out of a fence's line, so that no block is left half: before it opens, or behind its end."""
+    near = ((start, end, opens) for start, end, opens in fences if start + opens <= at <= end)
+    return next((start if opens else end for start, end, opens in near), at)
 
 
 def _news(found: list[Found], times: dict[int, int], rules: DetectionRules) -> list[Found]:
@@ -214,7 +232,7 @@ def _end_of_condition(sentence: Sentence) -> int:
     return sentence.words.index(",") if is_condition else 0
 
 
-_BREAKS = (*"`[<>~\t\n(,!:;", "    ", "://", "www.", "- ", "* ", "+ ", ". ", "? ")
+_BREAKS = (*"`[<>~\t\n(,!:;", "    ", "www.", "- ", "* ", "+ ", ". ", "? ")
 _BREAK = re.compile("|".join(map(re.escape, _BREAKS)))
 _KAERB = re.compile("|".join(re.escape(one[::-1]) for one in _BREAKS))  # for a text read backwards
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)

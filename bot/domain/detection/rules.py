@@ -40,6 +40,7 @@ class Says(StrEnum):
     HARMLESS = "harmless"
     SETTLED = "settled"
     UNRELATED = "unrelated"
+    REAL = "real"
     NEUTRAL = "neutral"
 
     __hash__ = str.__hash__

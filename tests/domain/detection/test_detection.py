@@ -165,6 +165,47 @@ def test_what_is_over_may_be_said_in_another_sentence(text, is_settled, rules):
     assert gather(text, rules).is_settled == is_settled
 
 
+@pytest.mark.parametrize(
+    ("text", "is_excused"),
+    [
+        ("The tests fail. Ignore the red job, the mirror is down.", True),
+        ("Why do you ignore the answer? It makes the tests fail.", False),
+        ("Why ignore it? It makes the tests fail.", False),
+        ("This makes us ignore all errors, and it crashes.", False),
+        ("You ignore the message and the server crashes on start.", False),
+        ("I reran the new test suite and three tests fail.", False),
+        ("Reran your workflow, the build fails with a linker error.", False),
+        ("The tests fail. Restarted the job.", True),
+        ("The tests fail after restarting the emulator.", False),
+        ("The tests fail, it's a flake.", True),
+        ("The tests fail, and that's not a flake.", False),
+        ("I restarted the flaky job three times, still the same. The failure is real.", False),
+        ("A flaky test, but it keeps failing here. Only this branch is red.", False),
+    ],
+)
+def test_a_failure_is_excused_unless_it_is_said_to_be_real(text, is_excused, rules):
+    assert gather(text, rules).is_unrelated == is_excused
+
+
+@pytest.mark.parametrize(
+    ("printed", "by_a_compiler"),
+    [
+        ("a.c:3:1: error: expected expression", True),
+        ("error: cannot find symbol", True),
+        ("ld.lld: error: undefined symbol: parse", True),
+        ("clang: error: unknown argument: '-x'", True),
+        ("javac: error: invalid flag: -x", True),
+        ("sqlite error: cannot open database", False),
+        ("TypeError: Cannot read properties of undefined", False),
+        ("panic: runtime error: invalid memory address", False),
+        ("ImportError: geo.so: undefined symbol: parse", False),
+    ],
+)
+def test_what_a_compiler_printed_is_told_from_what_a_run_did(printed, by_a_compiler, rules):
+    shown = {one.structure.name for one in gather(f"```\n{printed}\n```", rules).shown}
+    assert ("compiler_output" in shown) == by_a_compiler
+
+
 @pytest.mark.parametrize("text", ["0 failed, 12 passed.", "Had zero crashes.", "Failures: 0"])
 def test_none_of_a_kind_is_good_news(text, rules):
     assert detect(text, rules).type is None
@@ -215,6 +256,9 @@ PIECES = [
     "    a\n",
     "this is wrong\n- ",
     "- `\n",
+    "&lt;",
+    "x; ",
+    "why? ",
 ]
 
 

@@ -45,3 +45,14 @@ def test_words_at_either_end_of_what_is_broken_up_without_end_are_heard(said):
     words = "The tests fail, and the build is broken."
     text = said.format(words=words, broken="key: [a](b), <c>\n" * 300, json=JSON)
     assert detect(text, wiring.detection_rules()).type is FeedbackType.VERIFICATION_FAILURE
+
+
+@pytest.mark.parametrize("fence", ["```json", "~~~~"])
+def test_a_cut_never_leaves_half_a_fence_that_swallows_the_words_behind_it(fence):
+    rules = wiring.detection_rules()
+    words = "The tests fail, and the build is broken."
+    before = "key: [a](b), <c>\n" * 300 + f"{fence}\n" + JSON + fence.removesuffix("json") + "\n"
+    unheard = [
+        many for many in range(200, 280) if not detect(f"{before}{'x, ' * many}\n\n{words}", rules).type
+    ]
+    assert unheard == []

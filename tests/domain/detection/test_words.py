@@ -42,6 +42,7 @@ def read(body: str) -> list[str]:
         ("> quoted words\n\nmine", ["mine"]),
         ("> quoted words\nan answer right below", ["an answer right below"]),
         ("<!-- hidden --> seen", ["seen"]),
+        ("No. No. No?", ["no", "no ?"]),
         ("", []),
         ("...", []),
     ],
