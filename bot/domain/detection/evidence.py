@@ -232,9 +232,11 @@ def _end_of_condition(sentence: Sentence) -> int:
     return sentence.words.index(",") if is_condition else 0
 
 
-_BREAKS = (*"`[<>~\t\n(,!:;", "    ", "www.", "- ", "* ", "+ ", ". ", "? ")
-_BREAK = re.compile("|".join(map(re.escape, _BREAKS)))
-_KAERB = re.compile("|".join(re.escape(one[::-1]) for one in _BREAKS))  # for a text read backwards
+_BREAKS = (*"`[<>~\t\n(,!:;.", "    ", "www.", "- ", "* ", "+ ", "? ")
+_EACH = "|".join(re.escape(one) for one in _BREAKS if one != ".")
+_BREAK = re.compile(rf"{_EACH}|\.(?=[\sA-Z])")  # a dot within a name breaks nothing
+_KAERB = re.compile("|".join(re.escape(one[::-1]) for one in _BREAKS if one != ".") + r"|(?<=[\sA-Z])\.")
+"""The breaks of a text that is read backwards."""
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
 _PER_BREAK, _FEWEST_BREAKS = 16, 64
 _OF_TYPE = frozenset(TYPES)
