@@ -232,7 +232,7 @@ def _end_of_condition(sentence: Sentence) -> int:
     return sentence.words.index(",") if is_condition else 0
 
 
-_BREAKS = (*"`[<>~\t\n(,!:;.…。", "    ", "www.", "- ", "* ", "+ ", "? ")
+_BREAKS = (*"`[<>~\t\n(,!?:;.…。", "    ", "www.", "- ", "* ", "+ ")
 _EACH = "|".join(re.escape(one) for one in _BREAKS if one != ".")
 _BREAK = re.compile(rf"{_EACH}|\.(?=[\sA-Z])")  # a dot within a name breaks nothing
 _KAERB = re.compile("|".join(re.escape(one[::-1]) for one in _BREAKS if one != ".") + r"|(?<=[\sA-Z])\.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -268,6 +269,15 @@ def test_the_work_grows_with_the_text_and_not_faster(piece, rules):
     texts = (piece * 100, piece * 800)
     short, long = (calls(text, rules) for text in texts)
     assert long <= 10 * short
+
+
+@pytest.mark.parametrize("piece", [*PIECES, "if ?_"])
+def test_a_text_made_to_hurt_takes_no_more_than_usual_prose(piece, rules):
+    usual = " ".join((Path(__file__).parent / "sentences" / "none.txt").read_text("utf-8").splitlines())[
+        :4096
+    ]
+    made = (piece * len(usual))[: len(usual)]
+    assert calls(made, rules) <= calls(usual, rules)
 
 
 def test_a_cue_that_is_repeated_without_end_is_heard_a_few_times(rules):
