@@ -4,6 +4,7 @@ import pytest
 
 from bot import wiring
 from bot.domain.detection import FeedbackType, detect
+from bot.domain.detection.evidence import gather
 
 YAML = "".join(f"{' ' * 16}key{number}: value\n" for number in range(60))
 TABS = "".join(f"\t\tline {number}\n" for number in range(40))
@@ -56,3 +57,10 @@ def test_a_cut_never_leaves_half_a_fence_that_swallows_the_words_behind_it(fence
         many for many in range(200, 280) if not detect(f"{before}{'x, ' * many}\n\n{words}", rules).type
     ]
     assert unheard == []
+
+
+@pytest.mark.parametrize("piece", ["&lt;", "x; ", "if ?_", "a.B ", "oh… ", "`a` ", "- b\n"])
+def test_what_stands_in_the_middle_of_what_is_broken_up_without_end_is_left_out(piece):
+    text = f"First. {piece * 1000} MIDDLE {piece * 1000} Last."
+    heard = {word for sentence in gather(text, wiring.detection_rules()).sentences for word in sentence.words}
+    assert heard & {"first", "middle", "last"} == {"first", "last"}
