@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -36,11 +35,6 @@ class Lexicon:
 
     def __init__(self, phrases: Iterable[tuple[int, str]], lists: Mapping[str, Iterable[str]]) -> None:
         self._net = Net(phrases, tuple(lists))
-        self._first: dict[int, list[int]] = {}
-        for symbol, to in (
-            step for at in self._net.closure(self._net.starts) for step in self._net.steps(at)
-        ):
-            self._first.setdefault(symbol, []).append(to)
         self._prefixes: dict[str, list[str]] = {}
         self._classes: list[frozenset[int]] = []
         self._numbers: dict[frozenset[int], int] = {}
@@ -74,30 +68,47 @@ class Lexicon:
         return found
 
     def _begin(self, kind: int) -> _State:
-        points = [to for symbol in self._classes[kind] for to in self._first.get(symbol, ())]
-        state = self._root[kind] = self._state(points, points)
+        begins = self._net.begins
+        fresh = [to for symbol in self._classes[kind] for to in begins.get(symbol, ())]
+        state = self._root[kind] = self._state(fresh, fresh)
         return state
 
     def _follow(self, state: _State, kind: int) -> _State:
         if self._steps >= MOST_STATES:
             self._reset()
-        unheard = kind in self._unheard
-        symbols = self._classes[kind] if unheard else {*self._classes[kind], 0}
-        fresh = [to for point in state.points for symbol, to in self._net.steps(point) if symbol in symbols]
-        follower = self._state([*fresh, *state.points] if unheard else fresh, fresh)
+        if state.names is None:
+            state.names = frozenset().union(*[self._net.steps[at] for at in state.points])
+        symbols = self._classes[kind]
+        if kind in self._unheard:
+            fresh = self._led(state, symbols)
+            follower = self._state([*fresh, *state.points], fresh)
+        elif state.names.isdisjoint(symbols):
+            follower = self._other(state) if state.other is None else state.other
+        else:
+            fresh = self._led(state, (0, *symbols))
+            follower = self._state(fresh, fresh)
         state[kind] = follower
         self._steps += 1
         return follower
 
+    def _other(self, state: _State) -> _State:
+        fresh = self._led(state, (0,))
+        state.other = self._state(fresh, fresh)
+        return state.other
+
+    def _led(self, state: _State, symbols: Iterable[int]) -> list[int]:
+        """Return the points that these symbols lead to."""
+        steps = [self._net.steps[at] for at in state.points]
+        return [to for one in symbols for leads in steps if one in leads for to in leads[one]]
+
     def _state(self, points: list[int], fresh: list[int]) -> _State:
         """Return the state of these points, of which the fresh ones were reached by the last word."""
-        net = self._net
-        ends = tuple(sorted({net.cue(at) for at in net.closure(fresh)} - {-1}))
-        reached = array("i", sorted(at for at in net.closure(points) if net.goes_on(at)))
-        key = (reached.tobytes(), ends)
+        cues, steps = self._net.cues, self._net.steps
+        ends = tuple(sorted({cues[at] for at in fresh} - {-1}))
+        key = (tuple(sorted({at for at in points if steps[at]})), ends)
         state = self._states.get(key)
         if state is None:
-            state = self._states[key] = _State(reached, ends)
+            state = self._states[key] = _State(*key)
         return state
 
     def _learn_words(self, lists: Mapping[str, Iterable[str]]) -> None:
@@ -135,7 +146,7 @@ class Lexicon:
         return kind
 
     def _reset(self) -> None:
-        self._states: dict[tuple[bytes, tuple[int, ...]], _State] = {}
+        self._states: dict[tuple[tuple[int, ...], tuple[int, ...]], _State] = {}
         self._root: list[_State | None] = [None] * len(self._classes)
         self._steps = 0
 
@@ -146,16 +157,20 @@ class _State(dict[int, "_State"]):
     Where nothing goes on and nothing ends it is empty; else it knows at least that nothing follows the end.
     """
 
-    __slots__ = ("cues", "points")
+    __slots__ = ("cues", "names", "other", "points")
 
-    def __init__(self, points: array[int], cues: tuple[int, ...]) -> None:
+    def __init__(self, points: tuple[int, ...], cues: tuple[int, ...]) -> None:
         super().__init__({_END: _NOWHERE} if points or cues else ())
         self.points = points
         self.cues = cues
+        self.names: frozenset[int] | None = None
+        """The symbols that lead on; found when it is first asked where a word leads."""
+        self.other: _State | None = None
+        """Where a word leads that has none of these symbols."""
 
 
 _END = -1  # no class of words has this number
-_NOWHERE = _State(array("i"), ())
+_NOWHERE = _State((), ())
 _SHORT = 30
 _UNHEARD = (",", "^")  # a phrase goes on over them
 _FILLERS = frozenset(

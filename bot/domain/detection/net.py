@@ -2,64 +2,63 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from bot.domain.detection.pattern import ANY, Node, compile_phrase
 
+Steps = dict[int, tuple[int, ...]]
+"""The symbols that lead on from a point, each with the points that it leads to."""
+
 
 class Net:
-    """The points of all phrases, numbered; arrays instead of objects, because there are tens of thousands."""
+    """The points of all phrases, numbered; what goes on alike is one point, however many phrases come there."""
 
-    __slots__ = ("_cues", "_free", "_free_at", "_steps", "_steps_at", "starts", "symbols")
+    __slots__ = ("_points", "begins", "cues", "steps", "symbols")
 
     def __init__(self, phrases: Iterable[tuple[int, str]], lists: Collection[str]) -> None:
         self.symbols: dict[str, int] = {ANY: 0}
-        self._steps_at, self._steps = array("i", [0]), array("i")
-        self._free_at, self._free = array("i", [0]), array("i")
-        self._cues = array("h")
-        self.starts = array("i", [self._lay(compile_phrase(phrase, cue, lists)) for cue, phrase in phrases])
-
-    def steps(self, point: int) -> Iterator[tuple[int, int]]:
-        """Return the symbols that lead on from a point, each with where it leads to."""
-        flat = self._steps[self._steps_at[point] : self._steps_at[point + 1]]
-        return zip(flat[::2], flat[1::2], strict=True)
-
-    def closure(self, points: Iterable[int]) -> list[int]:
-        """Return these points and all that follow them for free, each once."""
-        found = dict.fromkeys(points)
-        waiting = list(found)
-        while waiting:
-            point = waiting.pop()
-            for free in self._free[self._free_at[point] : self._free_at[point + 1]]:
-                if free not in found:
-                    found[free] = None
-                    waiting.append(free)
-        return list(found)
-
-    def goes_on(self, point: int) -> bool:
-        """Say whether any symbol leads on from a point."""
-        return self._steps_at[point] < self._steps_at[point + 1]
-
-    def cue(self, point: int) -> int:
-        """Return the cue whose phrase ends at a point, or -1."""
-        return self._cues[point]
+        self.steps: list[Steps] = []
+        self.cues: list[int] = []
+        """By point the cue whose phrase ends there, or -1."""
+        self._points: dict[tuple[int, frozenset[tuple[int, int]]], int] = {}
+        starts = {self._lay(compile_phrase(phrase, cue, lists)) for cue, phrase in phrases}
+        self.begins = _grouped({step for start in starts for step in self._flat(start)})
+        """Where the first word of any phrase leads."""
 
     def _lay(self, start: Node) -> int:
-        """Number the points of one phrase, and return the number of its start."""
-        first = len(self._cues)
-        order = [start]
-        number = {start: first}
-        for node in order:
-            for follower in (*(to for _, to in node.steps), *node.free):
-                if follower not in number:
-                    number[follower] = first + len(order)
-                    order.append(follower)
-        for node in order:
-            for symbol, to in node.steps:
-                self._steps.extend((self.symbols.setdefault(symbol, len(self.symbols)), number[to]))
-            self._steps_at.append(len(self._steps))
-            self._free.extend(number[to] for to in node.free)
-            self._free_at.append(len(self._free))
-            self._cues.append(node.cue)
-        return first
+        """Number the points of one phrase, the last ones first, and return the number of its start."""
+        laid: dict[Node, int] = {}
+        waiting = [start]
+        while waiting:
+            node = waiting[-1]
+            ahead = [to for to in (*(to for _, to in node.steps), *node.free) if to not in laid]
+            waiting += ahead
+            if not ahead:
+                laid[waiting.pop()] = self._point(node, laid)
+        return laid[start]
+
+    def _point(self, node: Node, laid: dict[Node, int]) -> int:
+        """Return the number of a node whose followers have theirs; what it leads to for free is its own."""
+        free = [laid[one] for one in node.free]
+        cue = max([node.cue, *(self.cues[point] for point in free)])
+        steps = {(self._symbol(word), laid[to]) for word, to in node.steps}
+        steps.update(step for point in free for step in self._flat(point))
+        key = (cue, frozenset(steps))
+        known = self._points.get(key)
+        if known is None:
+            known = self._points[key] = len(self.steps)
+            self.cues.append(cue)
+            self.steps.append(_grouped(steps))
+        return known
+
+    def _flat(self, point: int) -> Iterator[tuple[int, int]]:
+        return ((symbol, to) for symbol, led in self.steps[point].items() for to in led)
+
+    def _symbol(self, word: str) -> int:
+        return self.symbols.setdefault(word, len(self.symbols))
+
+
+def _grouped(steps: Iterable[tuple[int, int]]) -> Steps:
+    return {symbol: tuple(to for _, to in led) for symbol, led in groupby(sorted(steps), itemgetter(0))}
