@@ -134,7 +134,7 @@ def _vocabulary(rows: Rows, rules: DetectionRules) -> frozenset[str]:
     counted: Counter[str] = Counter()
     for text, _ in rows:
         evidence = gather(text, rules)
-        counted.update(facts(evidence) | words(evidence.sentences, rules.learnt.kinds).keys())
+        counted.update(facts(evidence) | words(evidence.sentences, rules.learnt.kinds))
     return frozenset(name for name, times in counted.items() if times > 1 + _is_pair(name))
 
 

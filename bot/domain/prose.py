@@ -88,7 +88,7 @@ _PARAGRAPH = re.compile(r"[^\n]++(?:\n[^\n]++)*+")
 
 
 def _may_be_marked_up(body: str) -> bool:
-    return any(sign in body for sign in _SIGNS)
+    return any(map(body.__contains__, _SIGNS))
 
 
 def _pieces(body: str) -> list[Piece]:

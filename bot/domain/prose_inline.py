@@ -12,10 +12,15 @@ from bot.domain.prose_kinds import Kind, Piece, label
 def read_inline(body: str, start: int, end: int, labels: Collection[str]) -> list[Piece]:
     """Return what is not plain text between two offsets, in order; each character is read once or twice."""
     brackets = bool(labels) or body.find("](", start, end) >= 0
+    if not brackets and not _MORE_THAN_CODE.search(body, start, end):
+        return [(Kind.CODE, *code.span()) for code in _CODE.finditer(body, start, end)]
     special = _WITH_BRACKETS if brackets else _SPECIAL
     return _Scanner(body, end, labels, special).scan(start) if special.search(body, start, end) else []
 
 
+_CODE = re.compile("`[^`]*+`")
+_MORE_THAN_CODE = re.compile(r"[<\\]|``|://|www\.", re.IGNORECASE)
+"""What most paragraphs lack; where each tick stands alone, each pair of them holds code."""
 _SPECIAL = re.compile(r"[`<\\]|(?:https?|ftp)://|\bwww\.", re.IGNORECASE)
 _WITH_BRACKETS = re.compile(r"!?\[++|\]++|" + _SPECIAL.pattern, re.IGNORECASE)
 _TICKS = re.compile(r"`++")

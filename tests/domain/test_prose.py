@@ -294,3 +294,10 @@ HOSTILE += [
 def test_hostile_bodies_are_read_to_the_end(piece):
     body = (piece * 65536)[:65536]
     assert spans(body)[-1].end == 65536
+
+
+@given(st.text("`` a\nb.", max_size=40))
+def test_ticks_that_stand_alone_are_paired_as_all_others_are(body):
+    """Code is found by pairs where nothing else is marked up; a `<` behind it makes it be read sign by sign."""
+    alone, beside = ([one for one in cover(text) if one[0] is Kind.CODE] for text in (body, f"{body}<"))
+    assert alone == beside

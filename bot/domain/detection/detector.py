@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.domain.detection.confidence import SURE, confidence
-from bot.domain.detection.evidence import Evidence, gather
+from bot.domain.detection.evidence import Evidence, Match, gather
 from bot.domain.detection.rules import DetectionRules, FeedbackType, OwnCue
-from bot.domain.detection.scores import scores, telling_words
+from bot.domain.detection.scores import scores
 from bot.domain.detection.signals import signals
 from bot.domain.phrases import occur
 from bot.domain.prose import Kind, mask
@@ -43,12 +43,13 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     found = _formal(formal_state, own or _judged(evidence, rules))
     if found is None:
         return _NOTHING
-    sure = SURE if _is_formal(formal_state) else confidence(found, evidence, text, is_own=own is found)
+    told = signals(found, evidence, text)
+    sure = SURE if _is_formal(formal_state) else confidence(found, evidence, told, is_own=own is found)
     return Detection(
         found,
         sure,
-        signals(found, evidence, text),
-        tuple(action.name for action in rules.actions.get(found, ())),
+        told,
+        tuple([action.name for action in rules.actions.get(found, ())]),
         _deciding(found, evidence, rules),
         sure >= rules.threshold,
     )
@@ -100,12 +101,15 @@ def _own_type(text: str, cues: tuple[OwnCue, ...]) -> FeedbackType | None:
 def _deciding(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> tuple[str, ...]:
     """Return the words that decided: those of the cues, then what was pasted, then single words."""
     says = found.says
-    cued = sorted(
-        (match for match in evidence.matches if match.says is says and match.points),
-        key=lambda match: -match.points,
-    )
-    pasted = [shown.text.strip() for shown in evidence.shown if shown.structure.says is says]
-    said = [*(match.words for match in cued), *pasted]
+    cued = [match for match in evidence.matches if match.says is says and match.points]
+    if len(cued) > 1:
+        cued.sort(key=_less_sure)
+    said = [match.words for match in cued]
+    said += [shown.text.strip() for shown in evidence.shown if shown.structure.says is says]
     if not said:
-        said = [*telling_words(evidence, rules, _TYPES.index(found), _MOST_WORDS)]
+        said += rules.learnt.telling(evidence.sentences, _TYPES.index(found), _MOST_WORDS)
     return tuple(dict.fromkeys(said))[:_MOST_WORDS]
+
+
+def _less_sure(match: Match) -> int:
+    return -match.points

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import accumulate, islice
 from typing import NamedTuple
 
@@ -15,6 +14,10 @@ from bot.domain.prose import Kind, Piece, cover
 
 FAILURES = (Says.RUNTIME_ERROR, Says.VERIFICATION_FAILURE)
 TYPES = (*FAILURES, Says.USER_REJECTION, Says.PARTIAL_SUCCESS)
+# By these names they are found without asking the enum, which is slow for what is asked of every word.
+_REJECTION, _PARTIAL, _APPROVAL = Says.USER_REJECTION, Says.PARTIAL_SUCCESS, Says.APPROVAL
+_HARMLESS, _SETTLED, _UNRELATED = Says.HARMLESS, Says.SETTLED, Says.UNRELATED
+_REAL, _NEUTRAL = Says.REAL, Says.NEUTRAL
 
 
 class Match(NamedTuple):
@@ -43,8 +46,7 @@ class Shown(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """All that was found in one text."""
 
     sentences: tuple[Sentence, ...]
@@ -60,20 +62,25 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
     text = _readable_part(text)
     parts = cover(text)
     said = sentences(text, parts)
-    matches: list[Match] = []
-    times: dict[int, int] = {}
-    unrelated = settled = False
     says, find = rules.says, rules.lexicon.find
-    heard = [(sentence, found) for sentence in said if (found := find(sentence.words))]
-    real = any(says[cue] is Says.REAL for _, found in heard for cue, _, _ in found)
-    for sentence, found in heard:
-        spoken = {says[cue] for cue, _, _ in found}
+    heard = [
+        (sentence, found, {says[cue] for cue, _, _ in found})
+        for sentence in said
+        if (found := find(sentence.words))
+    ]
+    real = any(_REAL in spoken for _, _, spoken in heard)
+    repeats = sum([len(found) for _, found, _ in heard]) > MOST_TIMES
+    times: dict[int, int] = {}
+    matches: list[Match] = []
+    unrelated = settled = False
+    for sentence, found, spoken in heard:
         if real:
-            spoken.discard(Says.UNRELATED)
-        unrelated = unrelated or Says.UNRELATED in spoken
-        settled = settled or (Says.SETTLED in spoken and _settled(found, rules) == "settled")
+            spoken.discard(_UNRELATED)
+        unrelated = unrelated or _UNRELATED in spoken
+        settled = settled or (_SETTLED in spoken and _settled(found, rules) == "settled")
         if not spoken <= _ONLY_CONTEXT:
-            matches += _in_context(sentence, _news(found, times, rules), spoken, rules)
+            news = _news(found, times, rules) if repeats else found
+            matches += _in_context(sentence, news, spoken, rules)
     excused = unrelated and not any(match.points and match.says in FAILURES for match in matches)
     pasted = () if excused else _pasted(text, parts, rules)
     return Evidence(said, tuple(matches), pasted, unrelated, settled)
@@ -82,7 +89,7 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
 def _readable_part(text: str) -> str:
     """Leave out the middle of a text that is broken up as no person's words are; its ends are heard."""
     share = max(_FEWEST_BREAKS, len(text) // _PER_BREAK)
-    if len(text) <= share or sum(map(text.count, _BREAKS)) <= share:
+    if len(text) <= share or _breaks_at_most(text) <= share or sum(map(text.count, _BREAKS)) <= share:
         return text
     fences = [*_fence_lines(text)]
     outside = [*_outside(fences, len(text))]
@@ -92,6 +99,12 @@ def _readable_part(text: str) -> str:
     if first is None or last is None or first + last >= len(text):
         return text
     return f"{text[: _beside(first, fences)]}\n\n{text[_beside(len(text) - last, fences) :]}"
+
+
+def _breaks_at_most(text: str) -> int:
+    """Return a number that the breaks of a text do not exceed; faster than counting each kind."""
+    read = text.encode("utf-8", "replace")
+    return len(read) - len(read.translate(None, _BREAKING)) + text.count("    ")
 
 
 def _nth(pattern: re.Pattern[str], text: str, spans: list[tuple[int, int]], number: int) -> int | None:
@@ -143,62 +156,56 @@ def _news(found: list[Found], times: dict[int, int], rules: DetectionRules) -> l
 def _in_context(
     sentence: Sentence, found: list[Found], said: set[Says], rules: DetectionRules
 ) -> list[Match]:
-    cues = rules.cues
-    covers = _covers(sentence, found, rules) if Says.HARMLESS in said else ()
-    settled = _settled(found, rules) if Says.SETTLED in said else ""
-    unrelated = Says.UNRELATED in said
+    words = sentence.words
+    covers = _covers(sentence, found, rules) if _HARMLESS in said else ()
+    over = "unrelated" if _UNRELATED in said else _settled(found, rules) if _SETTLED in said else ""
     asks = sentence.asks and _is_question(sentence, rules)
-    remainder = _remainder(sentence, found, rules) if Says.USER_REJECTION in said else 0
+    remainder = _remainder(sentence, found, rules) if _REJECTION in said else 0
+    doubtful = words[0] == "if" or not rules.doubts.isdisjoint(words)
     matches = []
-    for one in found:
-        cue = cues[one.cue]
-        says = cue.says
+    for cue, start, end in found:
+        name, says, points = rules.heard[cue]
         if says in _ONLY_CONTEXT:
             continue
-        points = 2 if cue.strong else 1
         note = ""
         if says in _OF_TYPE:
-            note = _taken_away(one, says, sentence, rules, covers)
+            if covers and covers[start] >= end:
+                note = "harmless"
+            elif doubtful and says is not _PARTIAL:
+                note = _doubt(says, start, end, sentence, rules)
             if not note and says in FAILURES:
-                note = "unrelated" if unrelated else settled or ("question" if asks else "")
-            if not note and says is Says.USER_REJECTION and one.start >= remainder:
+                note = over or ("question" if asks else "")
+            elif not note and says is _REJECTION and start >= remainder:
                 note = "remainder"
-            points = 1 if note == "past" else 0 if note else points
-            if not note and asks and says is Says.USER_REJECTION:
+            if note:
+                points = 1 if note == "past" else 0
+            elif asks and says is _REJECTION:
                 note, points = "question", 1
-        matches.append(Match(cue.name, says, points, note, sentence, one.start, one.end))
+        matches.append(Match(name, says, points, note, sentence, start, end))
     return matches
 
 
-def _taken_away(
-    one: Found, says: Says, sentence: Sentence, rules: DetectionRules, covers: Sequence[int]
-) -> str:
-    """Say why a match does not count, or nothing."""
-    if covers and covers[one.start] >= one.end:
-        return "harmless"
-    if says in FAILURES and _is_denied_within(sentence.words[one.start : one.end], rules):
+def _doubt(says: Says, start: int, end: int, sentence: Sentence, rules: DetectionRules) -> str:
+    """Say whether a match is denied or a mere possibility, by the words before it or its own."""
+    words = sentence.words
+    failure = says in FAILURES
+    if failure and _is_denied_within(words[start:end], rules):
         return "negated"
-    return "" if says is Says.PARTIAL_SUCCESS else _said_before(one, says, sentence, rules)
-
-
-def _said_before(one: Found, says: Says, sentence: Sentence, rules: DetectionRules) -> str:
-    """Say whether the words before a match deny it, or make it a mere possibility."""
-    if says in FAILURES and one.end <= _end_of_condition(sentence):
+    if failure and end <= _end_of_condition(sentence):
         return "hypothetical"
-    before = sentence.words[max(0, one.start - _REACH) : one.start]
-    for far, word in enumerate(reversed(before), 1):
+    for far, word in enumerate(reversed(words[max(0, start - _REACH) : start]), 1):
         if word in _CLAUSE_ENDS:
             return ""
         if word in rules.negations:
             return "negated"
-        if says in FAILURES and far <= _NEAR and word in rules.hypotheticals:
+        if failure and far <= _NEAR and word in rules.hypotheticals:
             return "hypothetical"
     return ""
 
 
 def _settled(found: list[Found], rules: DetectionRules) -> str:
     """Say whether a failure is over, or whether only a time is named that may be that of the failure."""
-    strong = any(rules.says[cue] is Says.SETTLED and rules.cues[cue].strong for cue, _, _ in found)
+    strong = any(rules.says[cue] is _SETTLED and rules.cues[cue].strong for cue, _, _ in found)
     return "settled" if strong else "past"
 
 
@@ -206,14 +213,14 @@ def _covers(sentence: Sentence, found: list[Found], rules: DetectionRules) -> li
     """For each word, up to where a harmless phrase reaches that began there or before."""
     reach = [0] * (len(sentence.words) + 1)
     for cue, start, end in found:
-        if rules.says[cue] is Says.HARMLESS and end > reach[start]:
+        if rules.says[cue] is _HARMLESS and end > reach[start]:
             reach[start] = end
     return list(accumulate(reach, max))
 
 
 def _remainder(sentence: Sentence, found: list[Found], rules: DetectionRules) -> int:
     """Return where an exception to consent begins: what is not liked there is only what is left to do."""
-    consents = [one.end for one in found if rules.says[one.cue] is Says.APPROVAL]
+    consents = [end for cue, _, end in found if rules.says[cue] is _APPROVAL]
     end = len(sentence.words)
     if not consents or _EXCEPTIONS.isdisjoint(sentence.words):
         return end
@@ -233,6 +240,7 @@ def _end_of_condition(sentence: Sentence) -> int:
 
 
 _BREAKS = (*"`[<>~\t\n(,!?:;.…。", "    ", "www.", "- ", "* ", "+ ")
+_BREAKING = b"`[<>~\t\n(,!?:;.-*+\x80"  # a byte of each break; the last one is in both that are not ASCII
 _EACH = "|".join(re.escape(one) for one in _BREAKS if one != ".")
 _BREAK = re.compile(rf"{_EACH}|\.(?=[\sA-Z])")  # a dot within a name breaks nothing
 _KAERB = re.compile("|".join(re.escape(one[::-1]) for one in _BREAKS if one != ".") + r"|(?<=[\sA-Z])\.")
@@ -240,7 +248,7 @@ _KAERB = re.compile("|".join(re.escape(one[::-1]) for one in _BREAKS if one != "
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
 _PER_BREAK, _FEWEST_BREAKS = 16, 64
 _OF_TYPE = frozenset(TYPES)
-_ONLY_CONTEXT = frozenset((Says.HARMLESS, Says.SETTLED, Says.UNRELATED, Says.NEUTRAL))
+_ONLY_CONTEXT = frozenset((_HARMLESS, _SETTLED, _UNRELATED, _NEUTRAL))
 _CLAUSE_ENDS = frozenset((",", "but"))
 _EXCEPTIONS = frozenset(("except", "modulo", "apart", "aside", "besides", "barring"))
 _REACH = 3  # how many words a negation reaches forward
@@ -259,13 +267,12 @@ def _is_question(sentence: Sentence, rules: DetectionRules) -> bool:
 
 
 def _pasted(text: str, parts: list[Piece], rules: DetectionRules) -> tuple[Shown, ...]:
-    body = _readable(text, parts)
     shown = []
-    for place in rules.pasted.find(body):
-        structure = rules.structures[place.number]
-        where = _kind_at(place.start, parts)
+    for number, start, found in rules.pasted.find(_readable(text, parts)):
+        structure = rules.structures[number]
+        where = _kind_at(start, parts)
         strong = structure.strong and where in _PASTED
-        shown.append(Shown(structure, 2 if strong else 1, where, place.text))
+        shown.append(Shown(structure, 2 if strong else 1, where, found))
     return tuple(shown)
 
 
@@ -275,7 +282,7 @@ def _kind_at(offset: int, parts: list[Piece]) -> Kind:
 
 def _readable(text: str, parts: list[Piece]) -> str:
     """Blank addresses and what is hidden."""
-    if _UNSEEN.isdisjoint([kind for kind, _, _ in parts]):
+    if len(parts) == 1 or _UNSEEN.isdisjoint([kind for kind, _, _ in parts]):
         return text
     return "".join(
         [" " * (end - start) if kind in _UNSEEN else text[start:end] for kind, start, end in parts]

@@ -14,51 +14,57 @@ from bot.domain.prose import Kind
 
 def facts(evidence: Evidence) -> set[str]:
     """Name what was found: cues with what took them away, structures, and how they go together."""
-    found = {_of_cue(match.name, match.note) for match in evidence.matches}
-    found.add("#bias")
-    _add_shown(found, evidence)
-    said = {(match.says, match.points) for match in evidence.matches}
-    said.update((shown.structure.says, shown.points) for shown in evidence.shown)
-    strong = {says for says, points in said if points >= 2}
-    weak = {says for says, points in said if points == 1}
-    approves = Says.APPROVAL in strong
-    asks = Says.REQUEST in strong or Says.REQUEST in weak
-    for says in TYPES:
-        if says in strong:
-            found.update(_STRONG[says, approves])
-            if evidence.is_unrelated:
-                found.add(f"#unrelated:{says}")
-            if evidence.is_settled:
-                found.add(f"#settled:{says}")
-        elif says in weak:
-            found.add(_WEAK[says])
-    found.add(_STANCES[approves, asks])
-    if evidence.is_unrelated:
-        found.add("#unrelated")
-    if evidence.is_settled:
-        found.add("#settled")
-    if not strong.intersection(TYPES):
-        found.add("#not strong" if weak.intersection(TYPES) else "#nothing")
-    if evidence.sentences and all(sentence.asks for sentence in evidence.sentences):
-        found.add("#only asks")
-    return found
+    found: set[str] = set()
+    strong = weak = 0
+    for name, says, points, note, *_ in evidence.matches:
+        found.add(_of_cue(name, note))
+        if points >= 2:
+            strong |= _BITS[says]
+        elif points:
+            weak |= _BITS[says]
+    if evidence.shown:
+        _add_shown(found, evidence)
+        for shown in evidence.shown:
+            if shown.points >= 2:
+                strong |= _BITS[shown.structure.says]
+            else:
+                weak |= _BITS[shown.structure.says]
+    only_asks = bool(evidence.sentences) and all(sentence.asks for sentence in evidence.sentences)
+    return found | _together(strong, weak, evidence.is_unrelated, evidence.is_settled, only_asks)
 
 
-def words(sentences: Iterable[Sentence], kinds: Mapping[str, str]) -> dict[str, str]:
-    """Name the words, their kinds and pairs of these, each with what was said for it first.
+@lru_cache(maxsize=1024)
+def _together(strong: int, weak: int, unrelated: bool, settled: bool, only_asks: bool) -> frozenset[str]:  # noqa: FBT001
+    """Name how the things that were said go together; there are few ways, and each is worked out once."""
+    approves, asks = bool(strong & _BITS[Says.APPROVAL]), bool((strong | weak) & _BITS[Says.REQUEST])
+    found = {"#bias", f"#approves:{approves}:asks:{asks}"}
+    types = [says for says in TYPES if strong & _BITS[says]]
+    for says in types:
+        found |= {f"#t:{says}", f"#{'approved' if approves else 'alone'}:{says}"}
+        found |= {f"#unrelated:{says}"} if unrelated else set()
+        found |= {f"#settled:{says}"} if settled else set()
+    hints = [says for says in TYPES if weak & _BITS[says] and says not in types]
+    found |= {f"#weak:{says}" for says in hints}
+    named = ((unrelated, "#unrelated"), (settled, "#settled"), (only_asks, "#only asks"))
+    found |= {name for is_so, name in named if is_so}
+    if not types:
+        found.add("#not strong" if hints else "#nothing")
+    return frozenset(found)
+
+
+def words(sentences: Iterable[Sentence], kinds: Mapping[str, str]) -> set[str]:
+    """Name the words, their kinds and pairs of these.
 
     `Tests fail` is among others the pair `{tests} {fail}`.
     """
-    found: dict[str, str] = {}
+    found: set[str] = set()
     for sentence in sentences:
-        before, said = "^", ""
+        before = "^"
         for word in sentence.words:
             known = kinds.get(word) or stem(word)
-            found.setdefault(stem(word), word)
-            found.setdefault(known, word)
-            found.setdefault(f"{before} {known}", f"{said} {word}".strip())
-            before, said = known, word
-        found.setdefault(f"{before} {'?' if sentence.asks else '$'}", said)
+            found |= {stem(word), known, f"{before} {known}"}
+            before = known
+        found.add(f"{before} {'?' if sentence.asks else '$'}")
     return found
 
 
@@ -79,12 +85,5 @@ def _of_cue(name: str, note: str) -> str:
     return f"#c:{name}!{note}" if note else f"#c:{name}"
 
 
-_BOTH = (True, False)
-_STRONG = {
-    (says, approves): (f"#t:{says}", f"#{'approved' if approves else 'alone'}:{says}")
-    for says in TYPES
-    for approves in _BOTH
-}
-_WEAK = {says: f"#weak:{says}" for says in TYPES}
-_STANCES = {(approves, asks): f"#approves:{approves}:asks:{asks}" for approves in _BOTH for asks in _BOTH}
+_BITS = {says: 1 << number for number, says in enumerate(Says)}
 _WHERE = {Kind.TEXT: "!said", Kind.QUOTE: "!quoted"}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from bot.domain.detection.spelling import stem
-from bot.domain.detection.weights import Totals, packed, unpacked
+from bot.domain.detection.weights import Totals, margin, packed, told_apart
 from bot.domain.detection.words import Sentence
 
 FACT = "#"
@@ -17,25 +16,12 @@ MOST_WORDS = 10_000
 _UNKNOWN = 0
 
 
-class _Feature:
-    """A word or pair of words that was learnt; the same one is the same object, so that it counts once."""
-
-    __slots__ = ("weight",)
-
-    def __init__(self, weight: int) -> None:
-        self.weight = weight
-
-
+_Feature = int
+"""The weights of a word or pair that was learnt; no two are equal, so that each counts once."""
 _Pairs = dict[int, _Feature]
 """By the number of the second word of a pair, what the pair says."""
-
-
-class _Word(NamedTuple):
-    """What a word counts as: its stem and kind, its number in pairs, and the pairs that it begins."""
-
-    features: tuple[_Feature, ...]
-    unit: int
-    begins: _Pairs
+_Word = tuple[tuple[_Feature, ...], int, _Pairs]
+"""What a word counts as: its stem and kind, its number in pairs, and the pairs that it begins."""
 
 
 class Learnt:
@@ -50,20 +36,20 @@ class Learnt:
         self._words: dict[int, _Feature] = {}
         self._pairs: dict[int, _Pairs] = {}
         self._seen: dict[str, _Word] = {}
-        for name, row in weights.items():
+        for number, (name, row) in enumerate(weights.items()):
             before, _, after = name.partition(" ")
             if name.startswith(FACT):
                 self.facts[name] = packed(row)
             elif after:
                 begins = self._pairs.setdefault(self._number(before), {})
-                begins[self._number(after)] = _Feature(packed(row))
+                begins[self._number(after)] = told_apart(packed(row), number)
             else:
-                self._words[self._number(before)] = _Feature(packed(row))
+                self._words[self._number(before)] = told_apart(packed(row), number)
         self._signs = tuple(self._number(sign) for sign in "^?$")
 
     def weigh(self, sentences: Iterable[Sentence]) -> tuple[int, int]:
         """Return the sum of what is known of the words, and of how many words and pairs that is."""
-        look, seen = self._look, self._seen.get
+        seen, look = self._seen.get, self._look
         start, asks, ends = self._signs
         first = self._pairs.get(start, _NO_PAIRS)
         found: list[_Feature] = []
@@ -79,17 +65,31 @@ class Learnt:
             if end in begun:
                 found.append(begun[end])
         once = set(found)
-        return sum([feature.weight for feature in once]), len(once)
+        return sum(once), len(once)
 
-    def telling(self, names: Iterable[str], column: int) -> list[tuple[int, str]]:
-        """Return what each known word or pair says for one column against the last, most first."""
-        rows = ((unpacked(self._weight(name)), name) for name in names)
-        return sorted(((row[column] - row[-1], name) for row, name in rows), reverse=True)
+    def telling(self, sentences: Iterable[Sentence], column: int, most: int) -> tuple[str, ...]:
+        """Return the words and pairs that speak most for one column against the last."""
+        rows = [(margin(feature, column), said) for feature, said in self._heard(sentences).items()]
+        best = sorted([row for row in rows if row[0] > 0], reverse=True)
+        return tuple([said for _, said in best[:most]])
 
-    def _weight(self, name: str) -> int:
-        before, _, after = (self._numbers.get(part, _UNKNOWN) for part in name.partition(" "))
-        feature = self._pairs.get(before, _NO_PAIRS).get(after) if " " in name else self._words.get(before)
-        return feature.weight if feature else 0
+    def _heard(self, sentences: Iterable[Sentence]) -> dict[_Feature, str]:
+        """Return what is known of the words as `weigh` finds it, each with what was said for it first."""
+        start, asks, ends = self._signs
+        heard: dict[_Feature, str] = {}
+        for said, is_question in sentences:
+            before, begun = "", self._pairs.get(start, _NO_PAIRS)
+            for word in said:
+                features, unit, begins = self._seen.get(word) or self._look(word)
+                for feature in features:
+                    heard.setdefault(feature, word)
+                if unit in begun:
+                    heard.setdefault(begun[unit], f"{before} {word}".strip())
+                before, begun = word, begins
+            end = asks if is_question else ends
+            if end in begun:
+                heard.setdefault(begun[end], before)
+        return heard
 
     def _look(self, word: str) -> _Word:
         if len(self._seen) >= MOST_WORDS:
@@ -98,7 +98,7 @@ class Learnt:
         kind = self._numbers.get(self.kinds.get(word, ""), _UNKNOWN)
         unit = kind if word in self.kinds else base
         features = tuple(self._words[number] for number in (base, kind) if number in self._words)
-        seen = self._seen[word] = _Word(features, unit, self._pairs.get(unit, _NO_PAIRS))
+        seen = self._seen[word] = (features, unit, self._pairs.get(unit, _NO_PAIRS))
         return seen
 
     def _number(self, unit: str) -> int:

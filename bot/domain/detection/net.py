@@ -6,19 +6,21 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 
-from bot.domain.detection.pattern import ANY, Node, compile_phrase
+from bot.domain.detection.pattern import ANY, PAUSE, START, Node, compile_phrase
 
 Steps = dict[int, tuple[int, ...]]
 """The symbols that lead on from a point, each with the points that it leads to."""
 
 
 class Net:
-    """The points of all phrases, numbered; what goes on alike is one point, however many phrases come there."""
+    """The points of all phrases, numbered; what goes on alike is one point for all phrases."""
 
-    __slots__ = ("_points", "begins", "cues", "steps", "symbols")
+    __slots__ = ("_points", "begins", "cues", "steps", "symbols", "unheard")
 
     def __init__(self, phrases: Iterable[tuple[int, str]], lists: Collection[str]) -> None:
         self.symbols: dict[str, int] = {ANY: 0}
+        self.unheard = frozenset((self._symbol(START), self._symbol(PAUSE)))
+        """The symbols that every phrase goes on over."""
         self.steps: list[Steps] = []
         self.cues: list[int] = []
         """By point the cue whose phrase ends there, or -1."""

@@ -16,6 +16,9 @@ from bot.domain.detection.words import normalised
 GAPS = {"..": 2, "...": 5}
 DEEPEST = 5
 ANY = "<any>"
+START, END = "^", "$"
+PAUSE = ","
+"""As the start of the sentence, a sign that every phrase goes on over."""
 
 
 class PatternError(ValueError):

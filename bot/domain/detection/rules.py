@@ -110,6 +110,10 @@ class DetectionRules:
     pasted: Structures = field(init=False, repr=False, compare=False)
     says: tuple[Says, ...] = field(init=False, repr=False, compare=False)
     """What each cue says, by its number."""
+    heard: tuple[tuple[str, Says, int], ...] = field(init=False, repr=False, compare=False)
+    """The name of each cue, what it says, and with how many points."""
+    doubts: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Words that deny what is said, or make it a mere possibility."""
     failing: frozenset[str] = field(init=False, repr=False, compare=False)
     """Words for a failure, which a negation right before them denies."""
 
@@ -119,6 +123,9 @@ class DetectionRules:
         failing = (word for name in ("fails", "trouble", "crashes") for word in self.lists.get(name, ()))
         object.__setattr__(self, "failing", frozenset(failing))
         object.__setattr__(self, "lexicon", Lexicon(phrases, self.lists))
+        heard = tuple((cue.name, cue.says, 2 if cue.strong else 1) for cue in self.cues)
+        object.__setattr__(self, "heard", heard)
+        object.__setattr__(self, "doubts", self.negations | self.hypotheticals)
         object.__setattr__(self, "says", tuple(cue.says for cue in self.cues))
         object.__setattr__(self, "pasted", Structures(structure.pattern for structure in self.structures))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from bot.domain.detection.evidence import Evidence
-from bot.domain.detection.features import facts, words
+from bot.domain.detection.features import facts
 from bot.domain.detection.rules import DetectionRules
 from bot.domain.detection.weights import unpacked
 
@@ -24,20 +24,17 @@ def scores(evidence: Evidence, rules: DetectionRules) -> Scores:
     known = rules.learnt.facts.get
     of_facts = unpacked(sum(filter(None, map(known, facts(evidence)))))
     said, many = rules.learnt.weigh(evidence.sentences)
-    volume = voice(many)
-    one, two, three, four, none = [
-        (fact + volume * word) / 100 for fact, word in zip(of_facts, unpacked(said), strict=True)
-    ]
-    return one, two, three, four, none + LENIENCE
+    of_words = unpacked(said)
+    loud = voice(many) / 100
+    return (
+        of_facts[0] / 100 + loud * of_words[0],
+        of_facts[1] / 100 + loud * of_words[1],
+        of_facts[2] / 100 + loud * of_words[2],
+        of_facts[3] / 100 + loud * of_words[3],
+        of_facts[4] / 100 + loud * of_words[4] + LENIENCE,
+    )
 
 
 def voice(known: int) -> float:
     """Say how much each of so many known words counts."""
     return _VOICE / sqrt(max(_FEWEST, known) / _USUAL)
-
-
-def telling_words(evidence: Evidence, rules: DetectionRules, column: int, most: int) -> tuple[str, ...]:
-    """Return the known words that speak most for one type against none."""
-    said = words(evidence.sentences, rules.learnt.kinds)
-    telling = rules.learnt.telling(said, column)
-    return tuple(said[name] for margin, name in telling[:most] if margin > 0)

@@ -15,7 +15,19 @@ _INTENT = re.compile(
     r"\b(?:i meant|i mean|what i (?:want|need|asked)|i(?: would|['’]d) (?:rather|prefer)|instead"
     r"|should (?:be|rather)|the (?:goal|point|idea|intention) (?:is|was))\b"
 )
+_INTENT_PARTS = (
+    "i mean",
+    "what i ",
+    "rather",
+    "prefer",
+    "instead",
+    "should ",
+    "the goal",
+    "the point",
+    "the i",
+)
 _MOST_CUES = 6
+REDO, CHANGE = "request to redo", "specific adjustment requested"
 
 
 def signals(found: FeedbackType, evidence: Evidence, text: str) -> tuple[str, ...]:
@@ -24,7 +36,7 @@ def signals(found: FeedbackType, evidence: Evidence, text: str) -> tuple[str, ..
     cues = [
         f"{match.name}: {match.words}" for match in evidence.matches if match.says is says and match.points
     ]
-    return (*_context(found, evidence, text), *tuple(dict.fromkeys(cues))[:_MOST_CUES])
+    return (*_CONTEXT[found](found, evidence, text), *[*dict.fromkeys(cues)][:_MOST_CUES])
 
 
 def has_error_message(evidence: Evidence) -> bool:
@@ -37,52 +49,49 @@ def has_test_name(evidence: Evidence) -> bool:
     return any(shown.structure.name == "test_name" for shown in evidence.shown)
 
 
-def requests_redo(text: str) -> bool:
-    """Say whether the author is told to do it again."""
-    lowered = text.lower()
-    return any(part in lowered for part in _REDO_PARTS) and _REDO.search(lowered) is not None
-
-
-def requests_change(evidence: Evidence) -> bool:
-    """Say whether something specific is asked for."""
-    return any(match.name in ("asks_for_change", "slips", "then_merge") for match in evidence.matches)
+def _says(lowered: str, parts: tuple[str, ...], pattern: re.Pattern[str]) -> bool:
+    """Search only a text that has at least one of the parts; most have none."""
+    return any(map(lowered.__contains__, parts)) and pattern.search(lowered) is not None
 
 
 _ERRORS = frozenset(("stack_trace", "signal", "exception_type", "error_line"))
 
 
-def _context(found: FeedbackType, evidence: Evidence, text: str) -> tuple[str, ...]:
-    match found:
-        case FeedbackType.RUNTIME_ERROR | FeedbackType.VERIFICATION_FAILURE:
-            pasted = (
-                shown.structure.signal for shown in evidence.shown if shown.structure.says is found.says
-            )
-            return tuple(dict.fromkeys(pasted))
-        case FeedbackType.USER_REJECTION:
-            return _rejection(evidence, text)
-        case FeedbackType.PARTIAL_SUCCESS:
-            return _partial(evidence)
+def _failure(found: FeedbackType, evidence: Evidence, _text: str) -> tuple[str, ...]:
+    says = found.says
+    pasted = [shown.structure.signal for shown in evidence.shown if shown.structure.says is says]
+    return tuple(dict.fromkeys(pasted))
 
 
-def _rejection(evidence: Evidence, text: str) -> tuple[str, ...]:
-    negative = any(match.says is Says.USER_REJECTION and match.points for match in evidence.matches)
+def _rejection(_found: FeedbackType, evidence: Evidence, text: str) -> tuple[str, ...]:
+    lowered = text.lower()
+    negative = any(match.says is _REJECTION and match.points for match in evidence.matches)
     listed = (
         (negative, "negative sentiment"),
-        (requests_redo(text), "request to redo"),
-        (_INTENT.search(text.lower()) is not None, "clarification of intent"),
+        (_says(lowered, _REDO_PARTS, _REDO), REDO),
+        (_says(lowered, _INTENT_PARTS, _INTENT), "clarification of intent"),
     )
-    return tuple(name for is_there, name in listed if is_there)
+    return tuple([name for is_there, name in listed if is_there])
 
 
-def _partial(evidence: Evidence) -> tuple[str, ...]:
-    approves = any(match.says is Says.APPROVAL for match in evidence.matches)
+def _partial(_found: FeedbackType, evidence: Evidence, _text: str) -> tuple[str, ...]:
+    approves = any(match.says is _APPROVAL for match in evidence.matches)
+    changes = any(match.name in _CHANGES for match in evidence.matches)
     remainders = {match.words for match in evidence.matches if match.name in _SINGLE}
     listed = (
         (approves, "positive-negative combination"),
-        (requests_change(evidence), "specific adjustment requested"),
+        (changes, CHANGE),
         (len(remainders) == 1, "single issue mentioned"),
     )
-    return tuple(name for is_there, name in listed if is_there)
+    return tuple([name for is_there, name in listed if is_there])
 
 
+_REJECTION, _APPROVAL = Says.USER_REJECTION, Says.APPROVAL
+_CONTEXT = {
+    FeedbackType.RUNTIME_ERROR: _failure,
+    FeedbackType.VERIFICATION_FAILURE: _failure,
+    FeedbackType.USER_REJECTION: _rejection,
+    FeedbackType.PARTIAL_SUCCESS: _partial,
+}
+_CHANGES = frozenset(("asks_for_change", "slips", "then_merge"))
 _SINGLE = frozenset(("nit", "one_more", "slips", "apart_from", "document_partial_2"))

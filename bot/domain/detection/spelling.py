@@ -38,8 +38,6 @@ _SPLIT: dict[str, tuple[str, ...]] = {
     "afaik": (),
     "afaics": (),
 }
-UNUSUAL = frozenset(_SPLIT)
-"""Words of plain letters that do not stand for themselves."""
 _ENDINGS = {"n't": "not", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 _IS = frozenset({"it", "that", "this", "there", "here", "what", "he", "she", "who", "where", "how", "which"})
 

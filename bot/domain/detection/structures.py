@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import re2
@@ -36,25 +36,29 @@ class Structures:
             for first in range(0, len(self._patterns), _AT_ONCE)
         ]
 
-    def find(self, body: str) -> Iterator[Place]:
+    def find(self, body: str) -> list[Place]:
         """Return the first place of every expression that the text has, in their order."""
         read = body.encode("utf-8", "replace")  # half a surrogate pair is one strange character
+        found: list[Place] = []
         for first, together in self._sets:
-            for number in sorted(together.Match(read) or ()):
-                yield from self._place(first + number, read)
+            if numbers := together.Match(read):
+                places = (self._place(first + number, read) for number in sorted(numbers))
+                found += [place for place in places if place]
+        return found
 
-    def _place(self, number: int, read: bytes) -> Iterator[Place]:
+    def _place(self, number: int, read: bytes) -> Place | None:
         if number not in self._each:
             self._each[number] = re2.compile(self._patterns[number], _WITHOUT_GROUPS)
         match = self._each[number].search(read)
-        if match:
-            yield Place(number, len(read[: match.start()].decode()), match.group().decode())
+        if match is None:
+            return None
+        return Place(number, len(read[: match.start()].decode()), match.group().decode())
 
 
 _AT_ONCE = 6
 
 
-def _together(patterns: Iterable[str]) -> Any:  # noqa: ANN401 - RE2 has no types
+def _together(patterns: Iterable[str]) -> Any:
     found = re2.Set.SearchSet()
     for pattern in patterns:
         found.Add(pattern)

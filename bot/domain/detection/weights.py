@@ -14,6 +14,8 @@ Totals = tuple[int, ...]
 COLUMNS = 5
 _BITS = 32
 _MIDDLE = 1 << (_BITS - 1)
+_MASK = (1 << _BITS) - 1
+_ALL = (1 << COLUMNS * _BITS) - 1
 _SHIFTS = tuple(range(0, COLUMNS * _BITS, _BITS))
 _COLUMNS = Struct("<5i")
 _OFFSET = sum(_MIDDLE << shift for shift in _SHIFTS)
@@ -25,6 +27,17 @@ def packed(hundredths: Totals) -> int:
     return one + (two << _BITS) + (three << 2 * _BITS) + (four << 3 * _BITS) + (none << 4 * _BITS)
 
 
+def told_apart(packed_: int, number: int) -> int:
+    """Return the weights with a number above them, so that two features are never equal."""
+    return packed_ + (number << COLUMNS * _BITS)
+
+
 def unpacked(total: int) -> Totals:
     """Return the hundredths that a packed number, or a sum of packed numbers, holds."""
-    return _COLUMNS.unpack((total + _OFFSET ^ _OFFSET).to_bytes(_COLUMNS.size, "little"))
+    return _COLUMNS.unpack((total + _OFFSET & _ALL ^ _OFFSET).to_bytes(_COLUMNS.size, "little"))
+
+
+def margin(total: int, column: int) -> int:
+    """Return by how many hundredths one column exceeds the last."""
+    biased = total + _OFFSET
+    return (biased >> _SHIFTS[column] & _MASK) - (biased >> _SHIFTS[-1] & _MASK)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from bot.domain.detection.spelling import NAME, UNUSUAL, expanded
+from bot.domain.detection.spelling import NAME, expanded
 from bot.domain.prose import Kind, Piece
 
 CODE, BLOCK, ADDRESS, CI = "<code>", "<block>", "<url>", "<ci>"
@@ -18,6 +18,8 @@ ZERO = "zero"
 
 LONGEST = 100
 """Words of a sentence; a longer one is read as several, so that no text makes the reading slow."""
+MOST_CHUNKS, LONGEST_CHUNK = 30_000, 40
+"""How much is remembered of what stands between two blanks."""
 
 
 class Sentence(NamedTuple):
@@ -34,8 +36,8 @@ def sentences(body: str, pieces: Iterable[Piece]) -> tuple[Sentence, ...]:
     """
     reader = _Reader()
     for kind, start, end in pieces:
-        if kind is Kind.TEXT:
-            reader.text(body, start, end)
+        if kind is _TEXT:
+            reader.text(body[start:end])
         elif kind is Kind.LINK:
             reader.link(body, start, end)
         elif kind in _STANDS_FOR:
@@ -43,7 +45,7 @@ def sentences(body: str, pieces: Iterable[Piece]) -> tuple[Sentence, ...]:
         elif kind is Kind.TASK or (kind is Kind.QUOTE and body[start] == ">"):
             reader.close()
         elif kind is Kind.QUOTE:  # a lazy line: GitHub shows it in the quote, its writer meant an answer
-            reader.text(body, start, end)
+            reader.text(body[start:end])
             reader.close()
     reader.close()
     return tuple(dict.fromkeys(reader.found)) if len(reader.found) > 1 else tuple(reader.found)
@@ -52,10 +54,11 @@ def sentences(body: str, pieces: Iterable[Piece]) -> tuple[Sentence, ...]:
 def normalised(phrase: str) -> list[str]:
     """Split a phrase as the detector splits a body, so that both agree on what a word is."""
     reader = _Reader()
-    reader.text(phrase, 0, len(phrase))
+    reader.text(phrase)
     return reader.words
 
 
+_TEXT = Kind.TEXT  # found without asking the enum, which is slow for what is asked of every piece
 _STANDS_FOR = {Kind.CODE: CODE, Kind.URL: ADDRESS, Kind.FENCE: BLOCK, Kind.IMAGE: ADDRESS}
 _CI = re.compile(
     r"travis-ci|appveyor|cirrus-ci|circleci|jenkins|/actions/runs|/checks\?|checks/|drone\.|buildkite|"
@@ -63,22 +66,21 @@ _CI = re.compile(
     r"buildbot|ci\.",
     re.IGNORECASE,
 )
+_PARAGRAPH = re.compile(r"\n[ \t\r]*+\n\s*+|\n[ \t]*+(?:[-*+•]|\d++[.)])[ \t]++|\n#++ ")
+"""The end of a paragraph, or the beginning of an item or a heading."""
 _TOKEN = re.compile(
-    r"[ \t]{0,3}+(?:"
-    r"((?:[A-Za-z]++[ \t]{1,3}+)++)"  # 1: plain words with blanks behind; tried first because most are
-    r"|([A-Za-z]++)(?=[\s,)!?]|:(?!:)|\.\s|\.?$)"  # 2: a plain word with something else behind
-    r"|([.!?…]++(?=[\s)\]\"'*_]|$|[A-Z])|[;\u3002])"  # 3: the end of a sentence
-    r"|([,:](?=\s|$)|[()–—]|--|-(?=\s))"  # 4: the end of a clause
-    r"|(\n[ \t\r]*+\n\s*+|\n[ \t]*+(?:[-*+•]|\d++[.)])[ \t]++|\n#++ )"  # 5: the end of a paragraph or item
-    r"|(@[A-Za-z0-9][\w-]*+(?:/[\w-]++)?)"  # 6: a person
-    r"|(\b(?=[a-f]*+[0-9])[0-9a-f]{7,40}\b)"  # 7: a commit
-    r"|(:[a-z0-9_+-]++:|(?<![\w.+/-])[+-][01]\b(?!\.?\w)|[👍👎✅❌🚀🎉])"  # 8: a vote
-    r"|([A-Za-z_]\w*+(?:(?:\.(?=[a-z0-9_])|::|->|/(?=\w++[./]))\w++)++(?:\(\))?"  # 9: a name
+    r"([A-Za-z]++)(?=[,)!?]|:(?!:)|\.?$)"  # 1: a plain word; tried first because most are
+    r"|([.!?…]++(?=[)\]\"'*_]|$|[A-Z])|[;\u3002])"  # 2: the end of a sentence
+    r"|([,:]$|[()–—]|--|-$)"  # 3: the end of a clause
+    r"|(@[A-Za-z0-9][\w-]*+(?:/[\w-]++)?)"  # 4: a person
+    r"|(\b(?=[a-f]*+[0-9])[0-9a-f]{7,40}\b)"  # 5: a commit
+    r"|(:[a-z0-9_+-]++:|(?<![\w.+/-])[+-][01]\b(?!\.?\w)|[👍👎✅❌🚀🎉])"  # 6: a vote
+    r"|([A-Za-z_]\w*+(?:(?:\.(?=[a-z0-9_])|::|->|/(?=\w++[./]))\w++)++(?:\(\))?"  # 7: a name
     r"|[A-Za-z_]\w*+\(\))"
-    r"|(\d[\w.,]*+)"  # 10: a number
-    r"|([A-Za-z_]\w*+(?:['’´`](?:[a-z]{1,3}|[A-Z]{1,2})\b)?)"  # 11: any other word
-    r")"
+    r"|(\d[\w.,]*+)"  # 8: a number
+    r"|([A-Za-z_]\w*+(?:['’´`](?:[a-z]{1,3}|[A-Z]{1,2})\b)?)"  # 9: any other word
 )
+"""What there is between two blanks."""
 _UPS = (":+1:", ":thumbsup:", ":shipit:", ":rocket:", "+1", "👍", "✅", "🚀", "🎉")
 _DOWNS = (":-1:", ":thumbsdown:", "-1", "👎", "❌")
 _VOTES = {**dict.fromkeys(_UPS, UP), **dict.fromkeys(_DOWNS, DOWN)}
@@ -90,36 +92,43 @@ class _Reader:
     def __init__(self) -> None:
         self.found: list[Sentence] = []
         self.words: list[str] = []
-        self.asks = False
 
-    def text(self, body: str, start: int, end: int) -> None:
-        words = self.words
-        for token in _TOKEN.finditer(body, start, end):
-            kind = token.lastindex or 0
-            if kind == _RUN:
-                run = token[kind].lower().split()
-                if len(words) + len(run) <= LONGEST and UNUSUAL.isdisjoint(run):
-                    words += run
-                else:
-                    self._one_by_one(run)
-                    words = self.words
-            elif kind in _WORDS:
-                words += expanded(token[kind])
-                if len(words) > LONGEST:
-                    self.close()
-                    words = self.words
-            elif kind in _STOPS:
-                self.asks = "?" in token[kind]
-                self.close()
+    def text(self, said: str) -> None:
+        if "\n" not in said:
+            self._paragraph(said)
+            return
+        first, *others = _PARAGRAPH.split(said)
+        self._paragraph(first)
+        for other in others:
+            self.close()
+            self._paragraph(other)
+
+    def _paragraph(self, said: str) -> None:
+        words, plain, last = self.words, _CHUNKS.plain, _CHUNKS.last
+        for chunk in said.split():
+            if chunk in plain:
+                words += plain[chunk]
+            elif chunk in last:
+                ending, asks = last[chunk]
+                words += ending
+                self.close(asks=asks)
                 words = self.words
-            elif (word := _stand_in(kind, token[kind])) and (words or kind != _CLAUSE):
-                words.append(word)
+            else:
+                self._chunk(_CHUNKS.read(chunk))
+                words = self.words
+
+    def _chunk(self, items: tuple[str, ...]) -> None:
+        for item in items:
+            if item in _STOPS:
+                self.close(asks=item == _ASKED)
+            elif self.words or item not in _CLAUSES:
+                self.words.append(item)
 
     def link(self, body: str, start: int, end: int) -> None:
         """Read a link's own text as words, and its target as one."""
         target = body.rfind("](", start, end)
         if target > 0 and not body.startswith("[http", start):
-            self.text(body, start + 1, target)
+            self.text(body[start + 1 : target])
         self.stand_in(ADDRESS, body, start, end)
 
     def stand_in(self, word: str, body: str, start: int, end: int) -> None:
@@ -129,30 +138,72 @@ class _Reader:
         if word is BLOCK:
             self.close()
 
-    def _one_by_one(self, written: Iterable[str]) -> None:
-        for one in written:
-            self.words += expanded(one)
-            if len(self.words) > LONGEST:
-                self.close()
-
-    def close(self) -> None:
-        if self.words:
-            self.found.append(Sentence(tuple(self.words), self.asks))
+    def close(self, *, asks: bool = False) -> None:
+        words = tuple(self.words)
+        if len(words) > LONGEST:
+            parts = (words[at : at + LONGEST] for at in range(0, len(words) - LONGEST, LONGEST))
+            self.found += [Sentence(part, asks=False) for part in parts]
+            words = words[(len(words) - 1) // LONGEST * LONGEST :]
+        if words:
+            self.found.append(Sentence(words, asks))
             self.words = []
-        self.asks = False
 
 
-_RUN = 1
-_WORDS = (2, 11)
-_STOPS = (3, 5)
-_CLAUSE = 4
-_VOTE = 8
-_KINDS = {6: WHO, 7: COMMIT, 9: NAME, 10: NUMBER}
+_END, _ASKED = ".", "?"
+_STOPS = (_END, _ASKED)
+_CLAUSES = (",", ":")
+_WORDS = (1, 9)
+_STOP, _CLAUSE, _VOTE = 2, 3, 6
+_KINDS = {4: WHO, 5: COMMIT, 7: NAME, 8: NUMBER}
 
 
-def _stand_in(kind: int, text: str) -> str:
+class _Chunks:
+    """What stands between two blanks, as words and signs; most of it comes again, and is read once."""
+
+    def __init__(self) -> None:
+        self.plain: dict[str, tuple[str, ...]] = {}
+        """Words, and perhaps the end of a clause behind them."""
+        self.last: dict[str, tuple[tuple[str, ...], bool]] = {}
+        """The last words of a sentence, and whether it asks."""
+        self._others: dict[str, tuple[str, ...]] = {}
+
+    def read(self, chunk: str) -> tuple[str, ...]:
+        """Return the words and signs of a chunk, and remember them."""
+        items = self._others.get(chunk)
+        if items is None:
+            if chunk.isascii() and chunk.isalpha():
+                items = expanded(chunk)
+            else:
+                items = tuple([item for token in _TOKEN.finditer(chunk) for item in _items(token)])
+            if len(chunk) <= LONGEST_CHUNK:
+                self._remember(chunk, items)
+        return items
+
+    def _remember(self, chunk: str, items: tuple[str, ...]) -> None:
+        if len(self.plain) + len(self.last) + len(self._others) >= MOST_CHUNKS:
+            for memory in (self.plain, self.last, self._others):
+                memory.clear()
+        stops = sum(item in _STOPS for item in items)
+        if items[:1] in _NOT_FIRST or stops > 1 or (stops and items[-1] not in _STOPS):
+            self._others[chunk] = items
+        elif stops:
+            self.last[chunk] = (items[:-1], items[-1] == _ASKED)
+        else:
+            self.plain[chunk] = items
+
+
+_NOT_FIRST = tuple((sign,) for sign in _CLAUSES)
+_CHUNKS = _Chunks()
+
+
+def _items(token: re.Match[str]) -> tuple[str, ...]:
+    kind, text = token.lastindex or 0, token[0]
+    if kind in _WORDS:
+        return expanded(text)
+    if kind == _STOP:
+        return (_ASKED if "?" in text else _END,)
     if kind == _CLAUSE:
-        return ":" if text == ":" else ","
-    if text == "0":
-        return ZERO
-    return _VOTES.get(text, "") if kind == _VOTE else _KINDS[kind]
+        return (":" if text == ":" else ",",)
+    if kind == _VOTE:
+        return (_VOTES[text],) if text in _VOTES else ()
+    return (ZERO if text == "0" else _KINDS[kind],)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.detection_rules import shipped
 from bot.domain.detection import Detection, FeedbackType, OwnCue, detect
 from bot.domain.detection.evidence import gather
 from bot.domain.detection.lexicon import MOST_TIMES
 from bot.domain.detection.rules import Says
-from bot.domain.detection.scores import telling_words
 
 TRACE = 'It dies:\n\n```\nTraceback (most recent call last):\n  File "a.py", line 1, in b\nKeyError: 3\n```'
 
@@ -131,7 +131,7 @@ def test_what_outranks_and_what_cancels(text, type_, rules):
 
 def test_where_no_cue_decides_the_words_that_did_are_shown_as_they_were_said(rules):
     evidence = gather("This is out of date, we've moved to another build system.", rules)
-    told = telling_words(evidence, rules, 2, 5)
+    told = rules.learnt.telling(evidence.sentences, 2, 5)
     said = " ".join(evidence.sentences[0].words)
     assert (len(told), [words for words in told if words not in said]) == (5, [])
 
@@ -240,6 +240,10 @@ def test_strange_texts_are_read_to_the_end(text, rules):
     assert detect(text, rules) == detect(text, rules)
 
 
+def own(label: str) -> list[str]:
+    return (Path(__file__).parent / "sentences" / f"{label}.txt").read_text("utf-8").splitlines()
+
+
 PIECES = [
     "i do not think ",
     "(",
@@ -274,11 +278,27 @@ def test_the_work_grows_with_the_text_and_not_faster(piece, rules):
 
 @pytest.mark.parametrize("piece", [*PIECES, "if ?_"])
 def test_a_text_made_to_hurt_takes_no_more_than_usual_prose(piece, rules):
-    usual = " ".join((Path(__file__).parent / "sentences" / "none.txt").read_text("utf-8").splitlines())[
-        :4096
-    ]
+    usual = " ".join(own("none"))[:4096]
     made = (piece * len(usual))[: len(usual)]
     assert calls(made, rules) <= calls(usual, rules)
+
+
+def test_a_comment_is_understood_alike_whenever_it_is_read(rules):
+    """What is remembered makes reading faster, and changes nothing."""
+    texts = own("user_rejection") + own("none")
+    first = [detect(text, rules) for text in texts]
+    assert [detect(text, shipped()) for text in texts[:3]] == first[:3]
+    assert [detect(text, rules) for text in reversed(texts)] == [*reversed(first)]
+
+
+def test_a_comment_that_nobody_wrote_before_takes_little_more_than_one_that_comes_again():
+    rules = shipped()
+    texts = own("none") + own("user_rejection") + own("verification_failure")
+    read, fresh = texts[::2], texts[1::2]
+    for text in read:
+        detect(text, rules)
+    first, again = ([calls_once(text, rules) for text in fresh] for _ in range(2))
+    assert sum(first) < 3 * sum(again)
 
 
 def test_a_cue_that_is_repeated_without_end_is_heard_a_few_times(rules):
@@ -288,8 +308,13 @@ def test_a_cue_that_is_repeated_without_end_is_heard_a_few_times(rules):
 
 
 def calls(text: str, rules) -> int:
-    """How many calls it takes to understand a text that was seen before: a measure that no other load disturbs."""
+    """How many calls it takes to understand a text that was seen before."""
     detect(text, rules)
+    return calls_once(text, rules)
+
+
+def calls_once(text: str, rules) -> int:
+    """How many calls it takes to understand a text now: a measure that no other load disturbs."""
     seen = 0
 
     def count(_frame, event, _argument):

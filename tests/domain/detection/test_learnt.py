@@ -51,21 +51,24 @@ def test_words_count_by_stem_kind_and_pair(sentences, weighed):
 
 
 def test_the_most_telling_words_come_first():
-    assert Learnt(ROWS, KINDS).telling({"{fail}", "test", "unheard of"}, 0) == [
-        (600, "{fail}"),
-        (50, "test"),
-        (0, "unheard of"),
-    ]
+    learnt = Learnt(ROWS, KINDS)
+    assert learnt.telling(said("test fails unheard"), 0, 5) == ("fails", "test", "test fails")
+    assert learnt.telling(said("test fails unheard"), 0, 1) == ("fails",)
+
+
+def test_words_that_speak_against_a_type_are_not_told():
+    assert Learnt(ROWS, KINDS).telling(said("test"), 2, 5) == ()
 
 
 @pytest.mark.parametrize(
     "text", ["The tests don't pass on Windows.", "Nice work! Could you add a test?", "`a`"]
 )
-def test_numbers_say_the_same_as_names(text, rules):
+def test_every_name_that_training_gives_a_text_is_found_in_it_again(text, rules):
     sentences = gather(text, rules).sentences
-    margins = (margin for margin, _ in rules.learnt.telling(words(sentences, rules.learnt.kinds), 0))
-    total, _ = rules.learnt.weigh(sentences)
-    assert sum(margins) == unpacked(total)[0] - unpacked(total)[-1]
+    kinds = rules.learnt.kinds
+    rows = {name: (1 << number, 0, 0, 0, 0) for number, name in enumerate(words(sentences, kinds))}
+    total, many = Learnt(rows, kinds).weigh(sentences)
+    assert (unpacked(total)[0], many) == ((1 << len(rows)) - 1, len(rows))
 
 
 def test_words_that_were_never_seen_do_not_fill_the_memory(monkeypatch):

@@ -1,9 +1,11 @@
 """What a reviewer says behind a long paste is read."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bot import wiring
-from bot.domain.detection import FeedbackType, detect
+from bot.domain.detection import FeedbackType, detect, evidence
 from bot.domain.detection.evidence import gather
 
 YAML = "".join(f"{' ' * 16}key{number}: value\n" for number in range(60))
@@ -64,3 +66,8 @@ def test_what_stands_in_the_middle_of_what_is_broken_up_without_end_is_left_out(
     text = f"First. {piece * 1000} MIDDLE {piece * 1000} Last."
     heard = {word for sentence in gather(text, wiring.detection_rules()).sentences for word in sentence.words}
     assert heard & {"first", "middle", "last"} == {"first", "last"}
+
+
+@given(st.text("`[<>~\t\n(,!?:;.…。 -*+wW/ax\u3000\ud800", max_size=300))
+def test_the_quick_count_of_breaks_is_never_too_low(text):
+    assert evidence._breaks_at_most(text) >= sum(map(text.count, evidence._BREAKS))

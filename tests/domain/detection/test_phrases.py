@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.detection.lexicon import Found, Lexicon
+from bot.domain.detection.lexicon import Lexicon
 from bot.domain.detection.pattern import PatternError, compile_phrase
 
 LISTS = {"fails": ("fail", "fails")}
@@ -13,7 +13,7 @@ LISTS = {"fails": ("fail", "fails")}
 def found(phrase: str, sentence: str) -> list[str]:
     """What of the sentence the phrase is found in."""
     words = tuple(sentence.split())
-    return [" ".join(words[one.start : one.end]) for one in Lexicon([(0, phrase)], LISTS).find(words)]
+    return [" ".join(words[start:end]) for _, start, end in Lexicon([(0, phrase)], LISTS).find(words)]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_where_a_phrase_stands(phrase, sentence, where):
 
 def test_several_cues_are_found_in_one_walk():
     lexicon = Lexicon([(0, "tests fail"), (1, "fail"), (2, "pass")], {})
-    assert lexicon.find(("the", "tests", "fail")) == [Found(0, 1, 3), Found(1, 2, 3)]
+    assert lexicon.find(("the", "tests", "fail")) == [(0, 1, 3), (1, 2, 3)]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_a_phrase_that_is_none_says_why(phrase, why):
 
 
 def test_words_that_were_never_seen_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr("bot.domain.detection.lexicon.MOST_STATES", 10)
+    monkeypatch.setattr("bot.domain.detection.states.MOST_STEPS", 10)
     lexicon = Lexicon([(0, "a b")], {})
     for number in range(100):
         lexicon.find((f"word{number}", "a", "b"))
-    assert lexicon.find(("a", "b")) == [Found(0, 0, 2)]
+    assert lexicon.find(("a", "b")) == [(0, 0, 2)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.domain.detection import words
 from bot.domain.detection.words import sentences
 from bot.domain.prose import cover
 
@@ -24,7 +25,7 @@ def read(body: str) -> list[str]:
         ("IMHO wrong", ["wrong"]),
         ("It is n't right, n’t it", ["it is not right , not it"]),
         ("cannot  read\tthis    or that dont", ["can not read this or that do not"]),
-        (f"{'go ' * 101}on", ["go " * 100 + "go", "on"]),
+        (f"{'go ' * 101}on", ["go " * 99 + "go", "go on"]),
         ("Does it fail? It does.", ["does it fail ?", "it does"]),
         ("use `a` here", ["use <code> here"]),
         ("see https://a.b/c", ["see <url>"]),
@@ -49,3 +50,32 @@ def read(body: str) -> list[str]:
 )
 def test_a_body_is_read_sentence_by_sentence(body, said):
     assert read(body) == said
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("go on, then", ["go on , then"]),
+        ("(see below)", ["see below ,"]),
+        ("no.", ["no"]),
+        ("no.Go.", ["no", "go"]),
+        ("why?!", ["why ?"]),
+        ("well - no", ["well , no"]),
+        ("well -", ["well ,"]),
+        ("one\n\ntwo\n- three\n2. four\n# five\nsix", ["one", "two", "three", "four", "five six"]),
+        ("what, why?\n\nno", ["what , why ?", "no"]),
+    ],
+)
+def test_what_stands_between_two_blanks_is_read_alike_the_first_time_and_again(body, said, monkeypatch):
+    monkeypatch.setattr(words, "_CHUNKS", words._Chunks())
+    assert [read(body), read(body)] == [said, said]
+
+
+def test_what_was_read_before_does_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(words, "_CHUNKS", words._Chunks())
+    monkeypatch.setattr(words, "MOST_CHUNKS", 10)
+    for number in range(100):
+        assert read(f"It is x{number}. Then (y{number})") == ["it is <name>", "then , <name> ,"]
+    assert sum(map(len, (words._CHUNKS.plain, words._CHUNKS.last, words._CHUNKS._others))) <= 10
+    read("x" * 1000)
+    assert "x" * 1000 not in words._CHUNKS.plain
