@@ -104,7 +104,8 @@ def _readable_part(text: str) -> str:
 def _breaks_at_most(text: str) -> int:
     """Return a number that the breaks of a text do not exceed; faster than counting each kind."""
     read = text.encode("utf-8", "replace")
-    return len(read) - len(read.translate(None, _BREAKING)) + text.count("    ")
+    signs = len(read) - len(read.translate(None, _BREAKING))
+    return signs + text.count("    ") + text.count("www.")
 
 
 def _nth(pattern: re.Pattern[str], text: str, spans: list[tuple[int, int]], number: int) -> int | None:
