@@ -29,7 +29,7 @@ _STRUCTURE = ("structure", "says", "strength", "signal", "reason", "example", "p
 _ACTION = ("action", "description", "template")
 _PARTS = ("version", "lists", "kinds", "words", "actions", "structures", "cues")
 _NUMBERS = len(FeedbackType) + 1
-_HUNDREDTHS = re.compile("-?[0-9]{1,6}")
+_HUNDREDTHS = re.compile("-?[0-9]{1,6}" + "\t-?[0-9]{1,6}" * (_NUMBERS - 1))
 
 
 def shipped() -> DetectionRules:
@@ -241,12 +241,12 @@ def _weights(data: bytes, file: str) -> tuple[dict[str, tuple[int, ...]], list[P
     found: dict[str, tuple[int, ...]] = {}
     problems = []
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
-        feature, *columns = line.split("\t")
-        values = tuple(int(column) for column in columns if _HUNDREDTHS.fullmatch(column))
-        if not len(values) == len(columns) == _NUMBERS:
+        feature, _, columns = line.partition("\t")
+        if _HUNDREDTHS.fullmatch(columns):
+            found[feature] = tuple(map(int, columns.split("\t")))
+        else:
             allowed = f"a feature and {_NUMBERS} whole numbers, with tabs between"
             problems.append(Problem(file, number, 1, "the line is no feature with its weights", allowed))
-        found[feature] = values
     return found, problems
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from itertools import groupby
-from operator import itemgetter
 
 from bot.domain.detection.pattern import ANY, PAUSE, START, Node, compile_phrase
 
@@ -24,10 +22,11 @@ class Net:
         self.steps: list[Steps] = []
         self.cues: list[int] = []
         """By point the cue whose phrase ends there, or -1."""
-        self._points: dict[tuple[int, frozenset[tuple[int, int]]], int] = {}
+        self._points: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
         starts = {self._lay(compile_phrase(phrase, cue, lists)) for cue, phrase in phrases}
         self.begins = _grouped({step for start in starts for step in self._flat(start)})
         """Where the first word of any phrase leads."""
+        self._points.clear()
 
     def _lay(self, start: Node) -> int:
         """Number the points of one phrase, the last ones first, and return the number of its start."""
@@ -35,7 +34,8 @@ class Net:
         waiting = [start]
         while waiting:
             node = waiting[-1]
-            ahead = [to for to in (*(to for _, to in node.steps), *node.free) if to not in laid]
+            ahead = [to for _, to in node.steps if to not in laid]
+            ahead += [to for to in node.free if to not in laid]
             waiting += ahead
             if not ahead:
                 laid[waiting.pop()] = self._point(node, laid)
@@ -43,11 +43,13 @@ class Net:
 
     def _point(self, node: Node, laid: dict[Node, int]) -> int:
         """Return the number of a node whose followers have theirs; what it leads to for free is its own."""
-        free = [laid[one] for one in node.free]
-        cue = max([node.cue, *(self.cues[point] for point in free)])
-        steps = {(self._symbol(word), laid[to]) for word, to in node.steps}
-        steps.update(step for point in free for step in self._flat(point))
-        key = (cue, frozenset(steps))
+        cue = node.cue
+        steps = [(self._symbol(word), laid[to]) for word, to in node.steps]
+        if node.free:
+            free = [laid[one] for one in node.free]
+            cue = max(cue, *(self.cues[point] for point in free))
+            steps = sorted({*steps, *(step for point in free for step in self._flat(point))})
+        key = (cue, tuple(steps))
         known = self._points.get(key)
         if known is None:
             known = self._points[key] = len(self.steps)
@@ -63,4 +65,7 @@ class Net:
 
 
 def _grouped(steps: Iterable[tuple[int, int]]) -> Steps:
-    return {symbol: tuple(to for _, to in led) for symbol, led in groupby(sorted(steps), itemgetter(0))}
+    leads: dict[int, list[int]] = {}
+    for symbol, to in steps:
+        leads.setdefault(symbol, []).append(to)
+    return {symbol: tuple(led) for symbol, led in leads.items()}
