@@ -67,9 +67,9 @@ class States:
             self._forget()
         net, symbols = self._net, self._classes.symbols[kind]
         if place.names is None:
-            place.names = net.unheard.union(*[net.steps[at] for at in place.points])
             fresh = self._led(place, (0,))
             place.other = self._state(fresh, fresh)
+            place.names = net.unheard.union(*[net.steps[at] for at in place.points])
         if place.names.isdisjoint(symbols):
             return place.other
         if not net.unheard.isdisjoint(symbols):

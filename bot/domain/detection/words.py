@@ -104,18 +104,17 @@ class _Reader:
             self._paragraph(other)
 
     def _paragraph(self, said: str) -> None:
-        words, plain, last = self.words, _CHUNKS.plain, _CHUNKS.last
+        words, plain, last = self.words, _CHUNKS.plain.get, _CHUNKS.last.get
         for chunk in said.split():
-            if chunk in plain:
-                words += plain[chunk]
-            elif chunk in last:
-                ending, asks = last[chunk]
-                words += ending
-                self.close(asks=asks)
-                words = self.words
+            if (items := plain(chunk)) is not None:
+                words += items
+                continue
+            if (end := last(chunk)) is not None:
+                words += end[0]
+                self.close(asks=end[1])
             else:
                 self._chunk(_CHUNKS.read(chunk))
-                words = self.words
+            words = self.words
 
     def _chunk(self, items: tuple[str, ...]) -> None:
         for item in items:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from bot.domain.detection.lexicon import Lexicon
@@ -72,3 +75,19 @@ def test_words_that_were_never_seen_do_not_fill_the_memory(monkeypatch):
     for number in range(100):
         lexicon.find((f"word{number}", "a", "b"))
     assert lexicon.find(("a", "b")) == [(0, 0, 2)]
+
+
+def test_threads_that_read_at_once_find_the_same(monkeypatch):
+    monkeypatch.setattr("bot.domain.detection.states.MOST_STEPS", 20)
+    monkeypatch.setattr("bot.domain.detection.classes.MOST_WORDS", 5)
+    phrases = [(0, "a .. b"), (1, "b (c|d) ... a"), (2, "{fails}")]
+    lexicon = Lexicon(phrases, LISTS)
+    sentences = [tuple(f"a x{n} b c x{n % 7} fails y{n} a".split()) for n in range(2000)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = [*threads.map(lexicon.find, sentences)]
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == [Lexicon(phrases, LISTS).find(sentences[0])] * len(sentences)
