@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 
 import pytest
 from aiohttp import web
@@ -171,6 +173,12 @@ def test_the_version_can_be_asked_for(capsys):
     with pytest.raises(SystemExit) as left:
         run(["--version"])
     assert (left.value.code, capsys.readouterr().out) == (0, "whetstone 0.1.0\n")
+
+
+def test_the_version_is_told_without_loading_any_command():
+    asked = "import sys; from bot.cli import run\ntry: run(['--version'])\nfinally: print('bot.wiring' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)  # noqa: S603
+    assert told.stdout == "whetstone 0.1.0\nFalse\n"
 
 
 @pytest.mark.parametrize("name", sorted(commands()))
