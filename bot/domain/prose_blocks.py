@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from string import ascii_letters
 
 from bot.domain.prose_kinds import Blocks, Fence, Kind, label
 
@@ -17,6 +18,8 @@ def read_blocks(body: str) -> Blocks:
     return reader.finish()
 
 
+_LETTERS = frozenset(ascii_letters)
+"""What no block begins with: most lines do."""
 _BREAK = re.compile(r"\r\n|\n|\r")
 _LINE = re.compile(r"([^\r\n]*+)(?:\r\n|\n|\r|$)")
 _FENCE = re.compile(r"(`{3,}+|~{3,}+)([^\r\n]*+)")
@@ -66,10 +69,15 @@ class _Reader:
         self.number = number
         if end <= self.resume:
             return
-        if self.body[start] == ">" and self._goes_on_quoting(start, end):
+        first = self.body[start]
+        if first == ">" and self._goes_on_quoting(start, end):
             return
         if start < self.resume:
             self._text(self.resume, end, 0)
+            return
+        if first in _LETTERS and not self.fence:
+            self.quoted_fence = ""
+            self._text(start, end, 0)
             return
         text = self.body[start:end]
         bare = text.lstrip(" \t")
@@ -111,7 +119,7 @@ class _Reader:
         self.fence = None
 
     def _block(self, at: int, end: int, indent: int) -> None:
-        depth = sum(1 for column in self.lists if indent >= column)
+        depth = sum([indent >= column for column in self.lists])
         while True:
             inner = self.lists[depth - 1] if depth else 0
             if indent - inner >= 4:
@@ -224,7 +232,7 @@ class _Reader:
             self.found.pieces.append((Kind.QUOTE, at, end))
         else:
             del self.lists[depth:]
-            definition = _DEFINITION.match(self.body, at, end)
+            definition = _DEFINITION.match(self.body, at, end) if self.body[at] == "[" else None
             if definition:
                 self.found.labels.add(label(definition[1]))
                 self.found.pieces.append((Kind.LINK, at, end))
