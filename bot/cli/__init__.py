@@ -53,7 +53,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    registry = {} if argv[:1] == ["--version"] else _asked_for(argv) or commands()
+    registry = {} if [*argv[:1]] == ["--version"] else _asked_for(argv) or commands()
     parser = _Parser(
         prog="whetstone",
         description="Answers a rejected pull request with what failed, where, and how to fix it.",

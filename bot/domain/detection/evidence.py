@@ -240,8 +240,8 @@ def _end_of_condition(sentence: Sentence) -> int:
     return sentence.words.index(",") if is_condition else 0
 
 
-_BREAKS = (*"`[<>~\t\n(,!?:;.…。", "    ", "www.", "- ", "* ", "+ ")
-_BREAKING = b"`[<>~\t\n(,!?:;.-*+\x80"  # a byte of each break; the last one is in both that are not ASCII
+_BREAKS = (*"`[<>~\t\n(,!?:;.…。–—", "    ", "www.", "- ", "* ", "+ ")
+_BREAKING = b"`[<>~\t\n(,!?:;.-*+\x80"  # a byte of each break; the last one is in all that are not ASCII
 _EACH = "|".join(re.escape(one) for one in _BREAKS if one != ".")
 _BREAK = re.compile(rf"{_EACH}|\.(?=[\sA-Z])")  # a dot within a name breaks nothing
 _KAERB = re.compile("|".join(re.escape(one[::-1]) for one in _BREAKS if one != ".") + r"|(?<=[\sA-Z])\.")
@@ -283,7 +283,7 @@ def _kind_at(offset: int, parts: list[Piece]) -> Kind:
 
 def _readable(text: str, parts: list[Piece]) -> str:
     """Blank addresses and what is hidden."""
-    if len(parts) == 1 or _UNSEEN.isdisjoint([kind for kind, _, _ in parts]):
+    if _UNSEEN.isdisjoint([kind for kind, _, _ in parts]):
         return text
     return "".join(
         [" " * (end - start) if kind in _UNSEEN else text[start:end] for kind, start, end in parts]

@@ -53,7 +53,7 @@ def _together(strong: int, weak: int, unrelated: bool, settled: bool, only_asks:
 
 
 def words(sentences: Iterable[Sentence], kinds: Mapping[str, str]) -> set[str]:
-    """Name the words, their kinds and pairs of these.
+    """Name the words, their kinds and pairs of these: for the training; `Learnt` finds the same by number.
 
     `Tests fail` is among others the pair `{tests} {fail}`.
     """

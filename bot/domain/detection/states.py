@@ -53,8 +53,10 @@ class States:
 
     def follow(self, state: Live, kind: int) -> State:
         """Return the state after one more word."""
-        nexts, _, place = state
+        if self._steps >= MOST_STEPS:
+            self._forget()
         self._steps += 1
+        nexts, _, place = state
         if place.names is None or not place.names.isdisjoint(self._classes.symbols[kind]):
             follower = self._follower(place, kind)
         else:
@@ -63,8 +65,6 @@ class States:
         return follower
 
     def _follower(self, place: Place, kind: int) -> State:
-        if self._steps >= MOST_STEPS:
-            self._forget()
         net, symbols = self._net, self._classes.symbols[kind]
         if place.names is None:
             fresh = self._led(place, (0,))

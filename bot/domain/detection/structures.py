@@ -1,4 +1,4 @@
-"""Which of the things that programs print a text shows: one pass over the text for all of them."""
+"""Which of the things that programs print a text shows: several of them in one pass."""
 
 from __future__ import annotations
 

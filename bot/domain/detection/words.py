@@ -94,6 +94,8 @@ class _Reader:
         self.words: list[str] = []
 
     def text(self, said: str) -> None:
+        if said.endswith("-") and (len(said) - len(said.rstrip("-"))) % 2:
+            said = f"{said[:-1]}\\"  # joined to what comes next: only before a blank does it end a clause
         if "\n" not in said:
             self._paragraph(said)
             return
@@ -138,14 +140,15 @@ class _Reader:
             self.close()
 
     def close(self, *, asks: bool = False) -> None:
-        words = tuple(self.words)
-        if len(words) > LONGEST:
-            parts = (words[at : at + LONGEST] for at in range(0, len(words) - LONGEST, LONGEST))
-            self.found += [Sentence(part, asks=False) for part in parts]
-            words = words[(len(words) - 1) // LONGEST * LONGEST :]
+        words = self.words
+        while len(words) > LONGEST:
+            self.found.append(Sentence(tuple(words[:LONGEST]), asks=False))
+            words = words[LONGEST:]
+            while words and words[0] in _CLAUSES:
+                del words[0]
         if words:
-            self.found.append(Sentence(words, asks))
-            self.words = []
+            self.found.append(Sentence(tuple(words), asks))
+        self.words = []
 
 
 _END, _ASKED = ".", "?"
@@ -170,18 +173,23 @@ class _Chunks:
         """Return the words and signs of a chunk, and remember them."""
         items = self._others.get(chunk)
         if items is None:
-            if chunk.isascii() and chunk.isalpha():
-                items = expanded(chunk)
-            else:
-                items = tuple([item for token in _TOKEN.finditer(chunk) for item in _items(token)])
+            is_word = chunk.isascii() and chunk.isalpha()
+            tokens = () if is_word else _TOKEN.finditer(chunk)
+            items = _word(chunk) if is_word else tuple([item for token in tokens for item in _items(token)])
             if len(chunk) <= LONGEST_CHUNK:
-                self._remember(chunk, items)
+                self._make_room()
+                if is_word:
+                    self.plain[chunk] = items
+                else:
+                    self._remember(chunk, items)
         return items
 
-    def _remember(self, chunk: str, items: tuple[str, ...]) -> None:
+    def _make_room(self) -> None:
         if len(self.plain) + len(self.last) + len(self._others) >= MOST_CHUNKS:
             for memory in (self.plain, self.last, self._others):
                 memory.clear()
+
+    def _remember(self, chunk: str, items: tuple[str, ...]) -> None:
         stops = sum(item in _STOPS for item in items)
         if items[:1] in _NOT_FIRST or stops > 1 or (stops and items[-1] not in _STOPS):
             self._others[chunk] = items
@@ -195,10 +203,15 @@ _NOT_FIRST = tuple((sign,) for sign in _CLAUSES)
 _CHUNKS = _Chunks()
 
 
+def _word(written: str) -> tuple[str, ...]:
+    """Return what a word stands for; of a word without end only its beginning, for it will be remembered."""
+    return expanded(written[:LONGEST_CHUNK])
+
+
 def _items(token: re.Match[str]) -> tuple[str, ...]:
     kind, text = token.lastindex or 0, token[0]
     if kind in _WORDS:
-        return expanded(text)
+        return _word(text)
     if kind == _STOP:
         return (_ASKED if "?" in text else _END,)
     if kind == _CLAUSE:

@@ -129,6 +129,20 @@ def test_what_outranks_and_what_cancels(text, type_, rules):
     assert detect(text, rules).type == type_
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<!--\nTraceback (most recent call last):\nKeyError: 3\nSegmentation fault (core dumped)\n-->",
+        "[Segmentation fault](https://a.example)",
+        "![FAILED tests/test_a.py::test_b](https://a.example/b.png)",
+        "https://a.example/KeyError:3/SIGSEGV",
+    ],
+)
+@pytest.mark.parametrize("body", ["{}", "{}\n", "Thanks!\n\n{}"])
+def test_what_is_hidden_or_a_link_shows_no_failure(hidden, body, rules):
+    assert gather(body.format(hidden), rules).shown == ()
+
+
 def test_where_no_cue_decides_the_words_that_did_are_shown_as_they_were_said(rules):
     evidence = gather("This is out of date, we've moved to another build system.", rules)
     told = rules.learnt.telling(evidence.sentences, 2, 5)

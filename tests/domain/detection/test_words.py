@@ -61,7 +61,9 @@ def test_a_body_is_read_sentence_by_sentence(body, said):
         ("no.Go.", ["no", "go"]),
         ("why?!", ["why ?"]),
         ("well - no", ["well , no"]),
-        ("well -", ["well ,"]),
+        ("well -", ["well"]),
+        ("non-`null` -- or `x`--`y`", ["non <code> , or <code> , <code>"]),
+        (f"{'no ' * 100}, yes", ["no " * 99 + "no", "yes"]),
         ("one\n\ntwo\n- three\n2. four\n# five\nsix", ["one", "two", "three", "four", "five six"]),
         ("what, why?\n\nno", ["what , why ?", "no"]),
     ],
@@ -79,3 +81,9 @@ def test_what_was_read_before_does_not_fill_the_memory(monkeypatch):
     assert sum(map(len, (words._CHUNKS.plain, words._CHUNKS.last, words._CHUNKS._others))) <= 10
     read("x" * 1000)
     assert "x" * 1000 not in words._CHUNKS.plain
+
+
+@pytest.mark.parametrize("long", ["x" * 10_000, "xé" * 5000, f"{'x' * 10_000},", f"don't-{'x' * 10_000}"])
+def test_of_a_word_without_end_only_the_beginning_is_kept(long):
+    kept = [word for sentence in read(f"No {long} here") for word in sentence.split()]
+    assert max(map(len, kept)) == words.LONGEST_CHUNK
