@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from bot.domain.detection.evidence import Evidence
+from bot.domain.detection.evidence import Evidence, Match
 from bot.domain.detection.rules import FeedbackType, Says
+from bot.domain.detection.words import Sentence
 
 _REDO = re.compile(
     r"\b(?:try again|start over|from scratch|redo|re-?do|rewrite|rework|do (?:it|this) again|revert)\b"
@@ -77,13 +78,24 @@ def _rejection(_found: FeedbackType, evidence: Evidence, text: str) -> tuple[str
 def _partial(_found: FeedbackType, evidence: Evidence, _text: str) -> tuple[str, ...]:
     approves = any(match.says is _APPROVAL for match in evidence.matches)
     changes = any(match.name in _CHANGES for match in evidence.matches)
-    remainders = {match.words for match in evidence.matches if match.name in _SINGLE}
+    remainders = _apart([match for match in evidence.matches if match.name in _SINGLE])
     listed = (
         (approves, "positive-negative combination"),
         (changes, CHANGE),
-        (len(remainders) == 1, "single issue mentioned"),
+        (remainders == 1, "single issue mentioned"),
     )
     return tuple([name for is_there, name in listed if is_there])
+
+
+def _apart(matches: list[Match]) -> int:
+    """Count things that were said; words that several cues share are one of them."""
+    many = reach = 0
+    before: Sentence | None = None
+    for match in sorted(matches, key=lambda one: (one.sentence, one.start)):
+        many += match.sentence != before or match.start >= reach
+        reach = match.end if match.sentence != before else max(reach, match.end)
+        before = match.sentence
+    return many
 
 
 _REJECTION, _APPROVAL = Says.USER_REJECTION, Says.APPROVAL

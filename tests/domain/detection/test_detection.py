@@ -84,6 +84,7 @@ def test_the_documents_signals_are_listed(text, type_, signal, rules):
         ("`test_date` is failing.", 0.8),  # row 216: 0.5 + 0.2 for the test's name + 0.1
         ("NACK, start over.", 0.8),  # row 217: 0.5 + 0.2 for the wish to have it again + 0.1
         ("Nit: please rename this.", 0.7),  # row 218: 0.5 + 0.1 for a specific change + 0.1
+        ("This is out of date, we've moved to another build system.", 0.4),  # single words, and no cue
     ],
 )
 def test_how_sure_the_detector_is(text, sure, rules):

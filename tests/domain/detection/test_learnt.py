@@ -76,7 +76,31 @@ def test_words_that_were_never_seen_do_not_fill_the_memory(monkeypatch):
     learnt = Learnt(ROWS, KINDS)
     for number in range(100):
         learnt.weigh(said(f"word{number} test"))
+    assert len(learnt._seen) <= 10
     assert learnt.weigh(said("test fails")) == Learnt(ROWS, KINDS).weigh(said("test fails"))
+
+
+def test_what_weighs_alike_still_counts_each():
+    rows = dict.fromkeys(("a", "b", "a b", "b $"), (1, 0, 0, 0, 0))
+    total, many = Learnt(rows, {}).weigh(said("a b"))
+    assert (unpacked(total), many) == ((4, 0, 0, 0, 0), 4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "kinds", "spoken", "many"),
+    [
+        (ROWS, KINDS, "unheard", 0),
+        ({"fail": (1, 0, 0, 0, 0), "fail now": (2, 0, 0, 0, 0)}, {"fails": "{fail}"}, "fails now", 1),
+    ],
+)
+def test_only_what_was_learnt_counts(rows, kinds, spoken, many):
+    assert Learnt(rows, kinds).weigh(said(spoken))[1] == many
+
+
+def test_how_a_sentence_ends_is_told_too():
+    rows = {"why ?": (9, 0, 0, 0, 0), "why $": (0, 9, 0, 0, 0)}
+    told = [Learnt(rows, {}).telling(said("oh why", asks=asks), 0, 5) for asks in (True, False)]
+    assert told == [("why",), ()]
 
 
 def test_a_repositorys_own_rules_share_what_was_compiled(rules):

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.domain.detection.lexicon import Lexicon
+from bot.domain.detection.lexicon import MOST_TIMES, Lexicon
 from bot.domain.detection.pattern import PatternError, compile_phrase
 
 LISTS = {"fails": ("fail", "fails")}
@@ -40,6 +40,9 @@ def found(phrase: str, sentence: str) -> list[str]:
         ("no ,", "no , thanks", ["no ,"]),
         ("a b", "a , b", ["a , b"]),
         ("<ci>", "see <ci>", ["<ci>"]),
+        ("a (b|)", "a , c", ["a"]),  # a pause ends no phrase a second time
+        ("go ..", "go , x y z", ["go", "go , x", "go , x y"]),  # nor is it one of the words between
+        ("^ so", "so", []),  # a sentence of fillers begins behind them
     ],
 )
 def test_where_a_phrase_stands(phrase, sentence, where):
@@ -69,12 +72,47 @@ def test_a_phrase_that_is_none_says_why(phrase, why):
     assert str(refused.value) == why
 
 
-def test_words_that_were_never_seen_do_not_fill_the_memory(monkeypatch):
+def remembered(lexicon: Lexicon) -> int:
+    """How many states are held, by whichever word one comes to them."""
+    waiting, held = [*lexicon._states.begun.values()], {}
+    while waiting:
+        state = waiting.pop()
+        if state and id(state) not in held:
+            held[id(state)] = state
+            waiting += state[0].values()
+    return len(held)
+
+
+def test_what_follows_what_does_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr("bot.domain.detection.states.MOST_STEPS", 10)
+    words = [first + second for first in "abcdef" for second in "ghijkl"]
+    lexicon = Lexicon([(number, f"go .. {word}") for number, word in enumerate(words)], {})
+    for number, word in enumerate(words):
+        assert lexicon.find(("go", word, word)) == [(number, 0, 2), (number, 0, 3)]
+    assert remembered(lexicon) <= 20
+    for _ in range(3):
+        lexicon.find(("go", "ag"))
+    assert remembered(lexicon) > 0  # what comes again is remembered, whatever was forgotten before
+
+
+def test_words_of_no_phrase_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr("bot.domain.detection.classes.MOST_WORDS", 10)
     lexicon = Lexicon([(0, "a b")], {})
     for number in range(100):
-        lexicon.find((f"word{number}", "a", "b"))
-    assert lexicon.find(("a", "b")) == [(0, 0, 2)]
+        assert lexicon.find((f"word{number}", "a", "b")) == [(0, 1, 3)]
+    assert len(lexicon._classes._known) <= len(lexicon._classes._named) + 10
+
+
+def test_a_word_may_begin_as_several_phrases_want_it():
+    assert Lexicon([(0, "fa*"), (1, "fail*")], {}).find(("failing",)) == [(0, 0, 1), (1, 0, 1)]
+
+
+def test_the_end_of_a_sentence_is_no_word():
+    assert Lexicon([(0, "done $")], {}).find(("all", "done")) == [(0, 1, 2)]
+
+
+def test_in_a_long_sentence_a_word_begins_phrases_a_few_times():
+    assert len(Lexicon([(0, "a")], {}).find(("a", "x") * 20)) == MOST_TIMES
 
 
 def test_threads_that_read_at_once_find_the_same(monkeypatch):

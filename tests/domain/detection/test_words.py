@@ -46,6 +46,9 @@ def read(body: str) -> list[str]:
         ("No. No. No?", ["no", "no ?"]),
         ("", []),
         ("...", []),
+        ("go " * 199 + "on", ["go " * 99 + "go", "go " * 99 + "on"]),
+        ("go " * 100 + "on?", ["go " * 99 + "go", "on ?"]),
+        ("see ![a](b)", ["see <url>"]),
     ],
 )
 def test_a_body_is_read_sentence_by_sentence(body, said):
@@ -60,6 +63,7 @@ def test_a_body_is_read_sentence_by_sentence(body, said):
         ("no.", ["no"]),
         ("no.Go.", ["no", "go"]),
         ("why?!", ["why ?"]),
+        ("memory.If so", ["memory", "if so"]),
         ("well - no", ["well , no"]),
         ("well -", ["well"]),
         ("non-`null` -- or `x`--`y`", ["non <code> , or <code> , <code>"]),
