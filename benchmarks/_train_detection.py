@@ -1,6 +1,6 @@
 """Learn the detector's weights from sentences of our own: `python -m benchmarks._train_detection`.
 
-Multinomial logistic regression with Adagrad in plain Python, some eight minutes; the same sentences give the
+Multinomial logistic regression with Adagrad in plain Python, some five minutes; the same sentences give the
 same table. Besides each sentence by itself it learns from sentences put together as comments are
 (`_compose_detection`). The sentences of the tests are learnt too; `--held-out` leaves them out, writes
 nothing, and prints how well they are understood unseen; `--by-topic` does so for each topic that has a folder
