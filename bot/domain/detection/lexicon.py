@@ -39,6 +39,7 @@ class Lexicon:
         states = self._states
         begun, begin, follow = states.begun.get, states.begin, states.follow
         ended: list[tuple[int, int, tuple[int, ...]]] = []
+        left = _STEPS_A_WORD * many + _MORE_STEPS
         for first in beginnings:
             at = first
             kind = classes[at]
@@ -53,6 +54,9 @@ class Lexicon:
                 kind = classes[at]
                 follower = nexts.get(kind)
                 state = follow(state, kind) if follower is None else follower
+            left -= at - first
+            if left < 0:
+                break
         last = len(words)
         return [
             (cue, first - (first > anchor), min(end - (end > anchor), last))
@@ -62,6 +66,10 @@ class Lexicon:
 
 
 _SHORT = 30
+_STEPS_A_WORD, _MORE_STEPS = (
+    4,
+    30,
+)  # twice what usual sentences take; one made of beginnings of phrases takes more
 _FILLERS = frozenset(
     (WHO, ",", "hi", "hello", "hey", "hmm", "hm", "well", "btw", "also", "ah", "oh", "so", "and")
 )

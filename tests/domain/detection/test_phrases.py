@@ -115,6 +115,17 @@ def test_in_a_long_sentence_a_word_begins_phrases_a_few_times():
     assert len(Lexicon([(0, "a")], {}).find(("a", "x") * 20)) == MOST_TIMES
 
 
+def test_a_sentence_of_nothing_but_beginnings_is_given_up_in_time():
+    """Its end is no more looked at; a sentence that a person wrote never comes so far."""
+    lexicon = Lexicon([(0, "go ... stop"), (1, "up ... down"), (2, "done")], {})
+    assert [cue for cue, _, _ in lexicon.find((*("go", "up") * 5, "done"))] == [2]
+    assert lexicon.find((*("a", "go", "b", "up", "c") * 5, "done")) == [(2, 25, 26)]
+    many = Lexicon([(number, f"{word} ... stop") for number, word in enumerate("abcdefghijklmnopqrst")], {})
+    words = (*"abcdefghijklmnopqrst" * 5, "stop")
+    assert many.find(words) == []
+    assert many.find(words[-5:]) == [(16, 0, 5), (17, 1, 5), (18, 2, 5), (19, 3, 5)]
+
+
 def test_threads_that_read_at_once_find_the_same(monkeypatch):
     monkeypatch.setattr("bot.domain.detection.states.MOST_STEPS", 20)
     monkeypatch.setattr("bot.domain.detection.classes.MOST_WORDS", 5)
