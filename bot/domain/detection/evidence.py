@@ -240,11 +240,12 @@ def _end_of_condition(sentence: Sentence) -> int:
     return sentence.words.index(",") if is_condition else 0
 
 
-_BREAKS = (*"`[<>~\t\n(,!?:;.…。–—", "    ", "www.", "- ", "* ", "+ ")
-_BREAKING = b"`[<>~\t\n(,!?:;.-*+\x80"  # a byte of each break; the last one is in all that are not ASCII
-_EACH = "|".join(re.escape(one) for one in _BREAKS if one != ".")
-_BREAK = re.compile(rf"{_EACH}|\.(?=[\sA-Z])")  # a dot within a name breaks nothing
-_KAERB = re.compile("|".join(re.escape(one[::-1]) for one in _BREAKS if one != ".") + r"|(?<=[\sA-Z])\.")
+_BREAKS = (*"`[<>~\t\n(,!?:;.…。–—", "    ", "www.", "](", "- ", "* ", "+ ")
+_BREAKING = b"`[]<>~\t\n(,!?:;.-*+\x80"  # a byte of each break; the last one is in all that are not ASCII
+_EACH = [re.escape(one) for one in _BREAKS if one not in (".", "](")]
+_BREAK = re.compile("|".join((*_EACH, r"\](?=\()", r"\.(?=[\sA-Z])")))  # a dot within a name breaks nothing
+_HCAE = [re.escape(one[::-1]) for one in _BREAKS if one not in (".", "](")]
+_KAERB = re.compile("|".join((*_HCAE, r"(?<=\()\]", r"(?<=[\sA-Z])\.")))
 """The breaks of a text that is read backwards."""
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
 _PER_BREAK, _FEWEST_BREAKS = 16, 64
