@@ -82,6 +82,7 @@ def test_code_blocks(body, found):
         ("> a\nlazy\n\nc", ["> a", "lazy"]),
         ("> a\n- own list", ["> a"]),
         ("> ```\n> a\nown words", ["> ```\n> a"]),
+        ("> ```\nown\n> b\nlazy", ["> ```", "> b", "lazy"]),  # the fence ended with the first quote
         ("> # head\nown words", ["> # head"]),
         (">> nested `a`\n\nb", [">> nested `a`"]),
         ("- > in a list\n\nb", ["> in a list"]),

@@ -66,10 +66,8 @@ class Lexicon:
 
 
 _SHORT = 30
-_STEPS_A_WORD, _MORE_STEPS = (
-    4,
-    30,
-)  # twice what usual sentences take; one made of beginnings of phrases takes more
+_STEPS_A_WORD, _MORE_STEPS = 4, 30
+"""After how many steps a sentence is given up: twice what usual ones take; those made to hurt take more."""
 _FILLERS = frozenset(
     (WHO, ",", "hi", "hello", "hey", "hmm", "hm", "well", "btw", "also", "ah", "oh", "so", "and")
 )

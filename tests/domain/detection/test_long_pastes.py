@@ -61,13 +61,19 @@ def test_a_cut_never_leaves_half_a_fence_that_swallows_the_words_behind_it(fence
     assert unheard == []
 
 
-@pytest.mark.parametrize("piece", ["&lt;", "x; ", "if ?_", "a.B ", "oh… ", "`a` ", "- b\n"])
+@pytest.mark.parametrize("piece", ["&lt;", "x; ", "if ?_", "a.B ", "oh… ", "`a` ", "- b\n", "go – ", "so — "])
 def test_what_stands_in_the_middle_of_what_is_broken_up_without_end_is_left_out(piece):
     text = f"First. {piece * 1000} MIDDLE {piece * 1000} Last."
     heard = {word for sentence in gather(text, wiring.detection_rules()).sentences for word in sentence.words}
     assert heard & {"first", "middle", "last"} == {"first", "last"}
 
 
-@given(st.text("`[<>~\t\n(,!?:;.…。 -*+wW/ax\u3000\ud800", max_size=300))
+def test_a_link_breaks_a_text_up_more_than_its_brackets():
+    text = f"[a](b) {'x' * 40}" * 80
+    assert len(evidence._readable_part(text)) < len(text)
+    assert evidence._readable_part(text.replace("](", "] (")) == text.replace("](", "] (")
+
+
+@given(st.text("`[]<>~\t\n(,!?:;.…。 -*+wW/ax\u3000\ud800", max_size=300))
 def test_the_quick_count_of_breaks_is_never_too_low(text):
     assert evidence._breaks_at_most(text) >= sum(map(text.count, evidence._BREAKS))

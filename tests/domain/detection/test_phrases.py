@@ -95,6 +95,15 @@ def test_what_follows_what_does_not_fill_the_memory(monkeypatch):
     assert remembered(lexicon) > 0  # what comes again is remembered, whatever was forgotten before
 
 
+def test_what_a_sentence_led_to_is_not_worked_out_again():
+    lexicon = Lexicon([(0, "go .. stop"), (1, "go on")], {})
+    sentence = ("go", "on", ",", "then", "stop")
+    lexicon.find(sentence)
+    steps = lexicon._states._steps
+    lexicon.find(sentence)
+    assert (steps > 0, lexicon._states._steps) == (True, steps)
+
+
 def test_words_of_no_phrase_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr("bot.domain.detection.classes.MOST_WORDS", 10)
     lexicon = Lexicon([(0, "a b")], {})
