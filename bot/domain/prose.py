@@ -43,7 +43,7 @@ def cover(body: str) -> list[Piece]:
     if not body:
         return []
     if not _may_be_marked_up(body):
-        return [(Kind.TEXT, 0, len(body))]
+        return [(_TEXT, 0, len(body))]
     return _covered(_pieces(body), len(body))
 
 
@@ -78,6 +78,7 @@ def comments(body: str) -> tuple[Comment, ...]:
     )
 
 
+_TEXT = Kind.TEXT  # found without asking the enum, which is slow for what is asked of every piece
 # What can begin anything but plain text; most short comments have none of it.
 _SIGNS = ("`", "<", ">", "[", "~", "\t", "://", "    ", "www.", "WWW.", "Www.")
 _VISIBLE = re.compile(r"[^\r\n]")
@@ -106,11 +107,11 @@ def _covered(pieces: list[Piece], length: int) -> list[Piece]:
     done = 0
     for piece in pieces:
         if piece[1] > done:
-            found.append((Kind.TEXT, done, piece[1]))
+            found.append((_TEXT, done, piece[1]))
         found.append(piece)
         done = piece[2]
     if done < length:
-        found.append((Kind.TEXT, done, length))
+        found.append((_TEXT, done, length))
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.domain.detection.evidence import Evidence
+from bot.domain.detection.evidence import Evidence, Match
 from bot.domain.detection.rules import FeedbackType
 from bot.domain.detection.signals import CHANGE, REDO, has_error_message, has_test_name
 
@@ -19,13 +19,14 @@ SECOND_CUE = 0.1
 SURE = 0.95
 
 
-def confidence(found: FeedbackType, evidence: Evidence, signals: tuple[str, ...], *, is_own: bool) -> float:
+def confidence(
+    found: FeedbackType, cued: list[Match], evidence: Evidence, signals: tuple[str, ...], *, is_own: bool
+) -> float:
     """Return how sure the detector is that the text is feedback of this type, between 0 and 0.95."""
-    says = found.says
-    cues = {match.name for match in evidence.matches if match.says is says and match.points}
-    cues |= {
-        shown.structure.name for shown in evidence.shown if shown.structure.says is says and shown.points
-    }
+    cues = {match.name for match in cued}
+    if evidence.shown:
+        says = found.says
+        cues |= {shown.structure.name for shown in evidence.shown if shown.structure.says is says}
     known = len(cues) + is_own
     sure = (BASE if known else WITHOUT_CUE) + (SECOND_CUE if known > 1 else 0.0)
     return round(min(SURE, sure + _boost(found, evidence, signals)), 2)

@@ -43,14 +43,15 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     found = _formal(formal_state, own or _judged(evidence, rules))
     if found is None:
         return _NOTHING
-    told = signals(found, evidence, text)
-    sure = SURE if _is_formal(formal_state) else confidence(found, evidence, told, is_own=own is found)
+    cued = evidence.cued(found)
+    told = signals(found, cued, evidence, text)
+    sure = SURE if _is_formal(formal_state) else confidence(found, cued, evidence, told, is_own=own is found)
     return Detection(
         found,
         sure,
         told,
         tuple([action.name for action in rules.actions.get(found, ())]),
-        _deciding(found, evidence, rules),
+        _deciding(found, cued, evidence, rules),
         sure >= rules.threshold,
     )
 
@@ -98,14 +99,14 @@ def _own_type(text: str, cues: tuple[OwnCue, ...]) -> FeedbackType | None:
     return next((cue.type for cue in cues if occur((cue.phrase,), said)), None)
 
 
-def _deciding(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> tuple[str, ...]:
+def _deciding(
+    found: FeedbackType, cued: list[Match], evidence: Evidence, rules: DetectionRules
+) -> tuple[str, ...]:
     """Return the words that decided: those of the cues, then what was pasted, then single words."""
-    says = found.says
-    cued = [match for match in evidence.matches if match.says is says and match.points]
-    if len(cued) > 1:
-        cued.sort(key=_less_sure)
-    said = [match.words for match in cued]
-    said += [shown.text.strip() for shown in evidence.shown if shown.structure.says is says]
+    said = [match.words for match in (sorted(cued, key=_less_sure) if len(cued) > 1 else cued)]
+    if evidence.shown:
+        says = found.says
+        said += [shown.text.strip() for shown in evidence.shown if shown.structure.says is says]
     if not said:
         said += rules.learnt.telling(evidence.sentences, _TYPES.index(found), _MOST_WORDS)
     return tuple(dict.fromkeys(said))[:_MOST_WORDS]

@@ -8,7 +8,7 @@ from itertools import accumulate, islice
 from typing import NamedTuple
 
 from bot.domain.detection.lexicon import MOST_TIMES, Found
-from bot.domain.detection.rules import DetectionRules, Says, Structure
+from bot.domain.detection.rules import DetectionRules, FeedbackType, Says, Structure
 from bot.domain.detection.words import Sentence, sentences
 from bot.domain.prose import Kind, Piece, cover
 
@@ -55,6 +55,11 @@ class Evidence(NamedTuple):
     is_unrelated: bool
     is_settled: bool
     """Whether any sentence says that something is over or repaired."""
+
+    def cued(self, found: FeedbackType) -> list[Match]:
+        """Return the cues that speak for a type, in the order of the text."""
+        says = found.says
+        return [match for match in self.matches if match.says is says and match.points]
 
 
 def gather(text: str, rules: DetectionRules) -> Evidence:

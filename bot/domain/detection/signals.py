@@ -31,13 +31,10 @@ _MOST_CUES = 6
 REDO, CHANGE = "request to redo", "specific adjustment requested"
 
 
-def signals(found: FeedbackType, evidence: Evidence, text: str) -> tuple[str, ...]:
+def signals(found: FeedbackType, cued: list[Match], evidence: Evidence, text: str) -> tuple[str, ...]:
     """Return the signals of this type, then each cue that spoke for it with its words."""
-    says = found.says
-    cues = [
-        f"{match.name}: {match.words}" for match in evidence.matches if match.says is says and match.points
-    ]
-    return (*_CONTEXT[found](found, evidence, text), *[*dict.fromkeys(cues)][:_MOST_CUES])
+    cues = dict.fromkeys([f"{match.name}: {match.words}" for match in cued])
+    return (*_CONTEXT[found](found, cued, evidence, text), *[*cues][:_MOST_CUES])
 
 
 def has_error_message(evidence: Evidence) -> bool:
@@ -58,24 +55,25 @@ def _says(lowered: str, parts: tuple[str, ...], pattern: re.Pattern[str]) -> boo
 _ERRORS = frozenset(("stack_trace", "signal", "exception_type", "error_line"))
 
 
-def _failure(found: FeedbackType, evidence: Evidence, _text: str) -> tuple[str, ...]:
+def _failure(found: FeedbackType, _cued: list[Match], evidence: Evidence, _text: str) -> tuple[str, ...]:
+    if not evidence.shown:
+        return ()
     says = found.says
     pasted = [shown.structure.signal for shown in evidence.shown if shown.structure.says is says]
     return tuple(dict.fromkeys(pasted))
 
 
-def _rejection(_found: FeedbackType, evidence: Evidence, text: str) -> tuple[str, ...]:
+def _rejection(_found: FeedbackType, cued: list[Match], _evidence: Evidence, text: str) -> tuple[str, ...]:
     lowered = text.lower()
-    negative = any(match.says is _REJECTION and match.points for match in evidence.matches)
     listed = (
-        (negative, "negative sentiment"),
+        (bool(cued), "negative sentiment"),
         (_says(lowered, _REDO_PARTS, _REDO), REDO),
         (_says(lowered, _INTENT_PARTS, _INTENT), "clarification of intent"),
     )
     return tuple([name for is_there, name in listed if is_there])
 
 
-def _partial(_found: FeedbackType, evidence: Evidence, _text: str) -> tuple[str, ...]:
+def _partial(_found: FeedbackType, _cued: list[Match], evidence: Evidence, _text: str) -> tuple[str, ...]:
     approves = any(match.says is _APPROVAL for match in evidence.matches)
     changes = any(match.name in _CHANGES for match in evidence.matches)
     remainders = _apart([match for match in evidence.matches if match.name in _SINGLE])
@@ -98,7 +96,7 @@ def _apart(matches: list[Match]) -> int:
     return many
 
 
-_REJECTION, _APPROVAL = Says.USER_REJECTION, Says.APPROVAL
+_APPROVAL = Says.APPROVAL
 _CONTEXT = {
     FeedbackType.RUNTIME_ERROR: _failure,
     FeedbackType.VERIFICATION_FAILURE: _failure,
