@@ -13,6 +13,7 @@ from bot.adapters.rule_files.document import read
 from bot.adapters.rule_files.nodes import Entry, Mapping, Node, Scalar
 from bot.domain.detection.learnt import Learnt
 from bot.domain.detection.pattern import PatternError, compile_phrase
+from bot.domain.detection.rehearsal import rehearse
 from bot.domain.detection.rules import Action, Cue, DetectionRules, FeedbackType, Says, Structure
 from bot.domain.gates import nearest
 from bot.domain.problems import Problem, RuleFileError
@@ -33,8 +34,10 @@ _HUNDREDTHS = re.compile("-?[0-9]{1,6}" + "\t-?[0-9]{1,6}" * (_NUMBERS - 1))
 
 
 def shipped() -> DetectionRules:
-    """Return the rules that come with the product."""
-    return load_detection(rules_directory())
+    """Return the rules that come with the product, ready for a first text."""
+    rules = load_detection(rules_directory())
+    rehearse(rules)
+    return rules
 
 
 def load_detection(directory: Path) -> DetectionRules:
