@@ -109,7 +109,18 @@ def _deciding(
         said += [shown.text.strip() for shown in evidence.shown if shown.structure.says is says]
     if not said:
         said += rules.learnt.telling(evidence.sentences, _TYPES.index(found), _MOST_WORDS)
-    return tuple(dict.fromkeys(said))[:_MOST_WORDS]
+    return _first_ones(said)
+
+
+def _first_ones(said: list[str]) -> tuple[str, ...]:
+    """Leave out what stands in words before it, and all beyond a few."""
+    kept: list[str] = []
+    for words in said:
+        if not any(f" {words} " in f" {one} " for one in kept):
+            kept.append(words)
+            if len(kept) == _MOST_WORDS:
+                break
+    return tuple(kept)
 
 
 def _less_sure(match: Match) -> int:

@@ -57,9 +57,24 @@ class Evidence(NamedTuple):
     """Whether any sentence says that something is over or repaired."""
 
     def cued(self, found: FeedbackType) -> list[Match]:
-        """Return the cues that speak for a type, in the order of the text."""
+        """Return the cues that speak for a type, in the order of the text; of one cue's words the most."""
         says = found.says
-        return [match for match in self.matches if match.says is says and match.points]
+        speaking = [match for match in self.matches if match.says is says and match.points]
+        return _longest(speaking) if len(speaking) > 1 else speaking
+
+
+def _longest(matches: list[Match]) -> list[Match]:
+    """Leave out what lies within a longer match of the same cue: it was said once."""
+    heard: dict[tuple[str, int], list[Match]] = {}
+    for match in sorted(matches, key=_shorter):
+        kept = heard.setdefault((match.name, id(match.sentence)), [])
+        if not any(one.start <= match.start and match.end <= one.end for one in kept):
+            kept.append(match)
+    return [match for match in matches if match in heard[match.name, id(match.sentence)]]
+
+
+def _shorter(match: Match) -> int:
+    return match.start - match.end
 
 
 def gather(text: str, rules: DetectionRules) -> Evidence:

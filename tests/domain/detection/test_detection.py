@@ -33,7 +33,7 @@ def test_a_detection_says_everything_about_itself(rules):
             "build_fails: fail on windows",
         ),
         ("add_test_context", "specify_behavior", "request_validation"),
-        ("tests fail", "fail on windows", "fail on"),
+        ("tests fail", "fail on windows"),
         is_shown=True,
     )
 

@@ -74,3 +74,23 @@ def test_each_signal_is_listed_once_with_at_most_six_cues(rules):
 def test_an_own_word_beside_a_cue_is_a_second_one(rules):
     own = rules.extended([OwnCue(FeedbackType.USER_REJECTION, "drawing board")], threshold=0.5, rounds=2)
     assert detect("NACK, back to the drawing board.", own).confidence == 0.6
+
+
+def test_a_cue_is_told_with_most_of_its_words_and_not_again_with_fewer(rules):
+    told = detect("LGTM except for the typo in the docs", rules).signals
+
+    assert "apart_from: except for the" in told
+    assert "apart_from: except for" not in told
+
+
+def test_a_cue_that_was_said_twice_is_told_twice(rules):
+    told = detect("CI is red, and the build fails too.", rules).signals
+
+    assert {"ci_fails: build fails", "ci_fails: ci is red"} <= {*told}
+
+
+def test_words_that_decided_are_not_told_again_as_a_part_of_others(rules):
+    words = detect("This is wrong.", rules).words
+
+    assert "this is wrong" in words
+    assert "wrong" not in words
