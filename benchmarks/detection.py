@@ -44,8 +44,18 @@ HOSTILE = (
     "no no, \n\n",
     "&lt;",
     "a.B ",
+    "a*",
+    "_)",
+    "x-",
+    "1)",
+    "._ ",
+    "a ",
 )
-LONGEST = 65_536
+LENGTHS = {1024: TRIES, 65_536: TRIES, 1_048_576: 1}
+"""Of a short comment, of the longest on GitHub, and of a log piped to the command; how often each is read."""
+
+SIGNS = (*map(chr, range(33, 127)), *"–—…。’´é中\u3000\u200b👍\n\t")
+UNITS = ("a", "1", "ab", "A", "_", "é", "no", "a1", ".")
 
 Row = tuple[str, str, bool]  # label, text, whether it is a hard one
 
@@ -146,17 +156,29 @@ def _worst(rules: DetectionRules) -> None:
     """The dearest of texts made to hurt, long and short, in milliseconds a kilobyte."""
     dearest = 0.0
     for piece in HOSTILE:
-        for length in (1024, LONGEST):
+        for length, tries in LENGTHS.items():
             text = (piece * length)[:length]
             kilobytes = len(text.encode()) / 1024
-            dearest = max(dearest, min(_seconds([text], rules) for _ in range(TRIES)) / kilobytes * 1000)
+            dearest = max(dearest, min(_seconds([text], rules) for _ in range(tries)) / kilobytes * 1000)
     print(f"worst text {dearest:.2f} ms a kilobyte (aim: at most 1)")
+    _swept(rules)
     chance = random.Random(1)
     mixes = ["".join(chance.choices(chance.sample(HOSTILE, 4), k=4096))[:4096] for _ in range(MIXES)]
     _seconds(mixes, rules)  # what follows what is worked out when first asked
     times = sorted(min(_seconds([mix], rules) for _ in range(TRIES)) / len(mix.encode()) for mix in mixes)
     most, usual = (seconds * 1024 * 1000 for seconds in (times[-1], times[len(times) // 2]))
     print(f"{MIXES} random mixes of these: {usual:.2f} ms a kilobyte at the median, {most:.2f} at most")
+
+
+def _swept(rules: DetectionRules) -> None:
+    """The dearest of all texts in which one sign stands between, behind or before one short word."""
+    joined = ((unit, sign) for unit in UNITS for sign in SIGNS)
+    pieces = [piece for unit, sign in joined for piece in (unit + sign, f"{unit}{sign} ", f"{sign}{unit} ")]
+    texts = [(piece * 4096)[:4096] for piece in pieces]
+    once = sorted(texts, key=lambda text: _seconds([text], rules) / len(text.encode()))
+    dearest = [(min(_seconds([text], rules) for _ in range(TRIES)), text) for text in once[-50:]]
+    cost, worst = max((seconds / len(text.encode()) * 1024 * 1000, text) for seconds, text in dearest)
+    print(f"{len(texts)} texts of one sign and one word: {cost:.2f} ms a kilobyte at most ({worst[:4]!r}…)")
 
 
 def _of_cues() -> None:

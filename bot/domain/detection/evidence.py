@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import NamedTuple
 
 from bot.domain.detection.lexicon import MOST_TIMES, Found
+from bot.domain.detection.readable import readable_part
 from bot.domain.detection.rules import DetectionRules, FeedbackType, Says, Structure
 from bot.domain.detection.words import Sentence, sentences
 from bot.domain.prose import Kind, Piece, cover
@@ -18,6 +17,7 @@ TYPES = (*FAILURES, Says.USER_REJECTION, Says.PARTIAL_SUCCESS)
 _REJECTION, _PARTIAL, _APPROVAL = Says.USER_REJECTION, Says.PARTIAL_SUCCESS, Says.APPROVAL
 _HARMLESS, _SETTLED, _UNRELATED = Says.HARMLESS, Says.SETTLED, Says.UNRELATED
 _REAL, _NEUTRAL = Says.REAL, Says.NEUTRAL
+_QUOTE = Kind.QUOTE
 
 
 class Match(NamedTuple):
@@ -62,6 +62,13 @@ class Evidence(NamedTuple):
         speaking = [match for match in self.matches if match.says is says and match.points]
         return _longest(speaking) if len(speaking) > 1 else speaking
 
+    def pasted(self, found: FeedbackType) -> list[Shown]:
+        """Return what was pasted that shows a type; what stands in a quote is somebody else's."""
+        if not self.shown:
+            return []
+        says = found.says
+        return [one for one in self.shown if one.structure.says is says and one.where is not _QUOTE]
+
 
 def _longest(matches: list[Match]) -> list[Match]:
     """Leave out what lies within a longer match of the same cue: it was said once."""
@@ -79,7 +86,7 @@ def _shorter(match: Match) -> int:
 
 def gather(text: str, rules: DetectionRules) -> Evidence:
     """Find every cue and every structure of the rules in the text."""
-    text = _readable_part(text)
+    text = readable_part(text)
     parts = cover(text)
     said = sentences(text, parts)
     says, find = rules.says, rules.lexicon.find
@@ -104,63 +111,6 @@ def gather(text: str, rules: DetectionRules) -> Evidence:
     excused = unrelated and not any(match.points and match.says in FAILURES for match in matches)
     pasted = () if excused else _pasted(text, parts, rules)
     return Evidence(said, tuple(matches), pasted, unrelated, settled)
-
-
-def _readable_part(text: str) -> str:
-    """Leave out the middle of a text that is broken up as no person's words are; its ends are heard."""
-    share = max(_FEWEST_BREAKS, len(text) // _PER_BREAK)
-    if len(text) <= share or _breaks_at_most(text) <= share or sum(map(text.count, _BREAKS)) <= share:
-        return text
-    fences = [*_fence_lines(text)]
-    outside = [*_outside(fences, len(text))]
-    backwards = [(len(text) - end, len(text) - start) for start, end in reversed(outside)]
-    first = _nth(_BREAK, text, outside, share // 2)
-    last = _nth(_KAERB, text[::-1], backwards, share // 2)
-    if first is None or last is None or first + last >= len(text):
-        return text
-    return f"{text[: _beside(first, fences)]}\n\n{text[_beside(len(text) - last, fences) :]}"
-
-
-def _breaks_at_most(text: str) -> int:
-    """Return a number that the breaks of a text do not exceed; faster than counting each kind."""
-    read = text.encode("utf-8", "replace")
-    signs = len(read) - len(read.translate(None, _BREAKING))
-    return signs + text.count("    ") + text.count("www.")
-
-
-def _nth(pattern: re.Pattern[str], text: str, spans: list[tuple[int, int]], number: int) -> int | None:
-    """Return where the break of that number begins within the spans, counted from 0."""
-    found = (found.start() for start, end in spans for found in pattern.finditer(text, start, end))
-    return next(islice(found, number, None), None)
-
-
-def _fence_lines(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Return the lines that open or close a fenced block, and whether each one opens it."""
-    opened = ""
-    for line in _FENCE.finditer(text):
-        if not opened:
-            opened = line[1]
-            yield *line.span(), True
-        elif line[1].startswith(opened) and not line[2].strip():
-            opened = ""
-            yield *line.span(), False
-
-
-def _outside(fences: list[tuple[int, int, bool]], length: int) -> Iterator[tuple[int, int]]:
-    """Return what is not in a fenced block: what is pasted there is set apart, however many its marks."""
-    done: int | None = 0
-    for start, end, opens in fences:
-        if opens and done is not None:
-            yield done, end
-        done = None if opens else start
-    if done is not None:
-        yield done, length
-
-
-def _beside(at: int, fences: list[tuple[int, int, bool]]) -> int:
-    """Move a cut out of a fence's line, so that no block is left half: before it opens, or behind its end."""
-    near = ((start, end, opens) for start, end, opens in fences if start + opens <= at <= end)
-    return next((start if opens else end for start, end, opens in near), at)
 
 
 def _news(found: list[Found], times: dict[int, int], rules: DetectionRules) -> list[Found]:
@@ -260,15 +210,6 @@ def _end_of_condition(sentence: Sentence) -> int:
     return sentence.words.index(",") if is_condition else 0
 
 
-_BREAKS = (*"`[<>~\t\n(,!?:;.…。–—", "    ", "www.", "](", "- ", "* ", "+ ")
-_BREAKING = b"`[]<>~\t\n(,!?:;.-*+\x80"  # a byte of each break; the last one is in all that are not ASCII
-_EACH = [re.escape(one) for one in _BREAKS if one not in (".", "](")]
-_BREAK = re.compile("|".join((*_EACH, r"\](?=\()", r"\.(?=[\sA-Z])")))  # a dot within a name breaks nothing
-_HCAE = [re.escape(one[::-1]) for one in _BREAKS if one not in (".", "](")]
-_KAERB = re.compile("|".join((*_HCAE, r"(?<=\()\]", r"(?<=[\sA-Z])\.")))
-"""The breaks of a text that is read backwards."""
-_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
-_PER_BREAK, _FEWEST_BREAKS = 16, 64
 _OF_TYPE = frozenset(TYPES)
 _ONLY_CONTEXT = frozenset((_HARMLESS, _SETTLED, _UNRELATED, _NEUTRAL))
 _CLAUSE_ENDS = frozenset((",", "but"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from bot.domain.detection.spelling import NAME, expanded
@@ -68,8 +69,9 @@ _CI = re.compile(
 )
 _PARAGRAPH = re.compile(r"\n[ \t\r]*+\n\s*+|\n[ \t]*+(?:[-*+•]|\d++[.)])[ \t]++|\n#++ ")
 """The end of a paragraph, or the beginning of an item or a heading."""
+_STRUCK_OUT = re.compile(r"~~(?=\S)[^~]++~~")
 _TOKEN = re.compile(
-    r"([A-Za-z]++)(?=[,)!?]|:(?!:)|\.?$)"  # 1: a plain word; tried first because most are
+    r"([A-Za-z]++)(?=[^\w.:/(\-'’´`]|:(?!:)|-(?!>)|\.?$)"  # 1: a plain word; tried first because most are
     r"|([.!?…]++(?=[)\]\"'*_]|$|[A-Z])|[;\u3002])"  # 2: the end of a sentence
     r"|([,:]$|[()–—]|--|-$)"  # 3: the end of a clause
     r"|(@[A-Za-z0-9][\w-]*+(?:/[\w-]++)?)"  # 4: a person
@@ -77,10 +79,12 @@ _TOKEN = re.compile(
     r"|(:[a-z0-9_+-]++:|(?<![\w.+/-])[+-][01]\b(?!\.?\w)|[👍👎✅❌🚀🎉])"  # 6: a vote
     r"|([A-Za-z_]\w*+(?:(?:\.(?=[a-z0-9_])|::|->|/(?=\w++[./]))\w++)++(?:\(\))?"  # 7: a name
     r"|[A-Za-z_]\w*+\(\))"
-    r"|(\d[\w.,]*+)"  # 8: a number
+    r"|(\d\w*+(?:[.,]\w++)*+)"  # 8: a number; a dot behind it ends the sentence
     r"|([A-Za-z_]\w*+(?:['’´`](?:[a-z]{1,3}|[A-Z]{1,2})\b)?)"  # 9: any other word
 )
 """What there is between two blanks."""
+_FEWEST_TOKENS, _PER_TOKEN = 8, 8
+"""How much of it is read: what people join without a blank has fewer signs than what is made to hurt."""
 _UPS = (":+1:", ":thumbsup:", ":shipit:", ":rocket:", "+1", "👍", "✅", "🚀", "🎉")
 _DOWNS = (":-1:", ":thumbsdown:", "-1", "👎", "❌")
 _VOTES = {**dict.fromkeys(_UPS, UP), **dict.fromkeys(_DOWNS, DOWN)}
@@ -94,6 +98,8 @@ class _Reader:
         self.words: list[str] = []
 
     def text(self, said: str) -> None:
+        if "~~" in said:
+            said = _STRUCK_OUT.sub(" ", said)
         if said.endswith("-") and (len(said) - len(said.rstrip("-"))) % 2:
             said = f"{said[:-1]}\\"  # joined to what comes next: only before a blank does it end a clause
         if "\n" not in said:
@@ -140,14 +146,14 @@ class _Reader:
             self.close()
 
     def close(self, *, asks: bool = False) -> None:
-        words = self.words
-        while len(words) > LONGEST:
-            self.found.append(Sentence(tuple(words[:LONGEST]), asks=False))
-            words = words[LONGEST:]
-            while words and words[0] in _CLAUSES:
-                del words[0]
-        if words:
-            self.found.append(Sentence(tuple(words), asks))
+        words, many, at = self.words, len(self.words), 0
+        while many - at > LONGEST:
+            self.found.append(Sentence(tuple(words[at : at + LONGEST]), asks=False))
+            at += LONGEST
+            while at < many and words[at] in _CLAUSES:
+                at += 1
+        if at < many:
+            self.found.append(Sentence(tuple(words[at:]), asks))
         self.words = []
 
 
@@ -174,8 +180,7 @@ class _Chunks:
         items = self._others.get(chunk)
         if items is None:
             is_word = chunk.isascii() and chunk.isalpha()
-            tokens = () if is_word else _TOKEN.finditer(chunk)
-            items = _word(chunk) if is_word else tuple([item for token in tokens for item in _items(token)])
+            items = _word(chunk) if is_word else _read(chunk)
             if len(chunk) <= LONGEST_CHUNK:
                 self._make_room()
                 if is_word:
@@ -201,6 +206,12 @@ class _Chunks:
 
 _NOT_FIRST = tuple((sign,) for sign in _CLAUSES)
 _CHUNKS = _Chunks()
+
+
+def _read(chunk: str) -> tuple[str, ...]:
+    """Return the words and signs of what is not one plain word."""
+    tokens = islice(_TOKEN.finditer(chunk), _FEWEST_TOKENS + len(chunk) // _PER_TOKEN)
+    return tuple([item for token in tokens for item in _items(token)])
 
 
 def _word(written: str) -> tuple[str, ...]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.detection import evidence
 from bot.domain.detection.evidence import gather
 from bot.domain.detection.lexicon import MOST_TIMES
+from bot.domain.detection.readable import _BREAKS, _breaks_at_most, readable_part
 from bot.domain.detection.rules import Says
 from bot.domain.prose import Kind
 
 
-@pytest.mark.parametrize("one", evidence._BREAKS)
+@pytest.mark.parametrize("one", _BREAKS)
 def test_the_quick_count_misses_no_kind_of_break(one):
-    assert evidence._breaks_at_most(one * 3) >= sum(map((one * 3).count, evidence._BREAKS))
+    assert _breaks_at_most(one * 3) >= sum(map((one * 3).count, _BREAKS))
 
 
 def test_a_text_whose_two_ends_meet_is_left_whole():
     text = "so, " * 25 + "\n```\n" + "[1]," * 100 + "\n```\n" + "no, " * 25
-    assert evidence._readable_part(text) == text
+    assert readable_part(text) == text
 
 
 def test_the_middle_of_a_short_text_is_heard_however_it_is_broken_up(rules):

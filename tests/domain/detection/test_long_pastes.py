@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import wiring
-from bot.domain.detection import FeedbackType, detect, evidence
+from bot.domain.detection import FeedbackType, detect
 from bot.domain.detection.evidence import gather
+from bot.domain.detection.readable import _BREAKS, _breaks_at_most, readable_part
 
 YAML = "".join(f"{' ' * 16}key{number}: value\n" for number in range(60))
 TABS = "".join(f"\t\tline {number}\n" for number in range(40))
@@ -70,10 +71,10 @@ def test_what_stands_in_the_middle_of_what_is_broken_up_without_end_is_left_out(
 
 def test_a_link_breaks_a_text_up_more_than_its_brackets():
     text = f"[a](b) {'x' * 40}" * 80
-    assert len(evidence._readable_part(text)) < len(text)
-    assert evidence._readable_part(text.replace("](", "] (")) == text.replace("](", "] (")
+    assert len(readable_part(text)) < len(text)
+    assert readable_part(text.replace("](", "] (")) == text.replace("](", "] (")
 
 
 @given(st.text("`[]<>~\t\n(,!?:;.…。 -*+wW/ax\u3000\ud800", max_size=300))
 def test_the_quick_count_of_breaks_is_never_too_low(text):
-    assert evidence._breaks_at_most(text) >= sum(map(text.count, evidence._BREAKS))
+    assert _breaks_at_most(text) >= sum(map(text.count, _BREAKS))
