@@ -45,13 +45,14 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
         return _NOTHING
     cued = evidence.cued(found)
     told = signals(found, cued, evidence, text)
+    words = _deciding(found, cued, evidence, rules)
     sure = SURE if _is_formal(formal_state) else confidence(found, cued, evidence, told, is_own=own is found)
     return Detection(
         found,
         sure,
-        told,
+        told or ((f"words: {', '.join(words)}",) if words else ()),
         tuple([action.name for action in rules.actions.get(found, ())]),
-        _deciding(found, cued, evidence, rules),
+        words,
         sure >= rules.threshold,
     )
 
@@ -104,9 +105,7 @@ def _deciding(
 ) -> tuple[str, ...]:
     """Return the words that decided: those of the cues, then what was pasted, then single words."""
     said = [match.words for match in (sorted(cued, key=_less_sure) if len(cued) > 1 else cued)]
-    if evidence.shown:
-        says = found.says
-        said += [shown.text.strip() for shown in evidence.shown if shown.structure.says is says]
+    said += [shown.text.strip() for shown in evidence.pasted(found)]
     if not said:
         said += rules.learnt.telling(evidence.sentences, _TYPES.index(found), _MOST_WORDS)
     return _first_ones(said)

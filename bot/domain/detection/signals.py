@@ -39,12 +39,13 @@ def signals(found: FeedbackType, cued: list[Match], evidence: Evidence, text: st
 
 def has_error_message(evidence: Evidence) -> bool:
     """Say whether a stack trace or an error message was pasted."""
-    return any(shown.structure.name in _ERRORS for shown in evidence.shown)
+    return any(shown.structure.name in _ERRORS for shown in evidence.pasted(FeedbackType.RUNTIME_ERROR))
 
 
 def has_test_name(evidence: Evidence) -> bool:
     """Say whether a specific test is named."""
-    return any(shown.structure.name == "test_name" for shown in evidence.shown)
+    named = evidence.pasted(FeedbackType.VERIFICATION_FAILURE)
+    return any(shown.structure.name == "test_name" for shown in named)
 
 
 def _says(lowered: str, parts: tuple[str, ...], pattern: re.Pattern[str]) -> bool:
@@ -56,11 +57,7 @@ _ERRORS = frozenset(("stack_trace", "signal", "exception_type", "error_line"))
 
 
 def _failure(found: FeedbackType, _cued: list[Match], evidence: Evidence, _text: str) -> tuple[str, ...]:
-    if not evidence.shown:
-        return ()
-    says = found.says
-    pasted = [shown.structure.signal for shown in evidence.shown if shown.structure.says is says]
-    return tuple(dict.fromkeys(pasted))
+    return tuple(dict.fromkeys([shown.structure.signal for shown in evidence.pasted(found)]))
 
 
 def _rejection(_found: FeedbackType, cued: list[Match], _evidence: Evidence, text: str) -> tuple[str, ...]:

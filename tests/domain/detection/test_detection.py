@@ -38,6 +38,39 @@ def test_a_detection_says_everything_about_itself(rules):
     )
 
 
+def test_where_no_cue_speaks_the_words_that_decided_are_the_signal(rules):
+    found = detect("One of the snapshot tests no longer passes.", rules)
+    assert found.signals == (f"words: {', '.join(found.words)}",)
+    assert found.words
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("The server hangs forever for me.", 0.5),
+        ("> Traceback (most recent call last):\n> KeyError: 3\n\nThe server hangs forever for me.", 0.5),
+        ("> FAILED tests/test_a.py::test_b\n\nCI is red.", 0.5),
+    ],
+)
+def test_what_somebody_else_pasted_makes_nobody_surer(text, sure, rules):
+    assert detect(text, rules).confidence == sure
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("Incorrect.", 0.5),  # two cues, one word
+        ("This is wrong.", 0.5),  # one cue within the other
+        ("This is wrong. NACK.", 0.6),
+        ("CI is red and the build fails.", 0.6),
+        ("The tests failed.", 0.5),  # what is said is not shown as well
+        ("CI is red:\n```\nFAILED\n```", 0.6),
+    ],
+)
+def test_only_a_cue_with_words_of_its_own_is_a_second_one(text, sure, rules):  # row 219
+    assert detect(text, rules).confidence == sure
+
+
 @pytest.mark.parametrize("text", [TRACE, "The tests fail on Windows.", "NACK", "nit: typo", "LGTM"])
 def test_the_same_text_is_always_the_same(text, rules):
     assert detect(text, rules) == detect(text, rules)
@@ -281,6 +314,11 @@ PIECES = [
     "x; ",
     "why? ",
     "a.B ",
+    "a*",
+    "_)",
+    "a-",
+    "1)",
+    "._ ",
 ]
 
 
