@@ -8,6 +8,7 @@ import random
 import re
 import time
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 from bot.adapters.detection_rules import shipped
@@ -50,7 +51,13 @@ HOSTILE = (
     "1)",
     "._ ",
     "a ",
+    "\r",
+    "\n",
+    "`\n",
+    "- a\n",
 )
+AROUND = ("{}", "```\n{}\n```", "- a\n\n  ```\n{}", "> {}")
+"""What they stand in: nothing, a fence, a fence in a list, a quote."""
 LENGTHS = {1024: TRIES, 65_536: TRIES, 1_048_576: 1}
 """Of a short comment, of the longest on GitHub, and of a log piped to the command; how often each is read."""
 
@@ -155,9 +162,9 @@ def _first_reading() -> None:
 def _worst(rules: DetectionRules) -> None:
     """The dearest of texts made to hurt, long and short, in milliseconds a kilobyte."""
     dearest = 0.0
-    for piece in HOSTILE:
+    for piece, around in product(HOSTILE, AROUND):
         for length, tries in LENGTHS.items():
-            text = (piece * length)[:length]
+            text = around.format((piece * length)[:length])
             kilobytes = len(text.encode()) / 1024
             dearest = max(dearest, min(_seconds([text], rules) for _ in range(tries)) / kilobytes * 1000)
     print(f"worst text {dearest:.2f} ms a kilobyte (aim: at most 1)")
@@ -172,8 +179,11 @@ def _worst(rules: DetectionRules) -> None:
 
 def _swept(rules: DetectionRules) -> None:
     """The dearest of all texts in which one sign stands between, behind or before one short word."""
-    joined = ((unit, sign) for unit in UNITS for sign in SIGNS)
-    pieces = [piece for unit, sign in joined for piece in (unit + sign, f"{unit}{sign} ", f"{sign}{unit} ")]
+    pieces = [
+        piece
+        for unit, sign in product(UNITS, SIGNS)
+        for piece in (unit + sign, f"{unit}{sign} ", f"{sign}{unit} ")
+    ]
     texts = [(piece * 4096)[:4096] for piece in pieces]
     once = sorted(texts, key=lambda text: _seconds([text], rules) / len(text.encode()))
     dearest = [(min(_seconds([text], rules) for _ in range(TRIES)), text) for text in once[-50:]]

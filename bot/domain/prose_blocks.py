@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from string import ascii_letters
 
 from bot.domain.prose_kinds import Blocks, Fence, Kind, label
@@ -12,9 +11,15 @@ from bot.domain.prose_kinds import Blocks, Fence, Kind, label
 def read_blocks(body: str) -> Blocks:
     """Sort the lines of a body into blocks, as CommonMark does in the common cases."""
     reader = _Reader(body)
-    for number, line in enumerate(_LINE.finditer(body), 1):
-        if line.start() < len(body):
-            reader.read(number, line.start(), line.end(1))
+    at = number = 0
+    while (line := _LINE.match(body, at)) and at < len(body):
+        number += 1
+        reader.read(number, at, line.end(1))
+        at = line.end()
+        if reader.resume > at:  # what a fence or a comment covers is no line of its own
+            last = max(body.rfind("\n", at, reader.resume), body.rfind("\r", at, reader.resume)) + 1
+            number += len(_BREAK.findall(body, at, last))
+            at = max(at, last)
     return reader.finish()
 
 
@@ -23,6 +28,8 @@ _LETTERS = frozenset(ascii_letters)
 _BREAK = re.compile(r"\r\n|\n|\r")
 _LINE = re.compile(r"([^\r\n]*+)(?:\r\n|\n|\r|$)")
 _FENCE = re.compile(r"(`{3,}+|~{3,}+)([^\r\n]*+)")
+_CLOSING = re.compile(r"(?<=[\r\n]) {0,3}+(`{3,}+|~{3,}+)[ \t]*+(?=[\r\n]|\Z)")
+_FULL = re.compile(r"(?<=[\r\n])([ \t]*+)([^ \t\r\n][^\r\n]*+)")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
 _RULE = re.compile(r"(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+)$")
 _UNDERLINE = re.compile(r"(?:=++|-++)[ \t]*+$")
@@ -37,32 +44,18 @@ _QUOTES = re.compile(r"(?:[ ]{0,3}>[ \t]?)++")
 _DEEPEST = 32  # nested lists beyond this are read as text, so that hostile nesting stays linear
 
 
-@dataclass(slots=True)
-class _Open:
-    """A fence that is still open: what closes it, and where its text is."""
-
-    mark: str
-    indent: int
-    info: str
-    line: int
-    start: int
-    text: int
-    stop: int
-
-
 class _Reader:
-    """Feeds on lines and remembers what is open: lists, a paragraph, a fence, a comment, a quote."""
+    """Feeds on lines and remembers what is open: lists, a paragraph, a quote."""
 
     def __init__(self, body: str) -> None:
         self.body = body
         self.found = Blocks()
         self.lists: list[int] = []
         self.paragraph: tuple[int, int] | None = None
-        self.fence: _Open | None = None
         self.quoted_fence = ""
         self.quoted_text = False
         self.quoted_line = -1
-        self.resume = 0  # a comment or raw HTML block covers everything before this offset
+        self.resume = 0  # a fence, a comment or a raw HTML block covers everything before this offset
         self.number = 0
 
     def read(self, number: int, start: int, end: int) -> None:
@@ -75,7 +68,7 @@ class _Reader:
         if start < self.resume:
             self._text(self.resume, end, 0)
             return
-        if first in _LETTERS and not self.fence:
+        if first in _LETTERS:
             self.quoted_fence = ""
             self._text(start, end, 0)
             return
@@ -84,8 +77,6 @@ class _Reader:
         indent = _width(text[: len(text) - len(bare)])
         if not bare.startswith(">"):
             self.quoted_fence = ""
-        if self.fence and self._in_fence(bare, indent, end):
-            return
         if not bare:
             self._close()
             self.quoted_text = False
@@ -94,29 +85,38 @@ class _Reader:
 
     def finish(self) -> Blocks:
         self._close()
-        if self.fence:
-            self._end_fence(self.fence, self.fence.stop)
         return self.found
 
-    def _in_fence(self, bare: str, indent: int, end: int) -> bool:
-        opened = self.fence
-        if opened is None:
-            return False
-        if bare and self.lists and indent < self.lists[-1]:  # the list item that held the fence is over
-            self._end_fence(opened, opened.stop)
-            return False
-        if _closes(bare, opened.mark) and indent - (self.lists[-1] if self.lists else 0) < 4:
-            self._end_fence(opened, end)
-        else:
-            opened.stop = end
-        return True
+    def _fence(self, opened: re.Match[str], indent: int) -> None:
+        """Take everything into the fence up to the line that closes it, or that ends its list item."""
+        end = opened.end()
+        begin = end + (2 if self.body.startswith("\r\n", end) else 1)
+        text_end, self.resume = self._end_of_fence(opened[1], end)
+        text = _plain(self.body[begin:text_end], indent) if text_end >= begin else ""
+        self.found.fences.append(Fence(opened[2].strip(), text, self.number))
+        self.found.pieces.append((Kind.FENCE, opened.start(), self.resume))
 
-    def _end_fence(self, opened: _Open, end: int) -> None:
-        lines = _BREAK.split(self.body[opened.text : opened.stop]) if opened.stop >= opened.text else []
-        text = "".join(f"{_outdent(line, opened.indent)}\n" for line in lines)
-        self.found.fences.append(Fence(opened.info, text, opened.line))
-        self.found.pieces.append((Kind.FENCE, opened.start, end))
-        self.fence = None
+    def _end_of_fence(self, mark: str, at: int) -> tuple[int, int]:
+        """Return where the text of a fence ends, and where the fence itself does."""
+        column = self.lists[-1] if self.lists else 0
+        if not column:
+            marks = (line for line in _CLOSING.finditer(self.body, at) if line[1].startswith(mark))
+            closing = next(marks, None)
+            return self._fence_up_to(closing.start(), closing.end()) if closing else self._fence_up_to()
+        for line in _FULL.finditer(self.body, at):
+            indent = _width(line[1])
+            if indent < column:  # the list item that held the fence is over
+                return self._fence_up_to(line.start())
+            if indent - column < 4 and _closes(line[2], mark):
+                return self._fence_up_to(line.start(), line.end())
+        return self._fence_up_to()
+
+    def _fence_up_to(self, line: int | None = None, end: int | None = None) -> tuple[int, int]:
+        """Return the end of what stands before a line, and of the fence: there, unless the line closes it."""
+        before = len(self.body) if line is None else line
+        before -= self.body.endswith("\n", 0, before)
+        before -= self.body.endswith("\r", 0, before)
+        return before, before if end is None else end
 
     def _block(self, at: int, end: int, indent: int) -> None:
         depth = sum([indent >= column for column in self.lists])
@@ -153,9 +153,7 @@ class _Reader:
             self._quote(at, end, goes_on=goes_on)
         elif first in "`~" and (opened := self._fence_opens(at, end)):
             self._leave(depth)
-            self.fence = _Open(opened[1], indent, opened[2].strip(), self.number, at, end + 1, end)
-            if self.body.startswith("\r\n", end):
-                self.fence.text += 1
+            self._fence(opened, indent)
         elif first == "#" and _HEADING.match(self.body, at, end):
             self._leave(depth)
             self.found.paragraphs.append((at, end))
@@ -269,6 +267,13 @@ def _content_column(item: re.Match[str], indent: int) -> int:
 
 def _width(space: str) -> int:
     return len(space.expandtabs(4)) if "\t" in space else len(space)
+
+
+def _plain(text: str, indent: int) -> str:
+    """Return the lines of a fence with as much less indent as the fence has, each ended alike."""
+    if not indent and "\r" not in text:
+        return f"{text}\n"
+    return "".join([f"{_outdent(line, indent)}\n" for line in _BREAK.split(text)])
 
 
 def _outdent(line: str, indent: int) -> str:

@@ -9,11 +9,13 @@ from itertools import islice
 
 def readable_part(text: str) -> str:
     """Leave out the middle of a text that is broken up as no person's words are; its ends are heard."""
+    if "\r" in text:  # what ends a line on some systems would count as no break
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     share = max(_FEWEST_BREAKS, len(text) // _PER_BREAK)
     if len(text) <= share or _breaks_at_most(text) <= share or sum(map(text.count, _BREAKS)) <= share:
         return text
     fences = [*_fence_lines(text)]
-    outside = [*_outside(fences, len(text))]
+    outside = [*_outside(text, fences)]
     backwards = [(len(text) - end, len(text) - start) for start, end in reversed(outside)]
     first = _nth(_BREAK, text, outside, share // 2)
     last = _nth(_KAERB, text[::-1], backwards, share // 2)
@@ -47,15 +49,17 @@ def _fence_lines(text: str) -> Iterator[tuple[int, int, bool]]:
             yield *line.span(), False
 
 
-def _outside(fences: list[tuple[int, int, bool]], length: int) -> Iterator[tuple[int, int]]:
-    """Return what is not in a fenced block: what is pasted there is set apart, however many its marks."""
-    done: int | None = 0
-    for start, end, opens in fences:
-        if opens and done is not None:
+def _outside(text: str, fences: list[tuple[int, int, bool]]) -> Iterator[tuple[int, int]]:
+    """Return what is not in a fenced block: what is pasted there is set apart, however many its marks.
+
+    A block that is never closed, or that stands in a list and ends with it, sets nothing apart.
+    """
+    done = 0
+    for (start, end, _), (closing, _, _) in zip(fences[::2], fences[1::2], strict=False):
+        if text[start] != " ":
             yield done, end
-        done = None if opens else start
-    if done is not None:
-        yield done, length
+            done = closing
+    yield done, len(text)
 
 
 def _beside(at: int, fences: list[tuple[int, int, bool]]) -> int:

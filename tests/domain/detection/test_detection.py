@@ -336,6 +336,14 @@ def test_a_text_made_to_hurt_takes_no_more_than_usual_prose(piece, rules):
     assert calls(made, rules) <= calls(usual, rules)
 
 
+@pytest.mark.parametrize("around", ["```\n{}\n```", "- a\n\n  ```\n{}", "> {}"])
+@pytest.mark.parametrize("piece", ["\n", " \n", "- a\n", "`\n", "\r"])
+def test_nor_does_it_within_a_fence_a_list_or_a_quote(piece, around, rules):
+    usual = " ".join(own("none"))[:4096]
+    made = around.format(piece * (4096 // len(piece)))
+    assert calls(made, rules) <= calls(usual, rules)
+
+
 def test_a_comment_is_understood_alike_whenever_it_is_read(rules):
     """What is remembered makes reading faster, and changes nothing."""
     texts = own("user_rejection") + own("none")
