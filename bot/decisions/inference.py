@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bot.domain import prose
+from bot.domain.detection import DetectionRules
+from bot.domain.detection.context import doubt
 from bot.domain.gates import Gates, phrases_in
 from bot.domain.model import Item, Place
 from bot.domain.origin import Origin, hash_of
@@ -21,24 +22,19 @@ MOST = 10
 """Tags that are inferred from one review."""
 
 _MOST_MENTIONS = 200
-_NEAR = 80  # how far before a phrase its denial may stand
 _NOT_SAID = tuple(kind for kind in Kind if kind is not Kind.TEXT)
-_CLAUSE = re.compile(r"[.!?;:\n]|\bbut\b|\bthough\b", re.IGNORECASE)
-_DENIED = re.compile(
-    r"\b(?:no|not|never|without|nothing|none|isn['’]?t|aren['’]?t|doesn['’]?t|don['’]?t|didn['’]?t|"
-    r"fixed|resolved|solved|no longer)\b",
-    re.IGNORECASE,
-)
 
 
 def inferred(
     review: Review, comments: Sequence[InlineComment], rules: Rules, permission: str | None = None
 ) -> tuple[Item, ...]:
-    """The items whose gates' phrases stand in the review, each with a confidence; none of them blocks."""
+    """The items whose gates' phrases the review states, each with a confidence; none of them blocks."""
+    if rules.understanding is None:
+        return ()
     found: dict[str, list[Item]] = {}
     texts = [(review.body, review.url, None, None), *(_inline(each, permission) for each in comments)]
     for body, url, place, origin in texts:
-        for tag, words in _meant(body, rules.gates):
+        for tag, words in _meant(body, rules.gates, rules.understanding):
             item = Item(tag, words=words[:MOST_WORDS], url=url, place=place, origin=origin)
             found.setdefault(tag, []).append(item)
     return tuple(
@@ -61,11 +57,10 @@ def _inline(comment: InlineComment, permission: str | None) -> tuple[str, str, P
     return comment.body, comment.url, place_of(comment), origin
 
 
-def _meant(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
+def _meant(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:
     said = prose.mask(body, *_NOT_SAID)
     for tag, start, end in phrases_in(said, gates)[:_MOST_MENTIONS]:
-        before = _CLAUSE.split(said[max(0, start - _NEAR) : start])[-1]
-        if not _DENIED.search(before):
+        if not doubt(said, start, end, understanding):
             yield tag, _line(body, start, end)
 
 

@@ -28,6 +28,7 @@ UNITS = (
     *(" ", "\t", "\u00a0", "\n", " \n", "`", "``a", "-", " — ", "a", "0", "a ", "@a ", "#1", "a/b#"),
     *("[[a", "](", "[a_", "<!--", '"', "'", "'a' ", "> ", "(", "a()", "a::", "a.", "a.b.", "a+", "a-", "1, "),
     *("src/a.py:1 ", "line 1 ", "src/a.py line 1-", "expected ", "timeout: ", "/feedback-help\n", LOG),
+    *("wrong date ", "if the wrong date was not fixed and "),
 )
 
 Reader = Callable[[str], object]

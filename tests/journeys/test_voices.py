@@ -185,3 +185,12 @@ async def test_plain_words_infer_a_gate_that_never_blocks(journey, pull):
     assert "**Warnings** — 1 non-blocking issue" in body
     assert "`broken_wiki_links` (understood from plain words, confidence 0.60)" in body
     assert '"inferred":true' in body.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    "words", ["The wrong date was fixed.", "Is this a wrong date? If the date is wrong, tell me."]
+)
+async def test_words_that_state_no_fault_are_not_answered(journey, pull, words):
+    journey.github.submit_review(pull, "alice", REJECT, words)
+    await journey.settled()
+    assert journey.comments(pull) == []

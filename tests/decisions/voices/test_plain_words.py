@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from tests.builders import RULES, decided, facts, pull_request, review
+from bot.adapters.detection_rules import shipped
+from bot.domain.gates import Gates
+from tests.builders import KNOWLEDGE_BASE, RULES, decided, facts, pull_request, review
+
+UNDERSTANDING = replace(RULES, understanding=shipped())
+
+
+def inferred(body, rules=UNDERSTANDING):
+    (verdict,) = decided(pull_request(), facts(review(3, body)), rules).pull_request.verdicts
+    return [(item.tag, item.inferred) for item in verdict.items]
 
 
 @pytest.mark.parametrize(
@@ -16,21 +25,63 @@ from tests.builders import RULES, decided, facts, pull_request, review
         ("> broken wiki link\n\nI disagree.", []),
         ("`broken wiki link`", []),
         ("Not good: there is a broken wiki link.", ["broken_wiki_links"]),
+        ("The wrong date was fixed.", []),
+        ("Is this a wrong date? If the date is wrong, tell me.", []),
+        ("The wrong date was fixed, but the title is too short.", ["title_too_few_words"]),
+        ("Can you fix the wrong date?", ["date_errors"]),
+        ("Is this a wrong date? And the frontmatter is missing.", ["frontmatter_schema"]),
+        ("The title is fixed\nThe date is wrong", ["date_errors"]),
+        ("The wrong date in `a.md` was fixed.\n\n> The date is wrong", []),
     ],
 )
 def test_plain_words_mean_a_gate_by_its_phrases(body, tags):
-    decision = decided(pull_request(), facts(review(3, body)))
-    (verdict,) = decision.pull_request.verdicts
-    assert [(item.tag, item.inferred) for item in verdict.items] == [(tag, 0.6) for tag in tags]
+    assert inferred(body) == [(tag, 0.6) for tag in tags]
+
+
+def test_what_is_over_adds_nothing_to_what_is_stated():
+    assert inferred("The wrong date in a.md was fixed. The date is wrong in b.md.") == [("date_errors", 0.6)]
+    assert inferred("There is a wrong date in a.md. The date is wrong in b.md.") == [("date_errors", 0.7)]
+
+
+@pytest.mark.parametrize(
+    ("body", "tags"),
+    [
+        ("The tests are missing.", ["date_errors"]),
+        ("Can you add what is not there: tests are missing.", ["date_errors"]),
+        ("Test is missing!", ["date_errors"]),
+        ("Are you sure that tests are missing?", []),
+        ("I don't think that tests are missing.", []),
+        ("If tests are missing, say why.", []),
+    ],
+)
+def test_a_gates_expression_is_understood_like_its_words(body, tags):
+    gate = replace(KNOWLEDGE_BASE.get("date_errors"), phrases=("/tests? (is|are) missing/",))
+    rules = replace(UNDERSTANDING, gates=Gates((gate,)))
+    assert inferred(body, rules) == [(tag, 0.6) for tag in tags]
+
+
+def test_a_phrase_that_is_a_negation_is_not_taken_as_denied():
+    gate = replace(KNOWLEDGE_BASE.get("date_errors"), phrases=("/no changelog (line|entry)/", "not dated"))
+    rules = replace(UNDERSTANDING, gates=Gates((gate,)))
+    assert inferred("There is no changelog entry.", rules) == [("date_errors", 0.6)]
+    assert inferred("The page is not dated.", rules) == [("date_errors", 0.6)]
+
+
+def test_an_expression_that_takes_in_whole_sentences_is_found():
+    gate = replace(KNOWLEDGE_BASE.get("date_errors"), phrases=("/month 13.*February 30/", "/(?s)№.+/"))
+    rules = replace(UNDERSTANDING, gates=Gates((gate,)))
+    assert inferred("There is a month 13. And a February 30.", rules) == [("date_errors", 0.6)]
+    assert inferred(f"№{' so on.' * 1000}", rules) == [("date_errors", 0.6)]
 
 
 def test_a_stated_tag_leaves_nothing_to_infer():
-    said = facts(review(3, "[date_errors] and a broken wiki link"))
-    (verdict,) = decided(pull_request(), said).pull_request.verdicts
-    assert [(item.tag, item.inferred) for item in verdict.items] == [("date_errors", None)]
+    assert inferred("[date_errors] and a broken wiki link") == [("date_errors", None)]
 
 
 def test_inference_can_be_switched_off():
-    rules = replace(RULES, detection=replace(RULES.detection, enabled=False))
-    said = facts(review(3, "There is a broken wiki link."))
-    assert decided(pull_request(), said, rules).pull_request.verdicts[0].items == ()
+    rules = replace(UNDERSTANDING, detection=replace(RULES.detection, enabled=False))
+    assert inferred("There is a broken wiki link.", rules) == []
+
+
+def test_nothing_is_inferred_where_no_rules_say_how_words_are_understood():
+    assert inferred("There is a broken wiki link.", RULES) == []
