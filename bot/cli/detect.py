@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import gc
 import json
 import sys
@@ -42,13 +43,15 @@ def _run(_arguments: argparse.Namespace) -> int:
 
 def _lines() -> Iterator[str]:
     """Read as the lines come, so that a reader at the other end of a pipe need not wait."""
+    mark = codecs.BOM_UTF8  # some editors begin a file with it
     for raw in sys.stdin.buffer:
-        yield raw.decode("utf-8", "replace")
+        yield raw.removeprefix(mark).decode("utf-8", "replace")
+        mark = b""
 
 
 def _comment(line: str) -> tuple[Any, str]:
     try:
-        said = json.loads(line)
+        said = json.loads(line, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise ValueError('this is not JSON; give {"id": …, "text": "…"}') from None
     if not isinstance(said, dict) or "id" not in said:
@@ -56,7 +59,16 @@ def _comment(line: str) -> tuple[Any, str]:
     text = said.get("text")
     if text is None or text != str(text):
         raise ValueError('"text" is not text; give {"id": …, "text": "…"}')
+    try:
+        json.dumps(said["id"], allow_nan=False)
+    except ValueError:
+        raise ValueError('"id" is too large a number; give {"id": …, "text": "…"}') from None
     return said["id"], text
+
+
+def _no_constant(name: str) -> None:
+    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
+    raise ValueError(name)
 
 
 def _shown(identity: Any, detection: Detection) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import json
 import sys
 from types import SimpleNamespace
 
+import pytest
+
 from bot import cli
 
 
@@ -50,6 +52,36 @@ def test_a_bad_line_is_named_and_the_rest_goes_on(monkeypatch, capsys):
             f'whetstone detect: line 5: "text" is not text; {allowed}',
         ],
     )
+
+
+@pytest.mark.parametrize(
+    ("identity", "wrong"),
+    [
+        ("NaN", "this is not JSON"),
+        ("Infinity", "this is not JSON"),
+        ("-Infinity", "this is not JSON"),
+        ("1e400", '"id" is too large a number'),
+        ('["a", -1e400]', '"id" is too large a number'),
+    ],
+)
+def test_an_id_that_no_answer_in_json_can_have_is_named_and_left_out(monkeypatch, capsys, identity, wrong):
+    given = f'{{"id": {identity}, "text": "NACK"}}\n{{"id": 2, "text": "LGTM"}}\n'
+    code, answers, said = run(monkeypatch, capsys, given)
+    line = f'whetstone detect: line 1: {wrong}; give {{"id": …, "text": "…"}}\n'
+    assert (code, [answer["id"] for answer in answers], said) == (1, [2], line)
+
+
+def test_a_large_number_beside_id_and_text_is_nobodys_concern(monkeypatch, capsys):
+    given = '{"id": 1e300, "text": "LGTM", "score": 1e400}\n'
+    code, answers, said = run(monkeypatch, capsys, given)
+    assert (code, [answer["id"] for answer in answers], said) == (0, [1e300], "")
+
+
+@pytest.mark.parametrize("mark", ["\ufeff", "\ufeff\n"])
+def test_a_byte_order_mark_costs_no_line(monkeypatch, capsys, mark):
+    given = f'{mark}{{"id": 1, "text": "LGTM"}}\n{{"id": 2, "text": "LGTM"}}\n'
+    code, answers, said = run(monkeypatch, capsys, given)
+    assert (code, [answer["id"] for answer in answers], said) == (0, [1, 2], "")
 
 
 def test_an_answer_comes_before_the_next_line_is_read(monkeypatch, capsys):
