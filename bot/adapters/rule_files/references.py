@@ -1,4 +1,4 @@
-"""What a schema can't say about a config: names that nothing has, and numbers that contradict each other."""
+"""What a schema can't say about a config: names that nothing has, and what contradicts each other."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from itertools import chain
 
 from bot.adapters.rule_files.nodes import Entry, Node, Scalar, Sequence, entries, entry_at
 from bot.adapters.rule_files.nodes import Mapping as MappingNode
-from bot.adapters.rule_files.shape import choice, schema
+from bot.adapters.rule_files.shape import choice, quoted, schema
 from bot.domain.gates import Gates, is_tag, nearest
+from bot.domain.phrases import PhraseError, occur
 from bot.domain.problems import Problem
+from bot.domain.prose import Kind, mask
 from bot.domain.rules import DEFAULTS
 
 _NEEDED = tuple(schema("pack")["$defs"]["gate"]["required"])
+_NOT_SAID = tuple(kind for kind in Kind if kind is not Kind.TEXT)
 _CLAIM_LISTS = ("mandatory_grounding", "recommended_grounding", "grounding_not_required")
 _PAIRS = (
     (
@@ -41,7 +44,11 @@ def faults(
     look = _Look(root, file, packs, below)
     return tuple(
         chain(
-            look.packs_that_are_not(), look.gates_by_halves(), look.tags_of_no_gate(), look.contradictions()
+            look.packs_that_are_not(),
+            look.gates_by_halves(),
+            look.tags_of_no_gate(),
+            look.contradictions(),
+            look.examples_of_nothing(),
         )
     )
 
@@ -104,6 +111,16 @@ class _Look:
                     )
                 seen.setdefault(item.value, key)
 
+    def examples_of_nothing(self) -> Iterator[Problem]:
+        """Find examples of cues that have not got the cue's phrase where the detector looks for it."""
+        cues = entry_at(self.root, "detection", "cues")
+        listed = cues.node.items if cues and isinstance(cues.node, Sequence) else ()
+        for index, cue in enumerate(listed):
+            phrase, example = (_text(entry_at(cue, key)) for key in ("phrase", "example"))
+            if phrase and example and not _has(str(example.value), str(phrase.value)):
+                what = f"detection.cues[{index}].example has not got its phrase {quoted(str(phrase.value))}"
+                yield self._problem(example, what, "write a sentence that has it, outside code and quotes")
+
     def _tags_in_force(self) -> tuple[str, ...]:
         layers = (self.root, *reversed(self.below))
         chosen = next((layer for layer in layers if layer.get("extends")), None)
@@ -144,3 +161,15 @@ def _items(entry: Entry | None) -> tuple[Scalar, ...]:
     return (
         tuple(item for item in node.items if isinstance(item, Scalar)) if isinstance(node, Sequence) else ()
     )
+
+
+def _text(entry: Entry | None) -> Scalar | None:
+    node = entry.node if entry else None
+    return node if isinstance(node, Scalar) and isinstance(node.value, str) else None
+
+
+def _has(example: str, phrase: str) -> bool:
+    try:
+        return occur((phrase,), mask(example, *_NOT_SAID))
+    except PhraseError:
+        return True  # that the phrase is none is said elsewhere

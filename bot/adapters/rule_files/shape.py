@@ -217,12 +217,13 @@ def _shown(node: Node) -> str:
         case Scalar(value=None):
             return "empty"
         case Scalar(value=str() as text):
-            return _quoted(text)
+            return quoted(text)
         case Scalar(value=value):
             return _word(value)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """The text in quotes, cut where it is long."""
     cut = text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
     return json.dumps(cut, ensure_ascii=False)
 

@@ -192,6 +192,36 @@ CONFIGS = {
         "detection:\n  cues:\n    - phrase: not in scope\n",
         ["3:7: detection.cues[0] has no type; it needs type, phrase"],
     ),
+    "an example without its phrase": (
+        "detection:\n  cues:\n    - type: user_rejection\n      phrase: back to the drawing board\n      example: This has not got it.\n",
+        [
+            '5:16: detection.cues[0].example has not got its phrase "back to the drawing board"; write a sentence that has it, outside code and quotes'
+        ],
+    ),
+    "an example that is part of a longer word": (
+        "detection:\n  cues: [{type: user_rejection, phrase: out of scope, example: Out of scopes.}]\n",
+        [
+            '2:64: detection.cues[0].example has not got its phrase "out of scope"; write a sentence that has it, outside code and quotes'
+        ],
+    ),
+    "an example that the expression does not match": (
+        "detection:\n  cues:\n    - {type: runtime_error, phrase: '/goes? kaputt/', example: It goes kaputt.}\n    - {type: runtime_error, phrase: '/goes? kaputt/', example: It went kaputt.}\n",
+        [
+            '4:64: detection.cues[1].example has not got its phrase "/goes? kaputt/"; write a sentence that has it, outside code and quotes'
+        ],
+    ),
+    "an example that quotes its phrase": (
+        "detection:\n  cues:\n    - {type: runtime_error, phrase: goes kaputt, example: It says `goes kaputt`.}\n",
+        [
+            '3:59: detection.cues[0].example has not got its phrase "goes kaputt"; write a sentence that has it, outside code and quotes'
+        ],
+    ),
+    "an example of a phrase that can't be looked for": (
+        "detection:\n  cues:\n    - {type: runtime_error, phrase: '/(a/', example: It goes kaputt.}\n",
+        [
+            "3:37: detection.cues[0].phrase is not a regular expression of RE2 (missing ): (a); leave out look-around, back-references and long repeats"
+        ],
+    ),
     "several at once": (
         "version: two\ncomment: {enabled: on}\nweekly: {day: mon}\ngates: {date_erors: off}\n",
         [
