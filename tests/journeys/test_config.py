@@ -1,10 +1,14 @@
 """A repository's own rules, from its file on GitHub to what the bot does."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from bot.adapters.rule_book import PATH
 from bot.standin import Opening
 
+VALIDATORS = Path(__file__).parents[2] / "docs" / "validators.md"
 REJECT = "CHANGES_REQUESTED"
 DATE = "<!-- ISSUES: date_errors -->"
 OWN_GATE = """\
@@ -154,3 +158,37 @@ async def test_a_pull_request_that_leaves_the_config_alone_gets_no_check(town, k
         town.github.push(old, {"a.md": "# More\n"})
         await town.settled()
         assert runs(knowledge) == []
+
+
+def documented() -> str:
+    """The config of the documents that has a cue of its own."""
+    examples = re.findall(r"(?ms)^```yaml config\n(.*?)^```$", VALIDATORS.read_text("utf-8"))
+    return next(each for each in examples if "cues:" in each)
+
+
+@pytest.mark.parametrize(
+    ("config", "words", "kind"),
+    [
+        (documented(), "The importer goes kaputt.", "runtime_error"),
+        (
+            documented().replace("threshold: 0.5", "enabled: true"),
+            "The importer goes kaputt.",
+            "user_rejection",
+        ),
+        (
+            documented().replace("threshold: 0.5", "threshold: 0.6"),
+            "The importer goes kaputt, it crashes on start.",
+            "runtime_error",
+        ),
+    ],
+    ids=["threshold 0.5", "one cue", "a second cue"],
+)
+async def test_an_own_cue_shows_with_the_documented_threshold_or_a_second_cue(
+    town, pull, config, words, kind
+):
+    configure(town, pull.repository, config)
+    async with town.running():
+        town.github.submit_review(pull, "alice", REJECT, f"{words}\n{DATE}")
+        await town.settled()
+        (body,) = town.comments(pull)
+    assert (f'"feedback_type": "{kind}"' in body, words in VALIDATORS.read_text("utf-8")) == (True, True)
