@@ -1,10 +1,11 @@
-"""Which verdict does a plain comment amount to? One of a named validator, and only what it says in codes."""
+"""Which verdict does a plain comment amount to? One of a named validator, and by what it says in codes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
 
+from bot.decisions.inference import Words, inferred
 from bot.decisions.orders import Order
 from bot.domain.commands.asked import RejectAsked
 from bot.domain.events import CommentSeen
@@ -14,7 +15,7 @@ from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verd
 from bot.domain.origin import hash_of
 from bot.domain.rules import Rules
 from bot.domain.rulings import in_force
-from bot.domain.tags import bounded, hear
+from bot.domain.tags import MOST_SAID, bounded, hear
 
 _BLOCKING = frozenset({"critical", "major"})
 _NO_BRACKETS = Gates()
@@ -105,6 +106,9 @@ def head_at(pull_request: PullRequest, at: datetime) -> str:
 
 def _verdict(pull_request: PullRequest, seen: CommentSeen, rules: Rules, me: Account) -> Verdict:
     stance, items, more = _stance(seen, rules)
+    counted = seen.author.id not in {me.id, pull_request.author.id}
+    if counted and stance is Stance.REJECTS and not items:
+        items = inferred((Words(seen.body, seen.url),), rules)
     return Verdict(
         id=f"comment:{seen.comment_id}",
         validator=Validator(f"user:{seen.author.id}", seen.author.login, bot=seen.author.bot),
@@ -114,16 +118,17 @@ def _verdict(pull_request: PullRequest, seen: CommentSeen, rules: Rules, me: Acc
         items=items,
         more=more,
         url=seen.url,
-        counted=seen.author.id not in {me.id, pull_request.author.id},
+        counted=counted,
         permission="config",
         edited_at=seen.updated_at,
         body_hash=hash_of(seen.body),
+        said=seen.body[:MOST_SAID] if counted else "",
     )
 
 
 def _deleted(known: Verdict, seen: CommentSeen) -> Verdict:
     """Lifted, and without a body for good: GitHub gives a deletion the time of the last version."""
-    return replace(known, lifted_at=known.lifted_at or seen.updated_at, body_hash="")
+    return replace(known, lifted_at=known.lifted_at or seen.updated_at, body_hash="", said="")
 
 
 def _is_deleted(known: Verdict) -> bool:

@@ -1,9 +1,9 @@
-"""Which gates do a reviewer's plain words mean, where no tag is stated?"""
+"""Which gates do a validator's plain words mean, where no tag is stated?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from bot.domain import prose
 from bot.domain.detection import DetectionRules
@@ -19,23 +19,37 @@ from bot.domain.tags import MOST_WORDS
 FIRST, FURTHER, SURE = 0.6, 0.1, 0.95
 """Confidence in a tag whose phrase stands once, what each further mention adds, and the most there is."""
 MOST = 10
-"""Tags that are inferred from one review."""
+"""Tags that are inferred from one verdict."""
 
 _MOST_MENTIONS = 200
 _NOT_SAID = tuple(kind for kind in Kind if kind is not Kind.TEXT)
 
 
-def inferred(
-    review: Review, comments: Sequence[InlineComment], rules: Rules, permission: str | None = None
-) -> tuple[Item, ...]:
-    """The items whose gates' phrases the review states, each with a confidence; none of them blocks."""
-    if rules.understanding is None:
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One text of a validator, and where it stands."""
+
+    body: str
+    url: str
+    place: Place | None = None
+    origin: Origin | None = None
+
+
+def words_of(
+    review: Review, comments: Sequence[InlineComment], permission: str | None = None
+) -> tuple[Words, ...]:
+    """The texts of a review: its body, and its inline comments."""
+    return (Words(review.body, review.url), *(_inline(each, permission) for each in comments))
+
+
+def inferred(texts: Iterable[Words], rules: Rules) -> tuple[Item, ...]:
+    """The items whose gates' phrases the texts state, each with a confidence; none of them blocks."""
+    if not rules.detection.enabled or rules.understanding is None:
         return ()
     found: dict[str, list[Item]] = {}
-    texts = [(review.body, review.url, None, None), *(_inline(each, permission) for each in comments)]
-    for body, url, place, origin in texts:
-        for tag, words in _meant(body, rules.gates, rules.understanding):
-            item = Item(tag, words=words[:MOST_WORDS], url=url, place=place, origin=origin)
+    for text in texts:
+        for tag, words in _meant(text.body, rules.gates, rules.understanding):
+            item = Item(tag, words=words[:MOST_WORDS], url=text.url, place=text.place, origin=text.origin)
             found.setdefault(tag, []).append(item)
     return tuple(
         _with_confidence(item, len(items))
@@ -52,9 +66,9 @@ def place_of(comment: InlineComment) -> Place:
     return Place(comment.path, first, last)
 
 
-def _inline(comment: InlineComment, permission: str | None) -> tuple[str, str, Place, Origin]:
+def _inline(comment: InlineComment, permission: str | None) -> Words:
     origin = Origin("inline comment", permission, hash_of(comment.body))
-    return comment.body, comment.url, place_of(comment), origin
+    return Words(comment.body, comment.url, place_of(comment), origin)
 
 
 def _meant(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.decisions.inference import inferred, place_of
+from bot.decisions.inference import inferred, place_of, words_of
 from bot.domain.choices import Permission
 from bot.domain.facts import Facts
 from bot.domain.grounding.paths import is_secret
@@ -14,9 +14,8 @@ from bot.domain.model import Account, Item, Place, PullRequest, Stance, Validato
 from bot.domain.origin import Origin, hash_of
 from bot.domain.rules import Rules
 from bot.domain.snapshots import InlineComment, Review, ReviewState
-from bot.domain.tags import Speech, bounded, hear, spoken_stance
+from bot.domain.tags import MOST_SAID, Speech, bounded, hear, spoken_stance
 
-MOST_SAID = 2_000
 _FORMAL = {ReviewState.APPROVED: Stance.APPROVES, ReviewState.CHANGES_REQUESTED: Stance.REJECTS}
 
 
@@ -81,8 +80,9 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
         # Its author took the VERDICT line out again.
         return known and replace(known, lifted_at=known.lifted_at or hearing.now)
     items, more = _items(review, speech, facts.inline_comments, rules, permission) if counted else ((), 0)
-    if counted and not items and stance is Stance.REJECTS and rules.detection.enabled:
-        items = inferred(review, _own_comments(review, facts.inline_comments), rules, permission)
+    if counted and not items and stance is Stance.REJECTS:
+        own = _own_comments(review, facts.inline_comments)
+        items = inferred(words_of(review, own, permission), rules)
     if counted and facts.inline_comments is None and known:
         items, more = known.items, known.more
     return Verdict(

@@ -16,6 +16,8 @@ MOST_TAGS = 100
 """Different tags that one verdict may name; the rest is counted."""
 MOST_ITEMS = 300
 MOST_WORDS = 500
+MOST_SAID = 2_000
+"""Characters of one text that are kept for the detector."""
 
 _BRACKETS = re.compile(r"\[([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\]")
 _VERDICT = re.compile(r"VERDICT:[^:\s]{1,64}:(REQUEST_CHANGES|APPROVE)")

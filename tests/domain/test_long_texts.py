@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from bot.adapters.feedback_items import items_in
-from bot.decisions.inference import inferred
+from bot.decisions.inference import inferred, words_of
 from bot.domain import brief_slots, certain_fixes, diff, escape, phrasing, prose, quality, tags
 from bot.domain.commands.reading import commands_in
 from bot.domain.detection.detector import detect
@@ -112,4 +112,4 @@ def test_a_long_text_is_read_in_time_that_grows_with_its_length(name):
 async def test_a_long_text_is_understood_in_time_that_grows_with_its_length():
     rules = await _rules()
     assert slow(lambda text: detect(text, rules.understanding)) == []
-    assert slow(lambda text: inferred(review(1, text), (), rules)) == []
+    assert slow(lambda text: inferred(words_of(review(1, text), ()), rules)) == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from bot.adapters.store.memory_names import anonymous
 from bot.domain.model import Item, Place, Stance, Validator, Verdict
 from tests.builders import ALICE, BOB, HEADS, at, pull_request
@@ -15,13 +17,14 @@ AROUND = ("context_before", "context_after")
 SAID = Item("date_errors", place=PLACE, severity="major", **dict.fromkeys((*TOLD, *AROUND), HERS))
 
 
-def said_by(account):
+def said_by(account, way="review"):
     name = Validator(f"user:{account.id}", account.login)
-    return Verdict(f"review:{account.id}", name, Stance.REJECTS, at(1), HEADS[0], (SAID,), said=HERS)
+    return Verdict(f"{way}:{account.id}", name, Stance.REJECTS, at(1), HEADS[0], (SAID,), said=HERS)
 
 
-def test_a_verdict_goes_on_standing_without_name_and_words():
-    known = pull_request(verdicts=(said_by(ALICE), said_by(BOB)))
+@pytest.mark.parametrize("way", ["review", "comment"])
+def test_a_verdict_goes_on_standing_without_name_and_words(way):
+    known = pull_request(verdicts=(said_by(ALICE, way), said_by(BOB)))
     hers, his = anonymous(known, ALICE.id, at(9)).verdicts
     assert (hers.stance, hers.validator.name, hers.said) == (Stance.REJECTS, "ghost", "")
     assert hers.items == (Item("date_errors", place=PLACE, severity="major"),)

@@ -36,6 +36,47 @@ def test_a_named_validators_comment_counts_by_its_codes(body, stance, tags):
     assert (verdict.permission, verdict.url, len(verdict.body_hash)) == ("config", "https://c/81", 64)
 
 
+REJECTS = "<!-- VERDICT:LEO:REQUEST_CHANGES -->"
+WRONG = "The created field has a wrong date, and there is a broken wiki link."
+
+
+@pytest.mark.parametrize(
+    ("body", "inferred"),
+    [
+        (f"{REJECTS}\n{WRONG}", ["date_errors", "broken_wiki_links"]),
+        (f"{REJECTS}\n<!-- ISSUES: scope_error -->\n{WRONG}", []),
+        (f"{REJECTS}\n> {WRONG}\n\n`a wrong date`", []),
+        (f"{REJECTS}\nThere is no wrong date.", []),
+        (f"<!-- VERDICT:LEO:APPROVE -->\n{WRONG}", []),
+        (f"<!-- ISSUES: near_duplicate -->\n{WRONG}", []),
+    ],
+)
+def test_plain_words_mean_a_gate_where_the_comment_rejects_without_a_tag(body, inferred):
+    (verdict,) = heard(comment(body))
+    assert [item.tag for item in verdict.items if item.inferred == 0.6] == inferred
+    assert verdict.said == body
+
+
+def test_plain_words_are_no_verdict_by_themselves():
+    assert voice_of(comment(WRONG), pull_request(), MAPPED, ME) is None
+
+
+def test_inference_from_a_comment_can_be_switched_off():
+    rules = replace(MAPPED, detection=replace(MAPPED.detection, enabled=False))
+    assert [verdict.items for verdict in heard(comment(f"{REJECTS}\n{WRONG}"), rules=rules)] == [()]
+
+
+def test_a_comment_that_does_not_count_is_not_listened_to():
+    (verdict,) = heard(comment(f"{REJECTS}\n{WRONG}"), known=pull_request(author=LEO))
+    assert (verdict.counted, verdict.items, verdict.said) == (False, (), "")
+
+
+def test_the_words_of_a_deleted_comment_are_not_kept():
+    rejects = comment(f"{REJECTS}\n{WRONG}")
+    (verdict,) = heard(rejects, replace(rejects, action="deleted", updated_at=at(9)))
+    assert (verdict.lifted_at, verdict.said, verdict.body_hash) == (at(9), "", "")
+
+
 def test_an_older_version_of_a_comment_that_is_told_late_changes_nothing():
     rejects = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: a_b -->"
     edited = comment("<!-- VERDICT:LEO:APPROVE -->", action="edited", updated_at=at(9))
