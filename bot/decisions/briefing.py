@@ -14,6 +14,8 @@ from bot.domain.rules import Rules
 
 MOST_KEPT = 50
 """Rounds of briefs that a pull request remembers."""
+LOGGED = 0.7
+"""How sure a tool's log is that was handed in: half for the log, and a specific test's boost for its rule."""
 
 
 def with_brief(feedback: Feedback, rules: Rules) -> Feedback:
@@ -63,14 +65,22 @@ def _judged(feedback: Feedback) -> tuple[Briefed, ...]:
 
 def _detected(feedback: Feedback, said: str, rules: DetectionRules) -> Detection:
     """What kind of feedback it is; a check that failed says so itself, whatever people say beside it."""
-    found = detect(said, rules, "changes_requested")
-    failed = [f"check {name} failed" for name in failed_checks(feedback)]
-    if words := (*failed, *(f"log of {name}" for name in failed_logs(feedback))):
-        return _as(FeedbackType.VERIFICATION_FAILURE, replace(found, words=words), rules)
+    formally = any(verdict.is_formal for verdict in feedback.rejecting)
+    found = detect(said, rules, "changes_requested" if formally else None)
+    if words := _failed(feedback):
+        sure = found.confidence if formally else LOGGED
+        shown = replace(found, words=words, confidence=sure, is_shown=sure >= rules.threshold)
+        return _as(FeedbackType.VERIFICATION_FAILURE, shown, rules)
     # Words too unsure to be shown by themselves don't make a failure of what was formally refused.
-    if found.type is not FeedbackType.USER_REJECTION and not detect(said, rules).is_shown:
+    if formally and found.type is not FeedbackType.USER_REJECTION and not detect(said, rules).is_shown:
         return _as(FeedbackType.USER_REJECTION, replace(found, words=()), rules)
     return found
+
+
+def _failed(feedback: Feedback) -> tuple[str, ...]:
+    """What failed by itself, without anybody's words."""
+    checks = (f"check {name} failed" for name in failed_checks(feedback))
+    return (*checks, *(f"log of {name}" for name in failed_logs(feedback)))
 
 
 def _as(kind: FeedbackType, found: Detection, rules: DetectionRules) -> Detection:

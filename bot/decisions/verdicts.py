@@ -100,6 +100,7 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
         lifted_at=known.lifted_at if known and formal else None,
         body_hash=hash_of(review.body),
         said=review.body[:MOST_SAID] if counted else "",
+        by_line=formal is None,
     )
 
 

@@ -117,6 +117,9 @@ class Validator:
         return self.check and not self.key.startswith("check:")
 
 
+_FORMAL = frozenset({"review", "check", "label", "command"})
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What one validator said in one review, check, label or comment."""
@@ -146,6 +149,13 @@ class Verdict:
     """Who spoke, where the validator's key does not say it: by a label, a status, or over HTTP."""
     way: str = ""
     """How it was said, where the id does not tell: a commit status is kept like a check."""
+    by_line: bool = False
+    """A review whose state says nothing, so that only its VERDICT line tells where it stands."""
+
+    @property
+    def is_formal(self) -> bool:
+        """Whether it has a state of its own on GitHub, or is an order; a comment and a document have not."""
+        return self.id.partition(":")[0] in _FORMAL and not self.by_line
 
     def origin_of(self, item: Item) -> Origin:
         """Whence one of its items comes."""

@@ -13,13 +13,30 @@ from bot.decisions.voices import with_voices
 from bot.domain.advised import advised
 from bot.domain.check_runs import Annotation
 from bot.domain.document import document
-from bot.domain.events import CheckSeen
+from bot.domain.events import CheckSeen, CommentSeen, LabelSeen
+from bot.domain.facts import Facts
 from bot.domain.grounding.log import with_grounding
 from bot.domain.grounding.observations import Entry, EntryKind, Observations, Text, Tree
-from bot.domain.model import Revision
-from bot.domain.rules import CheckRule, Validators
+from bot.domain.model import Item, Place, Revision
+from bot.domain.own_events import ToolFinding, ValidationSeen
+from bot.domain.rules import CheckRule, SarifRule, Validators
 from bot.domain.snapshots import ReviewState
-from tests.builders import BOB, HEADS, REPOSITORY, RULES, at, facts, inline, moment, pull_request, review
+from tests.builders import (
+    ALICE,
+    BOB,
+    HEADS,
+    ME,
+    REPOSITORY,
+    RULES,
+    at,
+    facts,
+    inline,
+    moment,
+    pull_request,
+    review,
+    snapshot,
+)
+from tests.decisions.voices.hearing import LEO
 
 UNDERSTANDING = replace(RULES, understanding=shipped())
 
@@ -123,6 +140,96 @@ STATED = review(4, "[body_too_thin] one sentence", author=BOB)
 )
 def test_what_nobody_stated_lowers_how_sure_the_whole_is(said, sure):
     assert document(briefed(*said))["overall_assessment"]["confidence"] == sure
+
+
+# Said without a formal state
+
+NAMED = replace(UNDERSTANDING, validators=Validators(apps=("leo",)))
+ALMOST = "Almost there, looks good otherwise; just one thing: the date."
+
+
+def voiced(*spoken, rules=NAMED):
+    read = Facts(ME, spoken=spoken, roles={ALICE.id: "write"})
+    return with_brief(feedback_on(with_voices(pull_request(), read, rules), rules, moment()), rules)
+
+
+def comment(body):
+    return CommentSeen("created", REPOSITORY, 212, 81, LEO, LEO, body, at(5), at(5), "https://c/81")
+
+
+def handed_in(**said):
+    return ValidationSeen("1", REPOSITORY, 212, ALICE, "write", at(5), HEADS[0], **said)
+
+
+@pytest.mark.parametrize("verdict", ["", "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n"])
+def test_a_comment_that_almost_agrees_is_told_what_is_left(verdict):  # rows 198, 233-236
+    made = voiced(comment(f"{verdict}{ALMOST}\n<!-- ISSUES: date_errors -->")).brief
+    assert made.as_document() == {
+        "feedback_type": "partial_success",
+        "confidence": 0.6,
+        "score": 4,
+        "lines": [
+            {"action": "focus_on_gap", "text": "Specifically addressing: Date accuracy"},
+            {"action": "add_targeted_constraint", "text": f"Additional constraint: {DATE_FIX}"},
+            {"action": "request_incremental_fix", "text": "Make minimal changes to address: Date accuracy"},
+            {"action": "request_clarification", "text": "Ask `leo[bot]`: which place?"},
+        ],
+    }
+
+
+def test_a_document_that_almost_agrees_is_told_the_gap_in_its_own_words():  # rows 233-236
+    item = Item("date_errors", words=ALMOST, place=Place(PAGE, 5), evidence="validate 3")
+    made = voiced(handed_in(items=(item,)))
+    assert (made.brief.feedback_type, made.brief.confidence) == ("partial_success", 0.6)
+    assert lines(made) == [
+        f"Specifically addressing: {ALMOST}",
+        f"Additional constraint: {DATE_FIX}",
+        "Make minimal changes to address: Date accuracy",
+    ]
+
+
+def test_a_comment_about_failing_tests_is_told_what_must_pass():  # rows 225, 226
+    made = voiced(comment(FAILING))
+    assert (made.brief.feedback_type, made.brief.confidence) == ("verification_failure", 0.8)
+    assert lines(made)[:2] == [
+        "Ensure the solution passes: test_dates",
+        "Expected behavior: expected 2026-11-15 but got 2026-13-01.",
+    ]
+
+
+CODES = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: date_errors -->"
+LABEL = LabelSeen(
+    "labeled", snapshot(), "gate:date_errors", ALICE, "https://github.com/acme/knowledge/pull/212"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (comment(CODES), None),
+        (handed_in(items=(Item("date_errors", words="month 13"),)), None),
+        (LABEL, ("user_rejection", 0.95)),  # an order of a validator, like a review
+    ],
+)
+def test_only_what_rejects_formally_is_a_refusal_without_words(said, told):  # rows 197, 237
+    made = voiced(said).brief
+    assert (made and (made.feedback_type, made.confidence)) == told
+
+
+@pytest.mark.parametrize(
+    ("state", "kind"),
+    [(ReviewState.CHANGES_REQUESTED, "user_rejection"), (ReviewState.COMMENTED, "partial_success")],
+)
+def test_a_review_has_the_state_that_github_gives_it(state, kind):  # rows 197, 198
+    body = f"<!-- VERDICT:ALICE:REQUEST_CHANGES -->\n{ALMOST}\n<!-- ISSUES: date_errors -->"
+    assert briefed(review(3, body, state=state)).brief.feedback_type == kind
+
+
+def test_a_log_that_was_handed_in_is_a_failure_by_itself_and_no_formal_state():  # row 196
+    rules = replace(UNDERSTANDING, validators=Validators(sarif=(SarifRule("E501", "date_errors"),)))
+    found = ToolFinding("E501", "month 13 is out of range", Place(PAGE, 5), "error")
+    made = voiced(handed_in(tool="ruff", findings=(found,)), rules=rules).brief
+    assert (made.feedback_type, made.confidence) == ("verification_failure", 0.7)
 
 
 # A failed check
