@@ -17,13 +17,15 @@ FEEDBACK = "pipeline.feedback"
 
 HIDDEN = "[hidden]"
 
-_SHAPES = r"""
+_KEY = r"-----BEGIN[ A-Z]*PRIVATE[ ]KEY-----.*?(?:-----END[ A-Z]*PRIVATE[ ]KEY-----|\Z)"
+PRIVATE_KEY = re.compile(_KEY, re.DOTALL)
+_SHAPES = rf"""
         gh[a-z]_[A-Za-z0-9_.-]+                       # tokens are of any length, so by their prefix
       | github_pat_[A-Za-z0-9_]+
       | \beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+   # a JWT
-      | -----BEGIN[ A-Z]*PRIVATE[ ]KEY-----.*?(?:-----END[ A-Z]*PRIVATE[ ]KEY-----|\Z)
+      | {_KEY}
       | (?<=://)[^\s/@:]*:[^\s/@]+(?=@)           # user and password of an address
-      | (?<=sha256=)[0-9a-fA-F]{64}               # a signature opens the door once more
+      | (?<=sha256=)[0-9a-fA-F]{{64}}               # a signature opens the door once more
 """
 _CONTROLS = {number: f"\\x{number:02x}" for number in (*range(32), *range(127, 160))} | {
     9: "\\t",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bot.decisions.readings import failed_checks, failed_logs, readings
+from bot.decisions.readings import MOST_READ, failed_checks, failed_logs, output_of, readings
 from bot.domain.brief import LogEntry, Refinement, refined
 from bot.domain.detection import Detection, DetectionRules, FeedbackType, detect
 from bot.domain.feedback import Feedback
@@ -16,6 +16,8 @@ MOST_KEPT = 50
 """Rounds of briefs that a pull request remembers."""
 LOGGED = 0.7
 """How sure a tool's log is that was handed in: half for the log, and a specific test's boost for its rule."""
+
+_FAILURES = frozenset({FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAILURE})
 
 
 def with_brief(feedback: Feedback, rules: Rules) -> Feedback:
@@ -67,7 +69,7 @@ def _detected(feedback: Feedback, said: str, rules: DetectionRules) -> Detection
     """What kind of feedback it is; a check that failed says so itself, whatever people say beside it."""
     formally = any(verdict.is_formal for verdict in feedback.rejecting)
     found = detect(said, rules, "changes_requested" if formally else None)
-    if words := _failed(feedback):
+    if words := _failed(feedback, rules):
         sure = found.confidence if formally else LOGGED
         shown = replace(found, words=words, confidence=sure, is_shown=sure >= rules.threshold)
         return _as(FeedbackType.VERIFICATION_FAILURE, shown, rules)
@@ -77,10 +79,12 @@ def _detected(feedback: Feedback, said: str, rules: DetectionRules) -> Detection
     return found
 
 
-def _failed(feedback: Feedback) -> tuple[str, ...]:
-    """What failed by itself, without anybody's words."""
+def _failed(feedback: Feedback, rules: DetectionRules) -> tuple[str, ...]:
+    """What failed by itself, without anybody's words, and what of the output tells so."""
     checks = (f"check {name} failed" for name in failed_checks(feedback))
-    return (*checks, *(f"log of {name}" for name in failed_logs(feedback)))
+    failed = (*checks, *(f"log of {name}" for name in failed_logs(feedback)))
+    printed = detect(output_of(feedback), rules) if failed else None
+    return (*failed, *printed.words) if printed and printed.type in _FAILURES else failed
 
 
 def _as(kind: FeedbackType, found: Detection, rules: DetectionRules) -> Detection:
@@ -124,9 +128,10 @@ def _before(feedback: Feedback) -> str:
 
 
 def _said(feedback: Feedback) -> str:
-    """The newest rejecting validator's words, then what the others and the failed checks say."""
-    words = [verdict.said for verdict in reversed(feedback.rejecting) if verdict.said]
+    """The newest rejecting validator's words, then what the others and the checks' titles and notes say."""
+    spoken = (verdict for verdict in reversed(feedback.rejecting) if not verdict.validator.check)
+    words = [verdict.said for verdict in spoken if verdict.said]
     words += [
         finding.item.words for gate in feedback.gates for finding in gate.findings if finding.item.words
     ]
-    return "\n\n".join(dict.fromkeys(words))[:6_000]
+    return "\n\n".join(dict.fromkeys(words))[:MOST_READ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from bot.decisions.inference import Words, inferred
 from bot.domain.check_runs import Annotation
 from bot.domain.events import CheckSeen
 from bot.domain.model import Account, Item, PullRequest, Stance, Validator, Verdict
@@ -42,7 +44,15 @@ def with_check(
     known = verdicts.get(verdict.id)
     if known is None or known.at <= verdict.at:
         verdicts[verdict.id] = verdict
-    return tuple(verdicts.values())
+    if check.head != pull_request.head:
+        return tuple(verdicts.values())
+    # No brief goes by what it printed for an earlier head, and that would pile up.
+    return tuple(_without_output(each, verdict) for each in verdicts.values())
+
+
+def _without_output(known: Verdict, newest: Verdict) -> Verdict:
+    earlier = known.validator.key == newest.validator.key and known.head != newest.head
+    return replace(known, said="") if earlier and known.said else known
 
 
 def _verdict(check: CheckSeen, found: Sequence[Annotation], rules: Rules) -> Verdict:
@@ -50,6 +60,8 @@ def _verdict(check: CheckSeen, found: Sequence[Annotation], rules: Rules) -> Ver
     covering = [rule for rule in rules.validators.checks if rule.covers(check.name)]
     said = [item for rule in covering for item in _items(check, rule, found)]
     items, more = bounded(said if where is Stance.REJECTS else ())
+    if where is Stance.REJECTS and not items:
+        items = inferred(_printed(check, found), rules)
     return Verdict(
         # One a revision: a check that runs again replaces what it said, and no history piles up.
         id=f"check:{check.name}@{check.head}",
@@ -65,7 +77,17 @@ def _verdict(check: CheckSeen, found: Sequence[Annotation], rules: Rules) -> Ver
         account=check.account,
         account_id=check.account_id,
         way="" if check.run_id else "status",
+        said=check.output if where is Stance.REJECTS else "",
     )
+
+
+def _printed(check: CheckSeen, found: Sequence[Annotation]) -> Iterator[Words]:
+    """What it says beyond what the config maps: its output, and its annotations at their places."""
+    yield Words(f"{check.title}\n\n{check.output}", check.url)
+    for annotation in found:
+        if annotation.level != "notice":
+            text = f"{annotation.title}\n\n{annotation.message}"
+            yield Words(text, check.url, annotation.place, _noted(annotation, check))
 
 
 def _items(check: CheckSeen, rule: CheckRule, found: Sequence[Annotation]) -> Iterator[Item]:
@@ -108,8 +130,12 @@ def _placed(tag: str, annotation: Annotation, check: CheckSeen) -> Item:
         url=check.url,
         evidence=whole[:MOST_WORDS],
         metric=_metric(check),
-        origin=Origin("annotation", "config", hash_of(annotation.message), check.account),
+        origin=_noted(annotation, check),
     )
+
+
+def _noted(annotation: Annotation, check: CheckSeen) -> Origin:
+    return Origin("annotation", "config", hash_of(annotation.message), check.account)
 
 
 def _metric(check: CheckSeen) -> str | None:

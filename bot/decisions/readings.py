@@ -16,6 +16,10 @@ from bot.domain.feedback import FailedGate, Feedback, Finding
 from bot.domain.framework import in_trace
 from bot.domain.grounding.result import Outcome
 from bot.domain.model import Item
+from bot.domain.prose import Kind, mask
+
+MOST_READ = 6_000
+"""Characters of what was said, and of what was printed, that a brief goes by."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FAILS = re.compile(r"(?i)\b(?:fail\w*|broken?|red|errors?)\b")
@@ -44,14 +48,22 @@ def failed_logs(feedback: Feedback) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tool.name for tool in tools if tool.is_log))
 
 
+def output_of(feedback: Feedback) -> str:
+    """What the failed checks printed, the newest first."""
+    printed = (verdict.said for verdict in reversed(feedback.rejecting) if verdict.validator.check)
+    return "\n\n".join(each for each in printed if each)[:MOST_READ]
+
+
 def _of_event(feedback: Feedback, said: str) -> Known:
     evidence = (item.evidence for item in _stated(feedback) if not _is_annotation(item))
+    output = output_of(feedback)
     return Known(
         asked=feedback.source,
         said=_without_tags(said, feedback),
+        output=_COMMENT.sub(" ", output),
         checks=failed_checks(feedback),
         logs=failed_logs(feedback),
-        framework=in_trace(said),
+        framework=in_trace(f"{output}\n{said}"),
         seen=tuple(dict.fromkeys(shown for shown in evidence if shown)),
         only_checks=all(verdict.validator.check for verdict in feedback.rejecting),
     )
@@ -113,14 +125,16 @@ def _item(gate: FailedGate, findings: Sequence[Finding], feedback: Feedback) -> 
     telling = next((item for item in items if item.words), None)
     wrong = _not_there(feedback)
     places = (item.place for item in items if item.place and str(item.place)[:200] not in wrong)
+    fix = (telling and telling.action) or (gate.gate.fix if gate.gate else "")
+    shown = any(finding.by.is_log or _is_annotation(finding.item) for finding in findings)
     return OpenItem(
         name=gate.name,
         words=telling.words if telling else "",
-        fix=(telling and telling.action) or (gate.gate.fix if gate.gate else ""),
+        fix=fix,
         places=tuple(dict.fromkeys(places)),
         is_blocking=gate.blocking,
         suggestion=next((item.suggestion for item in items if item.suggestion), None),
-        by_check=any(finding.by.check for finding in gate.findings),
+        expects=fix if shown else "",
     )
 
 
@@ -142,8 +156,8 @@ def _is_annotation(item: Item) -> bool:
 
 
 def _without_tags(said: str, feedback: Feedback) -> str:
-    """The words without what is meant for machines: a tag such as `flaky_test` is no test's name."""
-    plain = _COMMENT.sub(" ", said)
+    """The own words without what is meant for machines: a tag such as `flaky_test` is no test's name."""
+    plain = mask(_COMMENT.sub(" ", said), Kind.QUOTE)
     for tag in feedback.issues:
         plain = re.sub(rf"\[?(?<!\w){re.escape(tag)}(?!\w)\]?:?[ \t]*", "", plain)
     return plain

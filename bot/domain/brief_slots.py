@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.model import Place
@@ -26,7 +26,8 @@ class OpenItem:
     places: tuple[Place, ...] = ()
     is_blocking: bool = True
     suggestion: str | None = None
-    by_check: bool = False
+    expects: str = ""
+    """What the gate asks for, where a check or a linter's log shows at a line that it is not so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Known:
     asked: str
     """Who can be asked: the validator that speaks."""
     said: str = ""
-    """The validator's words, or the output of the failed check."""
+    """The validator's words."""
     checks: tuple[str, ...] = ()
     """Names of the checks that failed at this head."""
     logs: tuple[str, ...] = ()
@@ -51,23 +52,30 @@ class Known:
     """Where else the failure was seen: evidence of a document, claims that were looked up."""
     only_checks: bool = False
     """No person or agent rejects it: there is output to read, and nobody to ask."""
+    output: str = ""
+    """What the failed checks printed."""
 
     @property
     def has_evidence(self) -> bool:
         """Whether anything shows the failure: an error, a failed check, an annotation, a look at the file."""
         shown = self.checks or self.logs or self.annotations or self.seen
-        return bool(shown or error_message(self.said) or expected(self.said))
+        return bool(shown or self.first(error_message) or self.first(expected))
 
     @property
     def has_trace(self) -> bool:
         """Whether a trace names a line of the project's own code."""
-        frames = (frame[1] or frame[2] for frame in _FRAME.finditer(self.said))
+        shown = f"{self.output}\n{self.said}"
+        frames = (frame[1] or frame[2] for frame in _FRAME.finditer(shown))
         return any(not _INSTALLED.search(path) for path in frames)
 
     @property
     def has_proof(self) -> bool:
         """Whether it is known what has to pass."""
-        return bool(self.checks or self.logs or failing_test(self.said))
+        return bool(self.checks or self.logs or self.first(failing_test))
+
+    def first(self, reader: Callable[[str], str]) -> str:
+        """What is read from the output, or else from the words: a program says it more exactly."""
+        return reader(self.output) or reader(self.said)
 
 
 def slots(items: tuple[OpenItem, ...], known: Known) -> Mapping[str, str]:
@@ -75,12 +83,13 @@ def slots(items: tuple[OpenItem, ...], known: Known) -> Mapping[str, str]:
     ordered = sorted(items, key=lambda item: not item.is_blocking)
     blocking = [item for item in ordered if item.is_blocking] or ordered
     first = ordered[0] if ordered else OpenItem("")
-    failing = next((item for item in ordered if item.by_check), first)
     found = {
-        "error_message": _short(error_message(known.said) or next(iter(known.annotations), "")),
+        "error_message": _short(known.first(error_message) or next(iter(known.annotations), "")),
         "detected_framework": _short(known.framework),
         "test_description": _what_must_pass(known),
-        "expected_behavior": _short(expected(known.said) or failing.fix),
+        "expected_behavior": _short(
+            known.first(expected) or next(filter(None, (item.expects for item in ordered)), "")
+        ),
         "clarification_prompt": _short(intent(known.said)),
         "narrowed_scope": _scope(blocking) or _scope(ordered),
         "alternatives": _alternatives(blocking),
@@ -112,6 +121,9 @@ def error_message(text: str) -> str:
 
 def failing_test(text: str) -> str:
     """Return the name of the test that the text speaks of."""
+    reported = _REPORTED.search(text)
+    if reported:
+        return (reported[1] or reported[2]).strip("`")
     match = _TEST.search(text)
     return match[0].strip("`") if match else ""
 
@@ -140,6 +152,10 @@ _ERROR = re.compile(
     r"|fatal error|\berror: |\berror c\d{4}|exit(?:ed)? (?:with )?(?:code|status) [1-9]|undefined reference"
     r"|assertion .{0,80} failed)"
 )
+_REPORTED = re.compile(  # as test runners end: `FAILED a.py::test_b`, `--- FAIL: TestC`, `test d ... FAILED`
+    r"(?m)^\W{0,8}FAIL(?:ED)?:? +(?=\S{0,150}(?:[Tt]est|[Ss]pec|::))([^\s()]{3,150})"
+    r"|^\s{0,8}test (\S{3,150}) \.\.\. FAILED"
+)
 _TEST = re.compile(
     r"\btest_\w{3,80}|\b\w{1,80}_tests?\b|\b[\w/]{1,120}\.(?:spec|test)\.\w{1,4}"
     r"|\b[A-Z]\w{0,60}Test\b(?:\.\w{1,60})?"
@@ -147,6 +163,7 @@ _TEST = re.compile(
 _EXPECTED = re.compile(
     r"(?i)\bexpected:? [^\n]{1,120}?\b(?:but |instead |, )?(?:got|was|actual:?|received|found)\b"
     r":? ?[^\n]{0,80}"
+    r"|\bexpected:? [^\n]{1,120}\n\s{0,20}(?:but got|got|actual|received|found):? [^\n]{1,80}"
 )
 _INTENT = re.compile(
     r"(?i)\b(?:i meant|i wanted|i asked for|what i (?:want|need)|i(?: would|['’]d) (?:rather|prefer)"
@@ -166,10 +183,11 @@ _LIST_MARK = re.compile(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 
 
 def _what_must_pass(known: Known) -> str:
-    test = failing_test(known.said)
+    test = known.first(failing_test)
     tools = (*(f"check {check}" for check in known.checks), *known.logs)
     named = ", ".join(tools[:MOST_PLACES])
-    found = test or _short(", ".join(known.titles[:MOST_PLACES]))
+    told = ", ".join(known.titles[:MOST_PLACES]) or error_message(known.output)
+    found = test or _short(told)
     return f"{named} ({found})" if named and found else named or test
 
 

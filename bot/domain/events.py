@@ -100,6 +100,8 @@ class CheckSeen:
     account_id: int = 0
     body_hash: str = ""
     """Of all that it says, less its annotations."""
+    output: str = ""
+    """What it printed, both ends of it: its summary and its text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ class Verdict:
     edited_at: datetime | None = None
     """When the words were last changed, where GitHub says so: an older version never replaces a newer."""
     said: str = ""
-    """The beginning of the words themselves, for the detector."""
+    """The beginning of the words themselves, or both ends of a failed check's output, for the detector."""
     account: str = ""
     """Whose account it came from, where the validator's name is another: the App behind a check."""
     account_id: int = 0

@@ -239,8 +239,8 @@ CHECK = CheckSeen(REPOSITORY, HEADS[0], "validate", "failure", at(5), "https://c
 FOUND = Annotation(PAGE, 5, 5, "line 5: month 13 is out of range", "frontmatter-dates")
 
 
-def checked(*reviews, annotations=(FOUND,), rules=MAPPED):
-    read = replace(facts(*reviews), spoken=(CHECK,), annotations={9: annotations})
+def checked(*reviews, annotations=(FOUND,), rules=MAPPED, check=CHECK):
+    read = replace(facts(*reviews), spoken=(check,), annotations={9: annotations})
     seen = with_voices(with_reviews(pull_request(), read, rules, at(30)), read, rules)
     return with_brief(feedback_on(seen, rules, moment()), rules)
 
@@ -263,6 +263,45 @@ MODEL = {  # as `models/rejection.md` has it
 @pytest.mark.parametrize("reviews", [(), (review(3, "[title_overclaims] This is wrong, redo it."),)])
 def test_a_failed_check_is_a_verification_failure_whoever_else_rejects_it(reviews):  # rows 196, 225-228
     assert checked(*reviews).brief.as_document() == MODEL
+
+
+PRINTED = """FAILED tests/test_dates.py::test_month - AssertionError: expected 11 but got 13
+Traceback (most recent call last):
+  File "src/dates.py", line 3, in month
+ValueError: month 13 <!-- REJECTION: {} -->"""
+
+
+def test_what_a_failed_check_printed_fills_the_brief():  # rows 195, 196, 225, 226
+    made = checked(review(3, REFUSED), annotations=(), check=replace(CHECK, output=PRINTED))
+    assert lines(made) == [
+        "Ensure the solution passes: check validate (tests/test_dates.py::test_month)",
+        "Expected behavior: expected 11 but got 13",
+        "Include validation that confirms the fix works",
+    ]
+    assert (made.brief.feedback_type, made.brief.score) == ("verification_failure", 8)
+    (told,) = feedback_log(made.pull_request)
+    assert told.feedback_signal.startswith("check validate failed, ")
+
+
+def test_an_error_is_what_a_check_has_to_pass_without_where_it_names_no_test():  # row 195
+    check = replace(CHECK, output="Traceback (most recent call last):\nValueError: month 13 <!-- x -->")
+    told = lines(checked(annotations=(), check=check))[0]
+    assert told == "Ensure the solution passes: check validate (ValueError: month 13)"
+
+
+def test_what_the_gate_asks_for_is_expected_only_where_a_check_shows_a_line():  # row 226
+    assert [line.action for line in checked().brief.lines if "Expected" in line.text] == ["specify_behavior"]
+    made = checked(annotations=())
+    assert [line.action for line in made.brief.lines] == [
+        "add_test_context",
+        "request_validation",
+        "request_clarification",
+    ]
+
+
+def test_a_quoted_test_is_nobodys_own_word():  # row 225
+    made = briefed(review(3, "> `test_old` fails\n\nThe tests fail.\n<!-- ISSUES: date_errors -->"))
+    assert [text for text in lines(made) if "test_old" in text] == []
 
 
 def test_a_failed_check_without_a_place_is_read_not_asked():

@@ -90,11 +90,63 @@ def test_the_goal_is_the_whole_sentence_in_which_the_validator_says_it(said, goa
     assert found == ([f"To clarify the goal: {wanted}"] if wanted else [])
 
 
-def test_what_a_check_expects_is_said_of_the_item_that_the_check_found():  # row 226
-    checked = OpenItem("date_errors", fix="Write the extraction date.", by_check=True)
+def test_what_a_check_expects_is_said_of_the_item_that_the_check_shows_at_a_line():  # row 226
+    checked = OpenItem("date_errors", expects="Write the extraction date.")
     other = OpenItem("scope_error", fix="Name the scope.")
     lines = texts("verification_failure", (other, checked), Known("alice", checks=("validate",)))
     assert lines[1] == ("specify_behavior", "Expected behavior: Write the extraction date.")
+
+
+@pytest.mark.parametrize("known", [Known("alice", "The build failed"), Known("alice", checks=("validate",))])
+def test_what_a_gate_asks_for_is_no_expectation_that_was_observed(known):  # row 226
+    actions = [action for action, _ in texts("verification_failure", (DATES,), known)]
+    assert actions == ["add_test_context", "request_validation"][-len(actions) :]
+
+
+PYTEST = """..F
+>       assert month(x) == 11
+E       AssertionError: expected 11 but got 13
+
+src/dates.py:4: AssertionError
+FAILED tests/test_dates.py::test_month - AssertionError: expected 11 but got 13"""
+GO = "=== RUN   TestMonth\n--- FAIL: TestMonth (0.00s)\n    dates_test.go:9: expected 11, got 13"
+JEST = "FAIL web/dates.test.ts\n  ● month › ends the year\n    Expected: 11\n    Received: 13"
+CARGO = "running 2 tests\ntest dates::month ... FAILED\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (PYTEST, ["check ci (tests/test_dates.py::test_month)", "expected 11 but got 13"]),
+        (GO, ["check ci (TestMonth)", "expected 11, got 13"]),
+        (JEST, ["check ci (web/dates.test.ts)", "Expected: 11 Received: 13"]),
+        (CARGO, ["check ci (dates::month)"]),
+        ("FAILED (failures=1)", ["check ci"]),
+        ("a.c:3: error: expected ';' before '}'", ["check ci (a.c:3: error: expected ';' before '}')"]),
+    ],
+)
+def test_what_a_check_printed_names_the_test_and_what_it_expects(output, told):  # rows 225, 226
+    lines = texts("verification_failure", (DATES,), Known("ci", checks=("ci",), output=output))
+    heads = ("Ensure the solution passes: ", "Expected behavior: ")
+    wanted = [f"{head}{each}" for head, each in zip(heads, told, strict=False)]
+    assert [text for _, text in lines[:-1]] == wanted
+
+
+def test_a_program_says_more_exactly_than_people_what_failed():  # row 225
+    known = Known("alice", "See test_other, expected 1 but got 2", ("ci",), output=GO)
+    assert [text for _, text in texts("verification_failure", (DATES,), known)[:2]] == [
+        "Ensure the solution passes: check ci (TestMonth)",
+        "Expected behavior: expected 11, got 13",
+    ]
+
+
+def test_an_error_that_a_check_printed_is_the_error_of_a_crash():  # rows 195, 221
+    known = Known("alice", "It crashes.", output='  File "a.py", line 1\nValueError: month 13')
+    assert texts("runtime_error", (DATES,), known)[0] == (
+        "add_context",
+        "Given the error: ValueError: month 13",
+    )
+    assert known.has_trace
 
 
 def test_what_must_pass_is_named_as_the_annotations_name_it():  # row 225
@@ -273,7 +325,6 @@ def test_a_brief_is_written_into_the_document():
         "score": 8,
         "lines": [
             {"action": "add_test_context", "text": "Ensure the solution passes: check validate"},
-            {"action": "specify_behavior", "text": "Expected behavior: Write the extraction date."},
             {"action": "request_validation", "text": "Include validation that confirms the fix works"},
         ],
     }

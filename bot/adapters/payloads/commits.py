@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.adapters.payloads import things
+from bot.adapters.payloads import outputs, things
 from bot.adapters.payloads.fields import (
     Json,
     find,
@@ -41,6 +41,7 @@ def check_run(_action: str, payload: Json) -> Event | Ignored:
         pull_request=_pull_request(payload),
         account=_app(payload),
         body_hash=hash_of(*(text(payload, f"check_run.output.{part}") for part in _OUTPUT)),
+        output=outputs.kept(*(text(payload, f"check_run.output.{part}") for part in _OUTPUT[1:])),
     )
 
 

@@ -1,5 +1,7 @@
 """What is read of checks, pushes, installations and what was handed in?"""
 
+import pytest
+
 from bot.adapters.payloads import parse
 from bot.domain.events import CheckSeen, ConfigPushed, Ignored, InstallationSeen
 from bot.domain.model import Place, Repository
@@ -47,6 +49,35 @@ def test_a_check_is_seen_with_the_pull_requests_of_this_repository():
         account="ci[bot]",
         body_hash=hash_of("1 mistake", "", ""),
     )
+
+
+def printed(summary, text=None):
+    said = {**CHECKED["check_run"]["output"], "summary": summary, "text": text}
+    return parse("check_run", {**CHECKED, "check_run": {**CHECKED["check_run"], "output": said}}).output
+
+
+def test_a_check_is_seen_with_both_ends_of_what_it_printed():
+    log = "\n".join(f"line {number}" for number in range(9_999))
+    assert printed("2 failed", "ValueError: month 13") == "2 failed\nValueError: month 13"
+    first, last = printed(log).split("\n…\n")
+    assert (first.startswith("line 0\nline 1\n"), last.endswith("\nline 9998")) == (True, True)
+    assert {*first.split("\n"), *last.split("\n")} <= {*log.split("\n")}
+    assert [len(printed("x" * 9_999)), len(printed(log, log)) <= 4_001] == [1_999, True]
+
+
+KEY = "-----BEGIN PRIVATE KEY-----\n" + "MIIE\n" * 999
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("token ghp_abcdef is wrong", "token [hidden] is wrong"),
+        (f"{KEY}-----END PRIVATE KEY-----\nfailed", "\nfailed"),
+        (f"failed\n{KEY}", "failed\n"),
+    ],
+)
+def test_no_secret_is_kept_of_what_a_check_printed(text, kept):
+    assert printed(text) == kept
 
 
 def test_a_status_is_seen_as_a_check_without_annotations():

@@ -9,6 +9,7 @@ from bot.decisions.voices import voice_of
 from bot.domain.check_runs import Annotation
 from bot.domain.events import CheckSeen
 from bot.domain.model import Item, Place, Stance
+from bot.domain.rules import CheckRule, Validators
 from tests.builders import HEADS, ME, REPOSITORY, at, pull_request
 from tests.decisions.voices.hearing import MAPPED, heard
 
@@ -47,6 +48,40 @@ def test_annotations_give_tags_by_their_text_and_places():
     assert [(item.tag, item.place, item.evidence) for item in verdict.items] == [
         ("date_errors", Place("a.md", 5, 7), "month 13"),
         ("broken_wiki_links", Place("a.md", 3), "links: Wiki link leads nowhere"),
+    ]
+
+
+def test_what_a_failed_check_printed_is_kept_for_its_newest_head_only():  # row 196
+    (first,) = heard(check(output="expected 11 but got 13"))
+    assert first.said == "expected 11 but got 13"
+    known = pull_request(head=HEADS[1], verdicts=(first,))
+    again = check(head=HEADS[1], at=at(9), output="expected 11 but got 12")
+    assert [each.said for each in heard(again, known=known)] == ["", "expected 11 but got 12"]
+    late = check(head=HEADS[2], at=at(9), output="late")
+    assert [each.said for each in heard(late, known=known)] == ["expected 11 but got 13", "late"]
+    assert [each.said for each in heard(check(conclusion="success", output="fine"))] == [""]
+
+
+FOUND = Annotation("a.md", 5, 5, "This is a wrong date.", "frontmatter")
+NOTICE = Annotation("a.md", 6, 6, "This is a broken wiki link.", level="notice")
+
+
+@pytest.mark.parametrize(
+    ("seen", "tags"),
+    [
+        (check("notes", output="There is a broken wiki link."), [("broken_wiki_links", None)]),
+        (check("notes", title="A wrong date"), [("date_errors", None)]),
+        (check("notes", annotations=2), [("date_errors", Place("a.md", 5))]),
+        (check("notes", output="> broken wiki link\n\n`wrong date`, and no wrong date"), []),
+        (check("notes", "success", output="There is a broken wiki link."), []),
+    ],
+)
+def test_the_words_of_a_failed_check_that_no_tag_is_mapped_to_mean_a_gate(seen, tags):
+    noted = replace(MAPPED, validators=Validators(checks=(CheckRule("notes"),)))
+    found = (FOUND, NOTICE) if seen.annotations else ()
+    (verdict,) = heard(seen, rules=noted, annotations={9: found})
+    assert [(item.tag, item.place, item.inferred) for item in verdict.items] == [
+        (tag, place, 0.6) for tag, place in tags
     ]
 
 
