@@ -113,17 +113,30 @@ def _told(feedback: Feedback, rounds: tuple[Refinement, ...], detection: Detecti
 
 
 def _kept(feedback: Feedback, told: tuple[Briefed, ...]) -> tuple[Briefed, ...]:
+    """What is remembered: the same brief is one, until the next verdict accepted what came of it."""
     known = feedback.pull_request.briefs
-    same = [old for old in known if old.iteration == feedback.iteration.number]
+    same = _unsettled(feedback)
     if [(old.round, old.text, old.actions) for old in same] == [
         (new.round, new.text, new.actions) for new in told
     ]:
         return known
-    return (*(old for old in known if old not in same), *told)[-MOST_KEPT:]
+    return (*(old for old in known if not any(old is one for one in same)), *told)[-MOST_KEPT:]
+
+
+def _unsettled(feedback: Feedback) -> tuple[Briefed, ...]:
+    """This iteration's rounds since it was last accepted: a revision may be rejected again after that."""
+    told = [old for old in feedback.pull_request.briefs if old.iteration == feedback.iteration.number]
+    accepted = [number for number, old in enumerate(told, 1) if old.success]
+    return tuple(told[accepted[-1] if accepted else 0 :])
 
 
 def _before(feedback: Feedback) -> str:
-    earlier = [old for old in feedback.pull_request.briefs if old.iteration < feedback.iteration.number]
+    now = feedback.iteration.number
+    earlier = [
+        old
+        for old in feedback.pull_request.briefs
+        if old.iteration < now or (old.success and old.iteration == now)
+    ]
     return earlier[-1].text if earlier else feedback.pull_request.title
 
 

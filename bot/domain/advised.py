@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.model import PullRequest
+from bot.domain.model import Briefed, PullRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,11 @@ class Advised:
 
 
 def advised(pull_request: PullRequest) -> tuple[Advised, ...]:
-    """What is remembered of each brief that was posted, oldest first: the last round of its iteration."""
-    posted = {told.iteration: told for told in pull_request.briefs}
-    return tuple(Advised(told.at, told.feedback_type, told.actions, told.success) for told in posted.values())
+    """What is remembered of each brief that was posted, oldest first: the last of its rounds."""
+    briefs = pull_request.briefs
+    posted = (told for told, then in zip(briefs, (*briefs[1:], None), strict=False) if _is_last(told, then))
+    return tuple(Advised(told.at, told.feedback_type, told.actions, told.success) for told in posted)
+
+
+def _is_last(told: Briefed, then: Briefed | None) -> bool:
+    return then is None or then.iteration != told.iteration or then.round <= told.round

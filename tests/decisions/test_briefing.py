@@ -119,6 +119,26 @@ def test_success_is_filled_in_when_the_next_verdict_comes():  # row 242
     assert log[1].original_prompt == log[0].refined_prompt
 
 
+def test_a_revision_that_is_rejected_after_it_was_accepted_is_briefed_anew():  # rows 242, 245
+    first = review(3, FAILING)
+    accepted = review(5, state=ReviewState.APPROVED)
+    again = review(7, FAILING)
+    known = told((first,))
+    for said in ((first, accepted), (first, accepted, again), (first, accepted, again)):
+        known = briefed(*said, known=known).pull_request
+    log = feedback_log(known)
+    assert [(entry.iteration, entry.success) for entry in log] == [(1, True), (1, None)]
+    assert log[1].original_prompt == log[0].refined_prompt
+    assert [each.success for each in advised(known)] == [True, None]
+    known = replace(known, head=HEADS[1], revisions=(*known.revisions, Revision(HEADS[1], at(10))))
+    known = briefed(first, accepted, again, review(13, REFUSED, head=HEADS[1]), known=known).pull_request
+    assert [(entry.iteration, entry.success) for entry in feedback_log(known)] == [
+        (1, True),
+        (1, False),
+        (2, None),
+    ]
+
+
 def test_the_same_verdict_twice_is_one_entry():
     first = review(3, FAILING)
     known = briefed(first).pull_request
