@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from bot.domain.detection.evidence import _is_question
+from bot.domain.detection.evidence import is_question
 from bot.domain.detection.rules import DetectionRules, Says
 from bot.domain.detection.stretch import CLAUSE_ENDS, MARKS, Stretch, clause_before, read
 from bot.domain.detection.words import Sentence
@@ -55,7 +55,7 @@ def _is_asked(said: Stretch, rules: DetectionRules) -> bool:
     if not sentence.asks or before[:1] == ("why",) or before[:2] in _PROPOSALS:
         return False
     clause = Sentence((*before, *sentence.words[said.start :]), asks=True)
-    return _is_question(sentence, rules) or _is_question(clause, rules)
+    return is_question(sentence, rules) or is_question(clause, rules)
 
 
 def _is_possibility(said: Stretch) -> bool:

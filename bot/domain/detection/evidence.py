@@ -130,7 +130,7 @@ def _in_context(
     words = sentence.words
     covers = _covers(sentence, found, rules) if _HARMLESS in said else ()
     over = "unrelated" if _UNRELATED in said else _settled(found, rules) if _SETTLED in said else ""
-    asks = sentence.asks and _is_question(sentence, rules)
+    asks = sentence.asks and is_question(sentence, rules)
     remainder = _remainder(sentence, found, rules) if _REJECTION in said else 0
     doubtful = words[0] == "if" or not rules.doubts.isdisjoint(words)
     matches = []
@@ -223,7 +223,7 @@ _OPENERS = frozenset(
 )
 
 
-def _is_question(sentence: Sentence, rules: DetectionRules) -> bool:
+def is_question(sentence: Sentence, rules: DetectionRules) -> bool:
     """Say whether something is asked; "can you fix it?" is a request and no question."""
     first, second, *_ = (*(word for word in sentence.words if word not in _OPENERS), "", "")
     return first in rules.questions and not (first in _MODALS and second in _ASKED)

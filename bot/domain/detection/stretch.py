@@ -49,8 +49,8 @@ def clause_before(words: tuple[str, ...], end: int) -> tuple[str, ...]:
 
 
 def _set_apart(text: str) -> str:
-    """End a sentence where a line begins with a capital, as GitHub shows it; a number eats no comma."""
-    return _BEHIND_NUMBER.sub(r" \1", _NEW_LINE.sub(";", text))
+    """End a sentence where a line begins with a capital, as GitHub shows it."""
+    return _NEW_LINE.sub(";", text)
 
 
 def _first_sentence(text: str) -> Sentence:
@@ -59,4 +59,3 @@ def _first_sentence(text: str) -> Sentence:
 
 _FAR = 400  # characters before and after, about as much as a long sentence has
 _NEW_LINE = re.compile(r"\n(?=[ \t]*+[A-Z])")
-_BEHIND_NUMBER = re.compile(r"(?<=[0-9])([.,])(?=\s)")

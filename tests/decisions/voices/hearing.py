@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from bot.adapters.detection_rules import shipped
 from bot.decisions.voices import with_voices
 from bot.domain.facts import Facts
 from bot.domain.model import Account
@@ -11,6 +12,7 @@ from tests.builders import ALICE, ME, RULES, pull_request
 LEO = Account(44, "leo[bot]", bot=True)
 MAPPED = replace(
     RULES,
+    understanding=shipped(),
     validators=Validators(
         apps=("leo",),
         checks=(
