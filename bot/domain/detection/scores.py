@@ -12,7 +12,7 @@ from bot.domain.detection.weights import unpacked
 Scores = tuple[float, float, float, float, float]
 """For the four types in their order, and for none."""
 
-LENIENCE = 0.4
+LENIENCE = 0.3
 """What none is given in advance: a false alarm costs more trust than a failure that stays unsaid."""
 _VOICE = 0.8  # how much single words count beside cues
 _USUAL = 12.0  # known words of a usual sentence; of a longer text each one counts less

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.adapters.detection_rules import shipped
-from bot.domain.detection.evidence import gather
+from bot.domain.detection import detect
+from bot.domain.detection.evidence import TYPES, gather
 from bot.domain.detection.rules import Says
 
 RULES = shipped()
@@ -25,6 +26,11 @@ def test_the_example_of_a_cue_holds_the_cue(cue):
 def test_nothing_in_the_example_takes_the_cue_away(cue):
     matches = [match for match in gather(cue.example, RULES).matches if match.name == cue.name]
     assert any(match.points for match in matches)
+
+
+@pytest.mark.parametrize("cue", [cue for cue in RULES.cues if cue.says in TYPES], ids=lambda cue: cue.name)
+def test_the_example_of_a_cue_is_understood_as_what_the_cue_says(cue):
+    assert detect(cue.example, RULES).type == cue.says
 
 
 @pytest.mark.parametrize("structure", RULES.structures, ids=lambda structure: structure.name)
@@ -53,7 +59,7 @@ DOCUMENT = {  # the lists of the source document, word for word, and the row of 
     "document_verification_3": "build failed|compile error|lint error",  # row 204
     "document_rejection_1": "wrong|incorrect|not what I|try again|that's not|No,",  # row 205
     "document_rejection_2": "doesn't work|won't work|not working|still broken|doesn’t work",  # row 206
-    "misunderstood": "completely wrong|you misunderstood|missed the point",  # row 207
+    "document_rejection_3": "completely wrong|misunderstood|missed the point",  # row 207
     "document_partial_1": "almost|close but|except for|mostly|nearly",  # row 208
     "document_partial_2": "just need to|one thing|small change|minor issue",  # row 209
     "document_partial_3": "good but|works but|fine except",  # row 210

@@ -21,6 +21,11 @@ def test_a_harmless_comment_is_nothing(rules):  # row 237
     assert detect("No problem, looks good.", rules) == Detection(None)
 
 
+def test_the_documents_own_example_is_a_rejection(rules):  # row 243
+    found = detect("wrong, I meant security review", rules)
+    assert (found.type, "clarification of intent" in found.signals) == (FeedbackType.USER_REJECTION, True)
+
+
 def test_a_detection_says_everything_about_itself(rules):
     assert detect("The tests fail on Windows.", rules) == Detection(
         FeedbackType.VERIFICATION_FAILURE,
