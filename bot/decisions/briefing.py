@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.decisions.readings import MOST_READ, failed_checks, failed_logs, output_of, readings
 from bot.domain.brief import LogEntry, Refinement, refined
-from bot.domain.detection import Detection, DetectionRules, FeedbackType, detect
+from bot.domain.detection import SECOND_CUE, Detection, DetectionRules, FeedbackType, detect
 from bot.domain.feedback import Feedback
 from bot.domain.model import Briefed, PullRequest
 from bot.domain.rules import Rules
@@ -73,10 +73,14 @@ def _detected(feedback: Feedback, said: str, rules: DetectionRules) -> Detection
         sure = found.confidence if formally else LOGGED
         shown = replace(found, words=words, confidence=sure, is_shown=sure >= rules.threshold)
         return _as(FeedbackType.VERIFICATION_FAILURE, shown, rules)
-    # Words too unsure to be shown by themselves don't make a failure of what was formally refused.
-    if formally and found.type is not FeedbackType.USER_REJECTION and not detect(said, rules).is_shown:
+    if formally and found.type is not FeedbackType.USER_REJECTION and not _is_borne_out(said, rules):
         return _as(FeedbackType.USER_REJECTION, replace(found, words=()), rules)
     return found
+
+
+def _is_borne_out(said: str, rules: DetectionRules) -> bool:
+    """Say whether the words are sure enough to make a failure of a refusal, which is a sign of its own."""
+    return round(detect(said, rules).confidence + SECOND_CUE, 2) >= rules.threshold
 
 
 def _failed(feedback: Feedback, rules: DetectionRules) -> tuple[str, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.domain import prose
 from bot.domain.detection import DetectionRules
 from bot.domain.detection.context import doubt
+from bot.domain.detection.words import STRUCK_OUT
 from bot.domain.gates import Gates, phrases_in
 from bot.domain.model import Item, Place
 from bot.domain.origin import Origin, hash_of
@@ -72,10 +74,14 @@ def _inline(comment: InlineComment, permission: str | None) -> Words:
 
 
 def _meant(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:
-    said = prose.mask(body, *_NOT_SAID)
+    said = STRUCK_OUT.sub(_blank, prose.mask(body, *_NOT_SAID))
     for tag, start, end in phrases_in(said, gates)[:_MOST_MENTIONS]:
         if not doubt(said, start, end, understanding):
             yield tag, _line(body, start, end)
+
+
+def _blank(struck: re.Match[str]) -> str:
+    return " " * len(struck[0])
 
 
 def _line(body: str, start: int, end: int) -> str:

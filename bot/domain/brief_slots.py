@@ -71,7 +71,12 @@ class Known:
     @property
     def has_proof(self) -> bool:
         """Whether it is known what has to pass."""
-        return bool(self.checks or self.logs or self.first(failing_test))
+        return bool(self.checks or self.logs or self.test)
+
+    @property
+    def test(self) -> str:
+        """The name of the test that failed: of many that are printed, one that is reported as failed."""
+        return reported_test(self.output) or failing_test(self.said)
 
     def first(self, reader: Callable[[str], str]) -> str:
         """What is read from the output, or else from the words: a program says it more exactly."""
@@ -119,12 +124,17 @@ def error_message(text: str) -> str:
     return lines[-1].strip("` ") if lines else ""
 
 
-def failing_test(text: str) -> str:
-    """Return the name of the test that the text speaks of."""
+def reported_test(text: str) -> str:
+    """Return the name of the first test that a test runner reports as failed."""
     reported = _REPORTED.search(text)
-    if reported:
-        return (reported[1] or reported[2]).strip("`")
-    match = _TEST.search(text)
+    return next(filter(None, reported.groups())).strip("`") if reported else ""
+
+
+def failing_test(text: str) -> str:
+    """Return the name of the test that failed by the text, or that its own words speak of."""
+    if reported := reported_test(text):
+        return reported
+    match = _TEST.search(mask(text, Kind.QUOTE, Kind.FENCE, Kind.COMMENT))
     return match[0].strip("`") if match else ""
 
 
@@ -152,9 +162,13 @@ _ERROR = re.compile(
     r"|fatal error|\berror: |\berror c\d{4}|exit(?:ed)? (?:with )?(?:code|status) [1-9]|undefined reference"
     r"|assertion .{0,80} failed)"
 )
-_REPORTED = re.compile(  # as test runners end: `FAILED a.py::test_b`, `--- FAIL: TestC`, `test d ... FAILED`
-    r"(?m)^\W{0,8}FAIL(?:ED)?:? +(?=\S{0,150}(?:[Tt]est|[Ss]pec|::))([^\s()]{3,150})"
-    r"|^\s{0,8}test (\S{3,150}) \.\.\. FAILED"
+_REPORTED = re.compile(  # as test runners say it
+    r"(?m)^\W{0,8}FAIL(?:ED)?:? +(?=\S{0,150}(?:[Tt]est|[Ss]pec|::))([^\s()]{3,150})"  # FAILED a.py::test_b
+    r"|^[ \t]{0,8}test (\S{3,150}) \.\.\. FAILED"
+    r"|^[ \t]{0,8}(\S{1,100}::\S{1,100}) FAILED\b"
+    r"|^[ \t]{0,8}(\w[\w.]{2,150}) > [^\n]{1,120} FAILED\b"  # BetaTest > sums FAILED
+    r"|<<< FAIL(?:URE|ED)!(?: -+)? in (\S{3,150})"
+    r"|^\[ERROR\] {1,4}([\w.]{0,100}Test[\w.]{0,80})"
 )
 _TEST = re.compile(
     r"\btest_\w{3,80}|\b\w{1,80}_tests?\b|\b[\w/]{1,120}\.(?:spec|test)\.\w{1,4}"
@@ -171,7 +185,7 @@ _INTENT = re.compile(
     r"|please (?:use|keep|move|make|do))\b[^\n]{3}"
 )
 _FRAME = re.compile(
-    r'(?m)^\s*File "([^"\n]{1,200})", line \d|^\s*at (?:[^(\n]{0,120}\()?([^\s()]{1,200}\.\w{1,4}):\d'
+    r'(?m)^[ \t]*+File "([^"\n]{1,200})", line \d|^[ \t]*+at (?:[^(\n]{0,120}\()?([^\s()]{1,200}\.\w{1,4}):\d'
 )
 _INSTALLED = re.compile(r"site-packages|dist-packages|node_modules|/lib/python\d|^node:|^<")
 _SENTENCE_END = re.compile(
@@ -183,7 +197,7 @@ _LIST_MARK = re.compile(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 
 
 def _what_must_pass(known: Known) -> str:
-    test = known.first(failing_test)
+    test = known.test
     tools = (*(f"check {check}" for check in known.checks), *known.logs)
     named = ", ".join(tools[:MOST_PLACES])
     told = ", ".join(known.titles[:MOST_PLACES]) or error_message(known.output)

@@ -68,6 +68,13 @@ def test_a_refusal_is_a_rejection_with_the_confidence_of_a_formal_state():  # ro
     assert (brief.feedback_type, brief.confidence) == ("user_rejection", 0.95)
 
 
+@pytest.mark.parametrize(
+    "said", ["The tests fail.", "The build is broken.", "Lint fails.", "The unit tests do not pass."]
+)
+def test_one_plain_sentence_makes_a_failure_of_a_refusal(said):  # row 196
+    assert briefed(review(3, f"[scope_error] {said}")).brief.feedback_type == "verification_failure"
+
+
 @pytest.mark.parametrize(("threshold", "kind"), [(0.3, "runtime_error"), (0.95, "user_rejection")])
 def test_words_too_unsure_to_be_shown_leave_it_a_refusal(threshold, kind):  # rows 195, 197
     understanding = UNDERSTANDING.understanding.extended((), threshold=threshold, rounds=3)

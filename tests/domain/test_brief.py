@@ -355,3 +355,24 @@ def test_the_documents_example_entry_is_written_as_it_stands_there():  # row 243
         "success": True,
         "round": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("output", "said", "test"),
+    [
+        (
+            "tests/test_a.py::test_one PASSED\ntests/test_a.py::test_two FAILED",
+            "",
+            "tests/test_a.py::test_two",
+        ),
+        ("[INFO] Running com.x.AlphaTest\nBetaTest > sums FAILED", "", "BetaTest"),
+        ("Running AlphaTest\nFailures: 1 <<< FAILURE! - in com.x.BetaTest", "", "com.x.BetaTest"),
+        ("[INFO] AlphaTest\n[ERROR]   BetaTest.sums:12 expected 3", "", "BetaTest.sums"),
+        ("wrote test_results.xml\nok: unit_tests\nE501", "", ""),
+        ("wrote test_results.xml", "`test_dates` fails", "test_dates"),
+        ("", 'CI is failing.\n```json\n{"evidence": {"test_result": "1 failed"}}\n```', ""),
+        ("", "> test_months is red\n\nSo is test_years.", "test_years"),
+    ],
+)
+def test_only_a_test_that_is_said_to_fail_is_named(output, said, test):  # row 225
+    assert Known("alice", said=said, output=output).test == test

@@ -62,6 +62,7 @@ def test_code_spans_end_at_as_many_backticks_as_they_began_with(body, found):
         ("text\n```\na\n```", ["```\na\n```"]),
         ("- item\n  ```\n  a\n  ```\n- next", ["```\n  a\n  ```"]),
         ("- item\n  ```\n  a\nout of the list", ["```\n  a"]),
+        ("- item\n  ```\n  a\n      ```\n  b\n  ```\nc", ["```\n  a\n      ```\n  b\n  ```"]),
         ("text\n\n    indented\n\nback", ["indented"]),
         ("text\n    goes on", []),
         ("\tindented by a tab", ["indented by a tab"]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from bot.adapters.log import PRIVATE_KEY, Redaction
 
 MOST = 2_000
@@ -12,15 +14,22 @@ _redacted = Redaction()
 
 
 def kept(*parts: str) -> str:
-    """The parts, each with the beginning and the end of a long one, in whole lines where it has any."""
+    """The parts, each with the beginning and the end of a long one, in whole lines or at least words."""
     return "\n".join(_redacted(_ends(PRIVATE_KEY.sub("", part))) for part in parts if part.strip())
 
 
 def _ends(text: str) -> str:
-    """Cut before secrets are looked for: that may take long in a text made for it. Only a key has lines."""
+    """Cut before secrets are looked for: that may take long in a text made for it.
+
+    No word is cut, for half a secret is not known as one. Only a key has lines, and blanks.
+    """
     if len(text) <= MOST:
         return text
     half = (MOST - len(LEFT_OUT)) // 2
     first, last = text[:half], text[-half:]
-    first = first[: first.rfind("\n") if "\n" in first else half]
-    return f"{first}{LEFT_OUT}{last[last.find(chr(10)) + 1 :]}"
+    first = first.rpartition("\n")[0] or _LAST_WORD.sub("", first)
+    return f"{first}{LEFT_OUT}{last.partition(chr(10))[2] or _FIRST_WORD.sub('', last)}"
+
+
+_LAST_WORD = re.compile(r"\S*+\Z")
+_FIRST_WORD = re.compile(r"\A\S*+\s*+")

@@ -99,7 +99,9 @@ def _is_about(said: Stretch, start: int, end: int) -> bool:
     words = said.sentence.words
     if end <= said.start:
         between = words[end : said.start]
-        return MARKS.issuperset(between) or (len(between) <= _REACH and CLAUSE_ENDS.isdisjoint(between))
+        if between and MARKS.issuperset(between):  # "the lint is fixed now: ..." is about the lint
+            return _WHOEVER.issuperset(clause_before(words, start))
+        return len(between) <= _REACH and CLAUSE_ENDS.isdisjoint(between)
     if start <= said.end:
         return start == said.end
     if words[start - 1] in MARKS:
@@ -127,6 +129,7 @@ _REPAIRED = _words(
     "fixed fixes fixing resolved resolves solved solves repaired corrected addressed addresses sorted gone "
     "away longer"
 )
+_WHOEVER = _words("i we you have has had just now already also")
 _NO_MORE = frozenset((("no", "longer"), ("any", "more"), ("anymore", "")))
 _BECAME = _words("is are was were has have had been got now already went no")
 _WISHES = _words(

@@ -49,8 +49,8 @@ def clause_before(words: tuple[str, ...], end: int) -> tuple[str, ...]:
 
 
 def _set_apart(text: str) -> str:
-    """End a sentence where a line begins with a capital, as GitHub shows it."""
-    return _NEW_LINE.sub(";", text)
+    """End a sentence with a short line, and where one begins with a capital: GitHub shows them as lines."""
+    return _NEW_LINE.sub(r"\1;", text)
 
 
 def _first_sentence(text: str) -> Sentence:
@@ -58,4 +58,4 @@ def _first_sentence(text: str) -> Sentence:
 
 
 _FAR = 400  # characters before and after, about as much as a long sentence has
-_NEW_LINE = re.compile(r"\n(?=[ \t]*+[A-Z])")
+_NEW_LINE = re.compile(r"(?m)^([^\n]{1,50})\n|\n(?=[ \t]*+[A-Z])")

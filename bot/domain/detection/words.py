@@ -69,7 +69,7 @@ _CI = re.compile(
 )
 _PARAGRAPH = re.compile(r"\n[ \t\r]*+\n\s*+|\n[ \t]*+(?:[-*+•]|\d++[.)])[ \t]++|\n#++ ")
 """The end of a paragraph, or the beginning of an item or a heading."""
-_STRUCK_OUT = re.compile(r"~~(?=\S)[^~]++~~")
+STRUCK_OUT = re.compile(r"~~(?=\S)[^~\n]++(?<=\S)~~")
 _TOKEN = re.compile(
     r"([A-Za-z]++)(?=[^\w.:/(\-'’´`]|:(?!:)|-(?!>)|\.?$)"  # 1: a plain word; tried first because most are
     r"|([.!?…]++(?=[)\]\"'*_]|$|[A-Z])|[;\u3002])"  # 2: the end of a sentence
@@ -99,7 +99,7 @@ class _Reader:
 
     def text(self, said: str) -> None:
         if "~~" in said:
-            said = _STRUCK_OUT.sub(" ", said)
+            said = STRUCK_OUT.sub(" ", said)
         if said.endswith("-") and (len(said) - len(said.rstrip("-"))) % 2:
             said = f"{said[:-1]}\\"  # joined to what comes next: only before a blank does it end a clause
         if "\n" not in said:

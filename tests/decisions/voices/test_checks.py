@@ -51,6 +51,13 @@ def test_annotations_give_tags_by_their_text_and_places():
     ]
 
 
+def test_what_another_check_printed_stays():
+    (first,), (other,) = (heard(check(output="1 != 2")), heard(check("tests", output="boom")))
+    known = pull_request(head=HEADS[1], verdicts=(first, other))
+    again = check(head=HEADS[1], at=at(9), output="1 != 3")
+    assert [each.said for each in heard(again, known=known)] == ["", "boom", "1 != 3"]
+
+
 def test_what_a_failed_check_printed_is_kept_for_its_newest_head_only():  # row 196
     (first,) = heard(check(output="expected 11 but got 13"))
     assert first.said == "expected 11 but got 13"

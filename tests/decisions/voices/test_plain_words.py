@@ -20,6 +20,7 @@ def inferred(body, rules=UNDERSTANDING):
     ("body", "tags"),
     [
         ("The frontmatter is missing.", ["frontmatter_schema"]),
+        ("~~The frontmatter is missing.~~ Sorry.", []),
         ("There is no broken wiki link here.", []),
         ("You fixed the broken wiki link.", []),
         ("> broken wiki link\n\nI disagree.", []),

@@ -70,6 +70,8 @@ def test_what_somebody_else_pasted_makes_nobody_surer(text, sure, rules):
         ("CI is red and the build fails.", 0.6),
         ("The tests failed.", 0.5),  # what is said is not shown as well
         ("CI is red:\n```\nFAILED\n```", 0.6),
+        ("Tests are failing:\n```\ntests failed\n```", 0.6),  # in the same words, but not by the same voice
+        ("NACK. Wrong.", 0.6),  # in the same place, but of another sentence
     ],
 )
 def test_only_a_cue_with_words_of_its_own_is_a_second_one(text, sure, rules):  # row 219

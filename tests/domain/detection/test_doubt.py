@@ -21,6 +21,10 @@ STATED = (
     "Sorry for the late review: there is a wrong date.",
     "The wrong date I reported last week is still there.",
     "Why is there a wrong date in line 3?",
+    "Not good\nwrong date in the header",
+    "Doesn't work\nwrong date in a.md",
+    "The lint is fixed now: wrong date in a.md",
+    "Conflict resolved, wrong date in a.md.",
 )
 ASKED_TO_REPAIR = (
     "can you fix the wrong date?",
@@ -113,6 +117,7 @@ OVER = (
     "You have resolved the issue with the wrong date.",
     "Fixed: wrong date.",
     "- Wrong date in line 3: fixed",
+    "Fixed: wrong date in the header.",
 )
 
 

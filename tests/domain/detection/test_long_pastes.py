@@ -69,6 +69,17 @@ def test_what_stands_in_the_middle_of_what_is_broken_up_without_end_is_left_out(
     assert heard & {"first", "middle", "last"} == {"first", "last"}
 
 
+@pytest.mark.parametrize("indent", ["", "  "])
+def test_a_fence_in_a_list_sets_nothing_apart_since_it_ends_with_the_list(indent):
+    text = f"- a\n\n{indent}```\n" + "- b, c\n" * 500 + f"{indent}```\nwords"
+    assert (readable_part(text) == text) == (indent == "")
+
+
+def test_of_signs_without_a_blank_only_some_are_read():
+    heard = gather("a*" * 500, wiring.detection_rules()).sentences
+    assert 0 < sum(len(sentence.words) for sentence in heard) < 200
+
+
 def test_a_link_breaks_a_text_up_more_than_its_brackets():
     text = f"[a](b) {'x' * 40}" * 80
     assert len(readable_part(text)) < len(text)
