@@ -173,17 +173,22 @@ def documented() -> str:
         (
             documented().replace("threshold: 0.5", "enabled: true"),
             "The importer goes kaputt.",
+            "runtime_error",
+        ),
+        (
+            documented().replace("threshold: 0.5", "threshold: 0.7"),
+            "The importer goes kaputt.",
             "user_rejection",
         ),
         (
-            documented().replace("threshold: 0.5", "threshold: 0.6"),
+            documented().replace("threshold: 0.5", "threshold: 0.7"),
             "The importer goes kaputt, it crashes on start.",
             "runtime_error",
         ),
     ],
-    ids=["threshold 0.5", "one cue", "a second cue"],
+    ids=["threshold 0.5", "one cue beside a refusal", "one cue and a higher threshold", "a second cue"],
 )
-async def test_an_own_cue_shows_with_the_documented_threshold_or_a_second_cue(
+async def test_an_own_cue_shows_with_the_documented_threshold_a_refusal_or_a_second_cue(
     town, pull, config, words, kind
 ):
     configure(town, pull.repository, config)
@@ -191,4 +196,5 @@ async def test_an_own_cue_shows_with_the_documented_threshold_or_a_second_cue(
         town.github.submit_review(pull, "alice", REJECT, f"{words}\n{DATE}")
         await town.settled()
         (body,) = town.comments(pull)
-    assert (f'"feedback_type": "{kind}"' in body, words in VALIDATORS.read_text("utf-8")) == (True, True)
+    explained = " ".join(VALIDATORS.read_text("utf-8").split())
+    assert (f'"feedback_type": "{kind}"' in body, words in explained) == (True, True)
