@@ -84,6 +84,15 @@ def test_no_secret_is_kept_of_what_a_check_printed(text, kept):
     assert printed(text) == kept
 
 
+def test_no_secret_is_kept_of_what_a_check_is_called():
+    titled = {**CHECKED["check_run"], "output": {"title": "token ghp_abcdef is wrong"}}
+    seen = (
+        parse("check_run", {**CHECKED, "check_run": titled}),
+        parse("status", {**STATUS, "description": "token ghp_abcdef is wrong"}),
+    )
+    assert [each.title for each in seen] == ["token [hidden] is wrong"] * 2
+
+
 def test_a_status_is_seen_as_a_check_without_annotations():
     assert parse("status", STATUS) == CheckSeen(
         REPOSITORY,
