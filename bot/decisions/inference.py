@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from bot.domain import prose
 from bot.domain.detection import DetectionRules
@@ -23,7 +25,8 @@ FIRST, FURTHER, SURE = 0.6, 0.1, 0.95
 MOST = 10
 """Tags that are inferred from one verdict."""
 
-_MOST_MENTIONS = 200
+_MOST_MENTIONS, _MOST_OF_A_TAG = 100, 20
+"""Mentions that are read in one text, and of these for one tag, of which five stated ones count."""
 _NOT_SAID = tuple(kind for kind in Kind if kind is not Kind.TEXT)
 
 
@@ -75,9 +78,18 @@ def _inline(comment: InlineComment, permission: str | None) -> Words:
 
 def _meant(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:
     said = STRUCK_OUT.sub(_blank, prose.mask(body, *_NOT_SAID))
-    for tag, start, end in phrases_in(said, gates)[:_MOST_MENTIONS]:
+    for tag, start, end in islice(_not_repeated(phrases_in(said, gates)), _MOST_MENTIONS):
         if not doubt(said, start, end, understanding):
             yield tag, _line(body, start, end)
+
+
+def _not_repeated(mentions: Iterable[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
+    """Leave out a tag that comes without end, so that it takes no time from the others."""
+    times: Counter[str] = Counter()
+    for mention in mentions:
+        times[mention[0]] += 1
+        if times[mention[0]] <= _MOST_OF_A_TAG:
+            yield mention
 
 
 def _blank(struck: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from bot.adapters.github import revision_reads
 from bot.adapters.github.asking import REPO, asked_in, names_of
 from bot.adapters.github.callers import Callers
 from bot.adapters.github.errors import Asked
-from bot.adapters.payloads import things
+from bot.adapters.payloads import outputs, things
 from bot.adapters.payloads.fields import Json, Odd, find, identifier, optional_integer, text, word
 from bot.domain.check_runs import Annotation, CheckText
 from bot.domain.events import CheckSeen
@@ -201,8 +201,8 @@ def _annotation(tree: Any) -> Annotation | None:
         path=path,
         line=line,
         end_line=max(line, optional_integer(tree, "end_line") or line),
-        message=text(tree, "message"),
-        title=text(tree, "title"),
+        message=outputs.kept(text(tree, "message")),
+        title=outputs.kept(text(tree, "title")),
         level=text(tree, "annotation_level"),
     )
 

@@ -7,7 +7,7 @@ import re
 from bot.adapters.log import PRIVATE_KEY, Redaction
 
 MOST = 2_000
-"""Characters that are kept of a summary, and of a text."""
+"""Characters that are kept of a title, a summary, a text, and of an annotation."""
 LEFT_OUT = "\n…\n"
 
 _redacted = Redaction()

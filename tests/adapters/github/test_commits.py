@@ -91,6 +91,14 @@ async def test_annotations_are_read_with_their_places(client, standin, pull, rep
     assert await client.annotations(repository, run.id) == (Annotation("a.py", 3, 5, "boom", "E1"),)
 
 
+async def test_a_secret_that_an_annotation_shows_is_not_kept(client, standin, pull, repository):
+    secret = "ghp_" + "a" * 36
+    shown = Found("a.py", 3, 3, "failure", f"the token {secret} was refused", f"E1 {secret}")
+    run = standin.check(pull, "lint", "failure", Output("x", "y", None, (shown,)))
+    (read,) = await client.annotations(repository, run.id)
+    assert (read.message, read.title) == ("the token [hidden] was refused", "E1 [hidden]")
+
+
 async def test_a_check_run_is_created_found_and_updated_without_its_annotations(
     client, standin, place, pull, repository
 ):

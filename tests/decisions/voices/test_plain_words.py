@@ -44,6 +44,11 @@ def test_what_is_over_adds_nothing_to_what_is_stated():
     assert inferred("There is a wrong date in a.md. The date is wrong in b.md.") == [("date_errors", 0.7)]
 
 
+def test_a_fault_that_is_repeated_without_end_hides_no_other():
+    body = "The date is wrong. " * 300 + "The frontmatter is missing."
+    assert inferred(body) == [("date_errors", 0.95), ("frontmatter_schema", 0.6)]
+
+
 @pytest.mark.parametrize(
     ("body", "tags"),
     [
