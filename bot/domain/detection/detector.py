@@ -112,14 +112,24 @@ def _deciding(
 
 
 def _first_ones(said: list[str]) -> tuple[str, ...]:
-    """Leave out what stands in words before it, and all beyond a few."""
+    """Tell words that stand in others with those, at the place of the first; leave out all beyond a few."""
     kept: list[str] = []
     for words in said:
-        if not any(f" {words} " in f" {one} " for one in kept):
+        if any(_has(one, words) for one in kept):
+            continue
+        within = [one for one in kept if _has(words, one)]
+        if within:
+            kept[kept.index(within[0])] = words
+            kept = [one for one in kept if one not in within]
+        else:
             kept.append(words)
             if len(kept) == _MOST_WORDS:
                 break
     return tuple(kept)
+
+
+def _has(words: str, some: str) -> bool:
+    return f" {some} " in f" {words} "
 
 
 def _less_sure(match: Match) -> int:

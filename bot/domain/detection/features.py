@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import pairwise
 
 from bot.domain.detection.evidence import TYPES, Evidence
 from bot.domain.detection.rules import Says
@@ -53,18 +54,18 @@ def _together(strong: int, weak: int, unrelated: bool, settled: bool, only_asks:
 
 
 def words(sentences: Iterable[Sentence], kinds: Mapping[str, str]) -> set[str]:
-    """Name the words, their kinds and pairs of these: for the training; `Learnt` finds the same by number.
+    """Name the words, their kinds, and two or three of these in a row: for the training.
 
-    `Tests fail` is among others the pair `{tests} {fail}`.
+    `Tests fail` is among others the pair `{tests} {fail}`. `Learnt` finds the same by number.
     """
     found: set[str] = set()
-    for sentence in sentences:
-        before = "^"
-        for word in sentence.words:
-            known = kinds.get(word) or stem(word)
-            found |= {stem(word), known, f"{before} {known}"}
-            before = known
-        found.add(f"{before} {'?' if sentence.asks else '$'}")
+    for said, asks in sentences:
+        stems = [stem(word) for word in said]
+        row = ["^", *(kinds.get(word) or base for word, base in zip(said, stems, strict=True))]
+        found |= {*stems, *row[1:]}
+        row.append("?" if asks else "$")
+        found |= {f"{one} {two}" for one, two in pairwise(row)}
+        found |= {f"{one} {two} {three}" for one, two, three in zip(row, row[1:], row[2:], strict=False)}
     return found
 
 

@@ -38,9 +38,17 @@ def test_a_detection_says_everything_about_itself(rules):
 
 
 def test_where_no_cue_speaks_the_words_that_decided_are_the_signal(rules):
-    found = detect("One of the snapshot tests no longer passes.", rules)
+    found = detect("The picture is upside down with this branch.", rules)
     assert found.signals == (f"words: {', '.join(found.words)}",)
     assert found.words
+
+
+def test_words_that_stand_in_other_words_are_told_once(rules):
+    found = detect("The picture is upside down with this branch.", rules)
+    assert "upside down" in found.words
+    assert [one for one in found.words for other in found.words if f" {one} " in f" {other} "] == [
+        *found.words
+    ]
 
 
 @pytest.mark.parametrize(

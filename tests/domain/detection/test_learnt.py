@@ -17,6 +17,9 @@ ROWS = {
     "test {fail}": (1, 0, 0, 0, 0),
     "^ test": (0, 0, 0, 7, 0),
     "{fail} ?": (0, 0, -900, 0, 0),
+    "^ all test": (0, 3, 0, 0, 0),
+    "all test {fail}": (0, 0, 5, 0, 0),
+    "test {fail} ?": (0, 0, 0, 11, 0),
 }
 KINDS = {"fails": "{fail}", "breaks": "{fail}"}
 
@@ -40,12 +43,15 @@ def test_a_sum_of_packed_weights_holds_the_sums():
     [
         (said("test fails"), ((151, 300, 275, 407, -500), 4)),
         (said("tests break"), ((50, 100, -25, 7, 0), 2)),
-        (said("test breaks", asks=True), ((151, 300, -625, 407, -500), 5)),
+        (said("test breaks", asks=True), ((151, 300, -625, 418, -500), 6)),
+        (said("all test fails"), ((151, 303, 280, 400, -500), 5)),
+        (said("all test"), ((50, 103, -25, 0, 0), 2)),
+        (said("all", "test fails"), ((151, 300, 275, 407, -500), 4)),  # a row does not go on in the next
         (said("test fails", "test breaks"), ((151, 300, 275, 407, -500), 4)),  # said twice counts once
         ([], ((0, 0, 0, 0, 0), 0)),
     ],
 )
-def test_words_count_by_stem_kind_and_pair(sentences, weighed):
+def test_words_count_by_stem_kind_and_up_to_three_in_a_row(sentences, weighed):
     total, many = Learnt(ROWS, KINDS).weigh(sentences)
     assert (unpacked(total), many) == weighed
 
@@ -54,6 +60,13 @@ def test_the_most_telling_words_come_first():
     learnt = Learnt(ROWS, KINDS)
     assert learnt.telling(said("test fails unheard"), 0, 5) == ("fails", "test", "test fails")
     assert learnt.telling(said("test fails unheard"), 0, 1) == ("fails",)
+
+
+def test_three_words_in_a_row_are_told_as_they_were_said():
+    rows = {"test {fail} now": (9, 0, 0, 0, 0), "why now ?": (0, 9, 0, 0, 0), "now": (1, 1, 0, 0, 0)}
+    learnt = Learnt(rows, KINDS)
+    assert learnt.telling(said("the test breaks now"), 0, 5) == ("test breaks now", "now")
+    assert learnt.telling(said("oh why now", asks=True), 1, 5) == ("why now", "now")
 
 
 def test_words_that_speak_against_a_type_are_not_told():
