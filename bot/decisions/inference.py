@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from itertools import islice
 from bot.domain import prose
 from bot.domain.detection import DetectionRules
 from bot.domain.detection.context import doubt
-from bot.domain.detection.words import STRUCK_OUT
+from bot.domain.detection.words import without_struck_out
 from bot.domain.gates import Gates, phrases_in
 from bot.domain.model import Item, Place
 from bot.domain.origin import Origin, hash_of
@@ -77,7 +76,7 @@ def _inline(comment: InlineComment, permission: str | None) -> Words:
 
 
 def _meant(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:
-    said = STRUCK_OUT.sub(_blank, prose.mask(body, *_NOT_SAID))
+    said = without_struck_out(prose.mask(body, *_NOT_SAID))
     for tag, start, end in islice(_not_repeated(phrases_in(said, gates)), _MOST_MENTIONS):
         if not doubt(said, start, end, understanding):
             yield tag, _line(body, start, end)
@@ -90,10 +89,6 @@ def _not_repeated(mentions: Iterable[tuple[str, int, int]]) -> Iterator[tuple[st
         times[mention[0]] += 1
         if times[mention[0]] <= _MOST_OF_A_TAG:
             yield mention
-
-
-def _blank(struck: re.Match[str]) -> str:
-    return " " * len(struck[0])
 
 
 def _line(body: str, start: int, end: int) -> str:

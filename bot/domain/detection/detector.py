@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.domain.detection.confidence import SURE, confidence
+from bot.domain.detection.context import doubt
 from bot.domain.detection.evidence import Evidence, Match, gather
-from bot.domain.detection.rules import DetectionRules, FeedbackType, OwnCue
+from bot.domain.detection.rules import DetectionRules, FeedbackType
 from bot.domain.detection.scores import scores
 from bot.domain.detection.signals import signals
-from bot.domain.phrases import occur
+from bot.domain.detection.words import without_struck_out
+from bot.domain.phrases import spans
 from bot.domain.prose import Kind, mask
 
 _TYPES = tuple(FeedbackType)
 _MOST_WORDS = 5
+_LONGEST = 80  # characters of what was pasted
+_MOST_MENTIONS = 20
 _CHECKS = frozenset(("tests_fail", "ci_fails", "lint_fails", "build_fails"))
 _NOT_SAID = tuple(kind for kind in Kind if kind is not Kind.TEXT)
 
@@ -39,18 +43,22 @@ _NOTHING = Detection(None)
 def detect(text: str, rules: DetectionRules, formal_state: str | None = None) -> Detection:
     """Say which type of feedback the text is; a review's formal state outranks its prose."""
     evidence = gather(text, rules)
-    own = _own_type(text, rules.own_cues)
+    own, own_words = _own(text, rules)
     found = _formal(formal_state, own or _judged(evidence, rules))
     if found is None:
         return _NOTHING
     cued = evidence.cued(found)
-    told = signals(found, cued, evidence, text)
+    told = signals(found, cued, evidence, rules.negations)
     words = _deciding(found, cued, evidence, rules)
+    if own is found:
+        told, words = (*told, f"own cue: {own_words}"), _first_ones([own_words, *words])
+    elif not cued and words:
+        told = (*told, f"words: {', '.join(words)}")
     sure = SURE if _is_formal(formal_state) else confidence(found, cued, evidence, told, is_own=own is found)
     return Detection(
         found,
         sure,
-        told or ((f"words: {', '.join(words)}",) if words else ()),
+        told,
         tuple([action.name for action in rules.actions.get(found, ())]),
         words,
         sure >= rules.threshold,
@@ -64,14 +72,17 @@ def _judged(evidence: Evidence, rules: DetectionRules) -> FeedbackType | None:
     if best <= none:
         return None
     found = _TYPES[of_types.index(best)]
-    if found is FeedbackType.RUNTIME_ERROR and _a_check_failed(evidence):
+    if found is FeedbackType.RUNTIME_ERROR and _a_check_failed(evidence, rules):
         return FeedbackType.VERIFICATION_FAILURE
     return found
 
 
-def _a_check_failed(evidence: Evidence) -> bool:
+def _a_check_failed(evidence: Evidence, rules: DetectionRules) -> bool:
     """Say whether a test, build, lint or check is what failed: then an error in it is part of that."""
-    return any(match.name in _CHECKS and match.points > 1 for match in evidence.matches)
+    failed = (match for match in evidence.matches if match.name in _CHECKS and match.points > 1)
+    return any(
+        not rules.verified.isdisjoint(match.sentence.words[match.start : match.end]) for match in failed
+    )
 
 
 def _formal(state: str | None, prose: FeedbackType | None) -> FeedbackType | None:
@@ -92,12 +103,16 @@ def _is_formal(state: str | None) -> bool:
     return state is not None and state.lower() in ("changes_requested", "approved")
 
 
-def _own_type(text: str, cues: tuple[OwnCue, ...]) -> FeedbackType | None:
-    """Return the type of the first of the repository's own phrases that stands in the person's words."""
-    if not cues:
-        return None
-    said = mask(text, *_NOT_SAID)
-    return next((cue.type for cue in cues if occur((cue.phrase,), said)), None)
+def _own(text: str, rules: DetectionRules) -> tuple[FeedbackType | None, str]:
+    """Return the type of the first of the repository's own phrases that the person states, and the words."""
+    if not rules.own_cues:
+        return None, ""
+    said = without_struck_out(mask(text, *_NOT_SAID))
+    for cue in rules.own_cues:
+        for start, end in spans((cue.phrase,), said)[:_MOST_MENTIONS]:
+            if not doubt(said, start, end, rules):
+                return cue.type, " ".join(said[start:end].split())
+    return None, ""
 
 
 def _deciding(
@@ -105,7 +120,7 @@ def _deciding(
 ) -> tuple[str, ...]:
     """Return the words that decided: those of the cues, then what was pasted, then single words."""
     said = [match.words for match in (sorted(cued, key=_less_sure) if len(cued) > 1 else cued)]
-    said += [shown.text.strip() for shown in evidence.pasted(found)]
+    said += [" ".join(shown.text.split())[:_LONGEST] for shown in evidence.pasted(found)]
     if not said:
         said += rules.learnt.telling(evidence.sentences, _TYPES.index(found), _MOST_WORDS)
     return _first_ones(said)

@@ -230,8 +230,13 @@ def is_question(sentence: Sentence, rules: DetectionRules) -> bool:
 
 
 def _pasted(text: str, parts: list[Piece], rules: DetectionRules) -> tuple[Shown, ...]:
+    places = rules.pasted.find(_readable(text, parts, _UNSEEN | {_QUOTE}))
+    if any(kind is _QUOTE for kind, _, _ in parts):  # somebody else's output, where the writer shows none
+        own = {place.number for place in places}
+        others = rules.pasted.find(_readable(text, parts, _UNSEEN))
+        places = sorted([*places, *(place for place in others if place.number not in own)])
     shown = []
-    for number, start, found in rules.pasted.find(_readable(text, parts)):
+    for number, start, found in places:
         structure = rules.structures[number]
         where = _kind_at(start, parts)
         strong = structure.strong and where in _PASTED
@@ -243,13 +248,11 @@ def _kind_at(offset: int, parts: list[Piece]) -> Kind:
     return next((kind for kind, start, end in parts if start <= offset < end), Kind.TEXT)
 
 
-def _readable(text: str, parts: list[Piece]) -> str:
-    """Blank addresses and what is hidden."""
-    if _UNSEEN.isdisjoint([kind for kind, _, _ in parts]):
+def _readable(text: str, parts: list[Piece], hidden: frozenset[Kind]) -> str:
+    """Blank some kinds of text, as addresses and what is not shown."""
+    if hidden.isdisjoint([kind for kind, _, _ in parts]):
         return text
-    return "".join(
-        [" " * (end - start) if kind in _UNSEEN else text[start:end] for kind, start, end in parts]
-    )
+    return "".join([" " * (end - start) if kind in hidden else text[start:end] for kind, start, end in parts])
 
 
 _PASTED = frozenset((Kind.CODE, Kind.FENCE))

@@ -116,18 +116,23 @@ class DetectionRules:
     """Words that deny what is said, or make it a mere possibility."""
     failing: frozenset[str] = field(init=False, repr=False, compare=False)
     """Words for a failure, which a negation right before them denies."""
+    verified: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Words for what verifies a change: tests, builds, linters and the CI."""
 
     def __post_init__(self) -> None:
         """Compile what the values describe."""
         phrases = tuple((number, phrase) for number, cue in enumerate(self.cues) for phrase in cue.phrases)
-        failing = (word for name in ("fails", "trouble", "crashes") for word in self.lists.get(name, ()))
-        object.__setattr__(self, "failing", frozenset(failing))
+        object.__setattr__(self, "failing", self._listed("fails", "trouble", "crashes"))
+        object.__setattr__(self, "verified", self._listed("tests", "build", "lint", "ci"))
         object.__setattr__(self, "lexicon", Lexicon(phrases, self.lists))
         heard = tuple((cue.name, cue.says, 2 if cue.strong else 1) for cue in self.cues)
         object.__setattr__(self, "heard", heard)
         object.__setattr__(self, "doubts", self.negations | self.hypotheticals)
         object.__setattr__(self, "says", tuple(cue.says for cue in self.cues))
         object.__setattr__(self, "pasted", Structures(structure.pattern for structure in self.structures))
+
+    def _listed(self, *names: str) -> frozenset[str]:
+        return frozenset(word for name in names for word in self.lists.get(name, ()))
 
     def extended(self, cues: Iterable[OwnCue], *, threshold: float, rounds: int) -> DetectionRules:
         """Return these rules as one repository wants them: its own cues, threshold and rounds."""

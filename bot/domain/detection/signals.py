@@ -9,11 +9,11 @@ from bot.domain.detection.rules import FeedbackType, Says
 from bot.domain.detection.words import Sentence
 
 _REDO = re.compile(
-    r"\b(?:try again|start over|from scratch|redo|re-?do|rewrite|rework|do (?:it|this) again|revert)\b"
+    r"\b(?:try again|start over|from scratch|redo|re do|rewrite|rework|do (?:it|this) again|revert)\b"
 )
-_REDO_PARTS = ("again", "over", "scratch", "redo", "re-do", "rewrite", "rework", "revert")
+_REDO_PARTS = ("again", "over", "scratch", "redo", "re do", "rewrite", "rework", "revert")
 _INTENT = re.compile(
-    r"\b(?:i meant|i mean|what i (?:want|need|asked)|i(?: would|['’]d) (?:rather|prefer)|instead"
+    r"\b(?:i meant|i mean|what i (?:want|need|asked)|i would (?:rather|prefer)|instead"
     r"|should (?:be|rather)|the (?:goal|point|idea|intention) (?:is|was))\b"
 )
 _INTENT_PARTS = (
@@ -28,18 +28,22 @@ _INTENT_PARTS = (
     "the i",
 )
 _MOST_CUES = 6
+_REACH = 3  # how many words a negation reaches forward
+_EXIT = "exit code mentioned"
 REDO, CHANGE = "request to redo", "specific adjustment requested"
 
 
-def signals(found: FeedbackType, cued: list[Match], evidence: Evidence, text: str) -> tuple[str, ...]:
+def signals(
+    found: FeedbackType, cued: list[Match], evidence: Evidence, negations: frozenset[str]
+) -> tuple[str, ...]:
     """Return the signals of this type, then each cue that spoke for it with its words."""
     cues = dict.fromkeys([f"{match.name}: {match.words}" for match in cued])
-    return (*_CONTEXT[found](found, cued, evidence, text), *[*cues][:_MOST_CUES])
+    return (*_CONTEXT[found](found, cued, evidence, negations), *[*cues][:_MOST_CUES])
 
 
 def has_error_message(evidence: Evidence) -> bool:
     """Say whether a stack trace or an error message was pasted."""
-    return any(shown.structure.name in _ERRORS for shown in evidence.pasted(FeedbackType.RUNTIME_ERROR))
+    return any(shown.structure.signal != _EXIT for shown in evidence.pasted(FeedbackType.RUNTIME_ERROR))
 
 
 def has_test_name(evidence: Evidence) -> bool:
@@ -48,29 +52,42 @@ def has_test_name(evidence: Evidence) -> bool:
     return any(shown.structure.name == "test_name" for shown in named)
 
 
-def _says(lowered: str, parts: tuple[str, ...], pattern: re.Pattern[str]) -> bool:
-    """Search only a text that has at least one of the parts; most have none."""
-    return any(map(lowered.__contains__, parts)) and pattern.search(lowered) is not None
+def _says(
+    evidence: Evidence,
+    parts: tuple[str, ...],
+    pattern: re.Pattern[str],
+    negations: frozenset[str] = frozenset(),
+) -> bool:
+    """Search the writer's own words, and only those that have at least one of the parts; most have none."""
+    for sentence in evidence.sentences:
+        said = " ".join(sentence.words)
+        if any(map(said.__contains__, parts)):
+            for match in pattern.finditer(said):
+                if negations.isdisjoint(said[: match.start()].split()[-_REACH:]):
+                    return True
+    return False
 
 
-_ERRORS = frozenset(("stack_trace", "signal", "exception_type", "error_line"))
-
-
-def _failure(found: FeedbackType, _cued: list[Match], evidence: Evidence, _text: str) -> tuple[str, ...]:
+def _failure(
+    found: FeedbackType, _cued: list[Match], evidence: Evidence, _negations: frozenset[str]
+) -> tuple[str, ...]:
     return tuple(dict.fromkeys([shown.structure.signal for shown in evidence.pasted(found)]))
 
 
-def _rejection(_found: FeedbackType, cued: list[Match], _evidence: Evidence, text: str) -> tuple[str, ...]:
-    lowered = text.lower()
+def _rejection(
+    _found: FeedbackType, cued: list[Match], evidence: Evidence, negations: frozenset[str]
+) -> tuple[str, ...]:
     listed = (
         (bool(cued), "negative sentiment"),
-        (_says(lowered, _REDO_PARTS, _REDO), REDO),
-        (_says(lowered, _INTENT_PARTS, _INTENT), "clarification of intent"),
+        (_says(evidence, _REDO_PARTS, _REDO, negations), REDO),
+        (_says(evidence, _INTENT_PARTS, _INTENT), "clarification of intent"),
     )
     return tuple([name for is_there, name in listed if is_there])
 
 
-def _partial(_found: FeedbackType, _cued: list[Match], evidence: Evidence, _text: str) -> tuple[str, ...]:
+def _partial(
+    _found: FeedbackType, _cued: list[Match], evidence: Evidence, _negations: frozenset[str]
+) -> tuple[str, ...]:
     approves = any(match.says is _APPROVAL for match in evidence.matches)
     changes = any(match.name in _CHANGES for match in evidence.matches)
     remainders = _apart([match for match in evidence.matches if match.name in _SINGLE])

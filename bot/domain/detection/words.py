@@ -52,6 +52,11 @@ def sentences(body: str, pieces: Iterable[Piece]) -> tuple[Sentence, ...]:
     return tuple(dict.fromkeys(reader.found)) if len(reader.found) > 1 else tuple(reader.found)
 
 
+def without_struck_out(text: str) -> str:
+    """Blank what is struck out; every offset still fits."""
+    return STRUCK_OUT.sub(lambda struck: " " * len(struck[0]), text) if "~~" in text else text
+
+
 def normalised(phrase: str) -> list[str]:
     """Split a phrase as the detector splits a body, so that both agree on what a word is."""
     reader = _Reader()
