@@ -9,7 +9,7 @@ from bot.decisions.readings import MOST_READ, failed_checks, failed_logs, output
 from bot.domain.brief import LogEntry, Refinement, refined
 from bot.domain.detection import SECOND_CUE, Detection, DetectionRules, FeedbackType, detect
 from bot.domain.feedback import Feedback
-from bot.domain.model import Briefed, PullRequest
+from bot.domain.model import Briefed, PullRequest, Stance
 from bot.domain.rules import Rules
 
 MOST_KEPT = 50
@@ -22,7 +22,7 @@ _FAILURES = frozenset({FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAI
 
 def with_brief(feedback: Feedback, rules: Rules) -> Feedback:
     """The feedback with its brief, which the pull request remembers; without where nothing was understood."""
-    known = replace(feedback.pull_request, briefs=_judged(feedback))
+    known = replace(feedback.pull_request, briefs=judged_briefs(feedback))
     feedback = replace(feedback, pull_request=known)
     if rules.understanding is None or not rules.detection.enabled or not feedback.rejecting:
         return feedback
@@ -33,6 +33,30 @@ def with_brief(feedback: Feedback, rules: Rules) -> Feedback:
         return feedback
     kept = _kept(feedback, tuple(_told(feedback, rounds, detection)))
     return replace(feedback, brief=rounds[-1].brief, pull_request=replace(known, briefs=kept))
+
+
+def judged_briefs(feedback: Feedback) -> tuple[Briefed, ...]:
+    """Earlier briefs, their success filled in by this iteration's verdict.
+
+    A dismissal accepts nothing, and who has not looked at this revision refuses nothing of it.
+    """
+    now = feedback.iteration.number
+    accepted = not feedback.rejecting
+    if accepted and not any(verdict.stance is Stance.APPROVES for verdict in feedback.iteration.standing):
+        return feedback.pull_request.briefs
+    if not accepted and not _is_new(feedback):
+        return feedback.pull_request.briefs
+    return tuple(
+        replace(told, success=accepted)
+        if told.success is None and (told.iteration < now or (accepted and told.iteration == now))
+        else told
+        for told in feedback.pull_request.briefs
+    )
+
+
+def _is_new(feedback: Feedback) -> bool:
+    """Say whether anybody who rejects it has judged this revision, and not only an earlier one."""
+    return any(verdict.head == feedback.iteration.head for verdict in feedback.rejecting)
 
 
 def feedback_log(pull_request: PullRequest) -> tuple[LogEntry, ...]:
@@ -50,18 +74,6 @@ def feedback_log(pull_request: PullRequest) -> tuple[LogEntry, ...]:
             round=told.round,
         )
         for told in pull_request.briefs
-    )
-
-
-def _judged(feedback: Feedback) -> tuple[Briefed, ...]:
-    """Earlier briefs, their success filled in by this iteration's verdict."""
-    now = feedback.iteration.number
-    accepted = not feedback.rejecting
-    return tuple(
-        replace(told, success=accepted)
-        if told.success is None and (told.iteration < now or (accepted and told.iteration == now))
-        else told
-        for told in feedback.pull_request.briefs
     )
 
 
@@ -119,6 +131,8 @@ def _told(feedback: Feedback, rounds: tuple[Refinement, ...], detection: Detecti
 def _kept(feedback: Feedback, told: tuple[Briefed, ...]) -> tuple[Briefed, ...]:
     """What is remembered: the same brief is one, until the next verdict accepted what came of it."""
     known = feedback.pull_request.briefs
+    if known and not _is_new(feedback):
+        return known
     same = _unsettled(feedback)
     if [(old.round, old.text, old.actions) for old in same] == [
         (new.round, new.text, new.actions) for new in told

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from bot.decisions.announcements import announcements, escalated, waits_for_a_person, with_hearing
-from bot.decisions.briefing import with_brief
+from bot.decisions.briefing import judged_briefs, with_brief
 from bot.decisions.context import texts_of, with_context
 from bot.decisions.fixing import with_fixes
 from bot.decisions.record import with_truth
@@ -67,12 +67,13 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
     feedback = feedback_on(known, rules, moment)
     if feedback is None:
         return _quiet(known, "no validator has judged it yet")
+    earlier = judged_briefs(feedback)
     feedback = with_brief(with_remarks(feedback, facts.recent, site.web), rules)
     feedback = _under_its_id(feedback, site)
     known = with_tracking(feedback)
     feedback = replace(feedback, pull_request=known)
     if reason := _silent(feedback, rules):
-        return _quiet(known, reason)
+        return _quiet(replace(known, briefs=earlier), reason)  # what nobody was shown is no advice
     feedback = replace(feedback, pull_request=escalated(feedback, rules))
     said, known = announcements(known, feedback, rules, moment)
     body = comments.render(feedback, site)

@@ -80,11 +80,13 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
         # Its author took the VERDICT line out again.
         return known and replace(known, lifted_at=known.lifted_at or hearing.now)
     items, more = _items(review, speech, facts.inline_comments, rules, permission) if counted else ((), 0)
+    own = _own_comments(review, facts.inline_comments)
     if counted and not items and stance is Stance.REJECTS:
-        own = _own_comments(review, facts.inline_comments)
         items = inferred(words_of(review, own, permission), rules)
+    said = "\n\n".join(filter(None, (review.body, *(comment.body for comment in own))))
     if counted and facts.inline_comments is None and known:
         items, more = known.items, known.more
+        said = said if known.body_hash != hash_of(review.body) else known.said
     return Verdict(
         id=f"review:{review.id}",
         validator=Validator(f"user:{review.author.id}", review.author.login, bot=review.author.bot),
@@ -99,7 +101,7 @@ def _verdict(review: Review, known: Verdict | None, hearing: _Hearing) -> Verdic
         # Only a formal review can be dismissed; a line that was taken out can be put in again.
         lifted_at=known.lifted_at if known and formal else None,
         body_hash=hash_of(review.body),
-        said=review.body[:MOST_SAID] if counted else "",
+        said=said[:MOST_SAID] if counted else "",
         by_line=formal is None,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.model import Place
-from bot.domain.prose import Kind, mask
+from bot.domain.prose import Kind, cover, mask
 
 LONGEST = 200
 """Characters of an observation that a line shows."""
@@ -59,7 +59,7 @@ class Known:
     def has_evidence(self) -> bool:
         """Whether anything shows the failure: an error, a failed check, an annotation, a look at the file."""
         shown = self.checks or self.logs or self.annotations or self.seen
-        return bool(shown or self.first(error_message) or self.first(expected))
+        return bool(shown or self.error or self.first(expected))
 
     @property
     def has_trace(self) -> bool:
@@ -78,6 +78,11 @@ class Known:
         """The name of the test that failed: of many that are printed, one that is reported as failed."""
         return reported_test(self.output) or failing_test(self.said)
 
+    @property
+    def error(self) -> str:
+        """The error that was met, by what was printed or else by what was said."""
+        return error_message(self.output) or said_error(self.said)
+
     def first(self, reader: Callable[[str], str]) -> str:
         """What is read from the output, or else from the words: a program says it more exactly."""
         return reader(self.output) or reader(self.said)
@@ -89,7 +94,7 @@ def slots(items: tuple[OpenItem, ...], known: Known) -> Mapping[str, str]:
     blocking = [item for item in ordered if item.is_blocking] or ordered
     first = ordered[0] if ordered else OpenItem("")
     found = {
-        "error_message": _short(known.first(error_message) or next(iter(known.annotations), "")),
+        "error_message": _short(known.error or next(iter(known.annotations), "")),
         "detected_framework": _short(known.framework),
         "test_description": _what_must_pass(known),
         "expected_behavior": _short(
@@ -124,6 +129,16 @@ def error_message(text: str) -> str:
     return lines[-1].strip("` ") if lines else ""
 
 
+def said_error(text: str) -> str:
+    """Return the error that somebody shows as code, or else repeats as a program prints it."""
+    shown = "\n".join(text[start:end] for kind, start, end in cover(text) if kind in _SHOWN)
+    if found := error_message(shown):
+        return found
+    own = mask(text, Kind.QUOTE, Kind.COMMENT, *_SHOWN)
+    printed = [line.strip() for line in own.splitlines() if _PRINTED.search(line) and not _OVER.search(line)]
+    return printed[-1] if printed else ""
+
+
 def reported_test(text: str) -> str:
     """Return the name of the first test that a test runner reports as failed."""
     reported = _REPORTED.search(text)
@@ -131,17 +146,18 @@ def reported_test(text: str) -> str:
 
 
 def failing_test(text: str) -> str:
-    """Return the name of the test that failed by the text, or that its own words speak of."""
+    """Return the name of the test that failed by the text, or that a clause of it says so of."""
     if reported := reported_test(text):
         return reported
-    match = _TEST.search(mask(text, Kind.QUOTE, Kind.FENCE, Kind.COMMENT))
-    return match[0].strip("`") if match else ""
+    clauses = _CLAUSE_END.split(mask(text, Kind.QUOTE, Kind.FENCE, Kind.COMMENT))
+    named = (_TEST.search(clause) for clause in clauses if _FAILING.search(clause))
+    return next((match[0].strip("`") for match in named if match), "")
 
 
 def expected(text: str) -> str:
     """Return the part of the text that sets what was wanted against what came."""
-    match = _EXPECTED.search(text)
-    return match[0].strip() if match else ""
+    found = (match[0].strip() for match in _EXPECTED.finditer(text))
+    return next((one for one in found if not _OPINION.search(one) or len(_VALUE.findall(one)) > 1), "")
 
 
 def intent(text: str) -> str:
@@ -162,6 +178,22 @@ _ERROR = re.compile(
     r"|fatal error|\berror: |\berror c\d{4}|exit(?:ed)? (?:with )?(?:code|status) [1-9]|undefined reference"
     r"|assertion .{0,80} failed)"
 )
+_SHOWN = (Kind.FENCE, Kind.CODE)
+_PRINTED = re.compile(
+    r"\b[A-Z]\w*(?:Error|Exception): ?\S|(?i:segmentation fault|core dumped|panicked at|\bpanic: |fatal error"
+    r"|\berror: |\berror c\d{4}|exit(?:ed)? (?:with )?(?:code|status) [1-9]|undefined reference"
+    r"|assertion .{0,80} failed)"
+)
+_OVER = re.compile(r"(?i)\b(?:no more|no longer|not any ?more|without|fixed|gone|never)\b")
+_FAILING = re.compile(
+    r"(?i)\b(?:fail\w*|red|breaks?|broken?|crash\w*|tim(?:es?|ed|ing) out|errors?|so (?:is|does)|same for"
+    r"|(?:not|n't|n’t|no longer|make\b.{0,80}) (?:pass|passes|passing))\b"
+)
+_CLAUSE_END = re.compile(
+    r"[.!?;](?=\s|$)|,|\n\s*\n|\b(?:but|because|since|while|whereas|although|though|after|when)\b"
+)
+_OPINION = re.compile(r"(?i)(?<!but )\bwas\b")
+_VALUE = re.compile(r"[`\"'‘“<][^`\"'’”>]+[`\"'’”>]|\d[\d.,]*+")
 _REPORTED = re.compile(  # as test runners say it
     r"(?m)^\W{0,8}FAIL(?:ED)?:? +(?=\S{0,150}(?:[Tt]est|[Ss]pec|::))([^\s()]{3,150})"  # FAILED a.py::test_b
     r"|^[ \t]{0,8}test (\S{3,150}) \.\.\. FAILED"

@@ -29,6 +29,7 @@ from tests.builders import (
     REPOSITORY,
     RULES,
     at,
+    decided,
     facts,
     inline,
     moment,
@@ -144,6 +145,63 @@ def test_a_revision_that_is_rejected_after_it_was_accepted_is_briefed_anew():  #
         (1, False),
         (2, None),
     ]
+
+
+def test_a_dismissed_rejection_is_no_advice_that_helped():  # rows 242, 245
+    first = review(3, FAILING)
+    known = briefed(first).pull_request
+    dismissed = briefed(replace(first, state=ReviewState.DISMISSED), known=known).pull_request
+    assert [entry.success for entry in feedback_log(dismissed)] == [None]
+
+
+def test_a_check_that_passes_on_the_next_revision_judges_no_advice_of_somebody_else():  # rows 242, 245
+    first = review(3, FAILING, head=HEADS[0])
+    known = replace(
+        told((first,)), head=HEADS[1], revisions=(Revision(HEADS[0], at(0)), Revision(HEADS[1], at(10)))
+    )
+    passed = replace(CHECK, head=HEADS[1], conclusion="success", at=at(12))
+
+    def heard(known, *reviews):
+        read = replace(facts(*reviews), spoken=(passed,))
+        seen = with_voices(with_reviews(known, read, MAPPED, at(30)), read, MAPPED)
+        return with_brief(feedback_on(seen, MAPPED, moment()), MAPPED)
+
+    still = heard(known, first)
+    assert (still.iteration.number, still.brief is None) == (2, False)
+    assert [(entry.iteration, entry.success) for entry in feedback_log(still.pull_request)] == [(1, None)]
+    approved = review(23, state=ReviewState.APPROVED, head=HEADS[1])
+    settled = heard(still.pull_request, first, approved)
+    assert [(entry.iteration, entry.success) for entry in feedback_log(settled.pull_request)] == [(1, True)]
+
+
+@pytest.mark.parametrize(
+    ("said", "rules"),
+    [
+        ("This is not what we want.", UNDERSTANDING),
+        (FAILING, replace(UNDERSTANDING, comment=replace(UNDERSTANDING.comment, enabled=False))),
+    ],
+)
+def test_a_brief_that_nobody_was_shown_is_not_remembered(said, rules):  # row 245
+    quiet = decided(pull_request(), facts(review(3, said)), rules)
+    assert (quiet.shows, quiet.pull_request.briefs) == (False, ())
+
+
+def test_what_is_said_at_a_line_without_a_tag_is_heard_too():
+    made = briefed(
+        review(3),
+        comments=(
+            inline(71, 3, "[scope_error] too broad"),
+            inline(72, 3, "It crashes here with `KeyError: 5` on an empty list."),
+        ),
+    )
+    assert (made.brief.feedback_type, lines(made)[0]) == ("runtime_error", "Given the error: KeyError: 5")
+
+
+def test_words_at_lines_stay_known_while_the_lines_are_not_read_again():
+    first = review(3, "[scope_error]")
+    known = briefed(first, comments=(inline(72, 3, "It crashes here with `KeyError: 5`."),)).pull_request
+    again = with_reviews(known, replace(facts(first), inline_comments=None), UNDERSTANDING, at(31))
+    assert "KeyError: 5" in again.verdicts[0].said
 
 
 def test_the_same_verdict_twice_is_one_entry():

@@ -67,6 +67,8 @@ READERS: dict[str, Reader] = {
     "its places": mentions.path_of,
     "its wording": lambda text: (quality.wording(text), quality.ungrounded(text)),
     "an error in it": brief_slots.error_message,
+    "an error that is told of": brief_slots.said_error,
+    "what was expected": brief_slots.expected,
     "a test in it": brief_slots.failing_test,
     "what it expected": brief_slots.expected,
     "what it meant": brief_slots.intent,
