@@ -80,6 +80,21 @@ def test_an_expression_that_takes_in_whole_sentences_is_found():
     assert inferred(f"№{' so on.' * 1000}", rules) == [("date_errors", 0.6)]
 
 
+@pytest.mark.parametrize(("threshold", "tags"), [(0.7, ["date_errors"]), (0.8, [])])
+def test_a_tag_less_sure_than_the_threshold_is_not_inferred(threshold, tags):
+    rules = replace(UNDERSTANDING, detection=replace(UNDERSTANDING.detection, threshold=threshold))
+    said = "There is a wrong date in a.md. The date is wrong in b.md. The frontmatter is missing."
+    assert [tag for tag, _ in inferred(said, rules)] == tags
+
+
+def test_at_most_ten_tags_are_inferred_from_one_verdict():
+    gate = KNOWLEDGE_BASE.get("date_errors")
+    many = [replace(gate, tag=f"fault_{number}", phrases=(f"fault number {number}",)) for number in range(12)]
+    rules = replace(UNDERSTANDING, gates=Gates(tuple(many)))
+    said = " ".join(f"There is fault number {number}." for number in range(12))
+    assert [tag for tag, _ in inferred(said, rules)] == [f"fault_{number}" for number in range(10)]
+
+
 def test_a_stated_tag_leaves_nothing_to_infer():
     assert inferred("[date_errors] and a broken wiki link") == [("date_errors", None)]
 

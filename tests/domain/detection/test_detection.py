@@ -295,3 +295,9 @@ def test_a_repository_sets_its_threshold(rules):
 )
 def test_strange_texts_are_read_to_the_end(text, rules):
     assert detect(text, rules) == detect(text, rules)
+
+
+@pytest.mark.parametrize("said", ["The tests fail on Windows.", "It crashes on start.", "This is wrong."])
+def test_an_approval_with_a_complaint_is_nearly_done(said, rules):  # row 198
+    found = detect(said, rules, "approved")
+    assert (found.type, found.confidence) == (FeedbackType.PARTIAL_SUCCESS, 0.95)
