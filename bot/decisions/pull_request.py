@@ -107,7 +107,7 @@ def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feed
         return None
     previous = judged.previous(known, present)
     went = course(pull_request, known, present, rules)
-    gates = failed_gates(present.standing, rules.gates, frozenset(previous.tags if previous else ()))
+    gates = failed_gates(present.standing, rules.gates, frozenset(previous.keys if previous else ()))
     gates = only_placed_block(gates) if rules.quality.strict else gates
     gates = with_outcomes(gates, pull_request.grounding, present.head, rules.grounding)
     repeated = _repeated(known[: present.number], gates, rules)

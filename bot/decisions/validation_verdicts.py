@@ -21,23 +21,33 @@ def with_validation(
     """The verdicts with what was handed in; the newest of the same voice stands."""
     items, more = bounded(_mapped(seen, rules) if seen.tool else seen.items)
     rejects = bool(items) and not seen.accepts
+    voice = _validator(seen)
+    # Findings that the config gives no meaning refuse nothing, but they are no consent either.
+    means_nothing = bool(seen.tool and seen.findings and not items) and not _has_rejected(pull_request, voice)
     # Pipelines name what they checked out, which may be GitHub's merge of the head into the base.
     heads = {revision.head for revision in pull_request.revisions}
     verdict = Verdict(
         id=f"validation:{seen.id}",
-        validator=_validator(seen),
+        validator=voice,
         stance=Stance.REJECTS if rejects else Stance.APPROVES,
         at=seen.at,
         head=seen.head if seen.head in heads else head_at(pull_request, seen.at),
         items=items if rejects else (),
         more=more if rejects else 0,
-        counted=_counts(seen, pull_request, rules, me),
+        counted=_counts(seen, pull_request, rules, me) and not means_nothing,
         permission=seen.role,
         body_hash=seen.body_hash,
         account=seen.author.login if seen.author and seen.tool else "",
         account_id=seen.author.id if seen.author else 0,
     )
     return (*(each for each in pull_request.verdicts if each.id != verdict.id), verdict)
+
+
+def _has_rejected(pull_request: PullRequest, voice: Validator) -> bool:
+    return any(
+        each.validator.key == voice.key and each.counted and each.stance is Stance.REJECTS
+        for each in pull_request.verdicts
+    )
 
 
 def _validator(seen: ValidationSeen) -> Validator:

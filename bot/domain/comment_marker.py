@@ -24,14 +24,17 @@ def fitting(
     left_out: int,
     made: Callable[[list[str], list[str], int], dict[str, object]],
 ) -> dict[str, object]:
-    """The object that is made of as many tags as fit into one line, and of the number of the others."""
+    """The object that is made of as many tags as fit into one line, and of the number of the others.
+
+    Warnings go first, the last one before the others, then what blocks, the least important first.
+    """
     while True:
         data = made(issues, blocking, left_out)
         if len(marker(MARKER, data)) <= MOST_MARKER or not (issues or blocking):
             return data
-        dropped = (issues or blocking).pop()
+        dropped = ([tag for tag in issues if tag not in blocking] or blocking)[-1]
         left_out += 1
-        blocking = [tag for tag in blocking if tag != dropped]
+        issues, blocking = ([tag for tag in tags if tag != dropped] for tags in (issues, blocking))
 
 
 def _marker(feedback: Feedback, issues: list[str], blocking: list[str], left_out: int) -> dict[str, object]:

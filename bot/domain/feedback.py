@@ -147,13 +147,13 @@ class Feedback:
 
 
 def last_open(pull_request: PullRequest) -> tuple[str, ...]:
-    """The gates that were open the last time that any were: tags, or aspects of items without one."""
+    """The gates that were open the last time that any were: tags, and items without one."""
     spoken = in_order(pull_request.verdicts)
     for count in range(len(spoken), 0, -1):
         for moment in _moments(spoken, count):
             told = [_as_of(verdict, moment) for verdict in spoken[:count]]
             if items := open_items(standing(told)):
-                return tuple(dict.fromkeys(item.tag or f":{item.aspect}" for item in items))
+                return tuple(dict.fromkeys(item.key for item in items))
     return ()
 
 
@@ -179,7 +179,7 @@ def failed_gates(
     for verdict in standing:
         if verdict.stance is Stance.REJECTS:
             for item in verdict.items:
-                by_tag.setdefault(item.tag or f":{item.aspect}", []).append(
+                by_tag.setdefault(item.key, []).append(
                     Finding(item, verdict.validator, origin=verdict.origin_of(item))
                 )
     failed = [_failed(tag, tuple(findings), gates, before) for tag, findings in by_tag.items()]
@@ -195,7 +195,7 @@ def only_placed_block(failed: tuple[FailedGate, ...]) -> tuple[FailedGate, ...]:
 def _failed(tag: str, findings: tuple[Finding, ...], gates: Gates, before: frozenset[str]) -> FailedGate:
     if tag.startswith(":"):
         blocking = any(finding.item.severity in _BLOCKING_SEVERITIES for finding in findings)
-        return FailedGate(None, None, blocking, findings)
+        return FailedGate(None, None, blocking, findings, "open" if tag in before else "new")
     gate = gates.get(tag)
     stated = any(finding.item.inferred is None for finding in findings)
     return FailedGate(

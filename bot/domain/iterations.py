@@ -53,6 +53,16 @@ class Iteration:
         return open_items(self.standing)
 
     @property
+    def is_refused_unnamed(self) -> bool:
+        """Whether somebody rejects it, and nobody says for what."""
+        return not self.open_items and any(each.stance is Stance.REJECTS for each in self.standing)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The gates that the open items break, with a tag or without, each once, in the order given."""
+        return tuple(dict.fromkeys(item.key for item in self.open_items))
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The tags of the open items, each once, in the order given."""
         return tuple(dict.fromkeys(item.tag for item in self.open_items if item.tag is not None))
@@ -60,7 +70,7 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What became of the tags from one iteration to the next."""
+    """What became of the broken gates from one iteration to the next."""
 
     fixed: tuple[str, ...] = ()
     still_open: tuple[str, ...] = ()
@@ -148,12 +158,12 @@ def previous(known: Sequence[Iteration], present: Iteration) -> Iteration | None
 
 
 def changes(before: Iteration | None, after: Iteration) -> Changes:
-    """Return which tags were fixed, stayed open, or are new."""
-    old = () if before is None else before.tags
+    """Return which gates were fixed, stayed open, or are new."""
+    old = () if before is None else before.keys
     return Changes(
-        fixed=tuple(tag for tag in old if tag not in after.tags),
-        still_open=tuple(tag for tag in after.tags if tag in old),
-        new=tuple(tag for tag in after.tags if tag not in old),
+        fixed=tuple(key for key in old if key not in after.keys),
+        still_open=tuple(key for key in after.keys if key in old),
+        new=tuple(key for key in after.keys if key not in old),
     )
 
 

@@ -93,6 +93,11 @@ class Item:
     origin: Origin | None = None
     """Whence it comes, where that is not the same as for the rest of its verdict."""
 
+    @property
+    def key(self) -> str:
+        """What makes it one gate with others: its tag, or, where it has none, what it is about and says."""
+        return self.tag or f":{self.aspect}:{self.words}"
+
 
 class Stance(StrEnum):
     """Where a validator stands after having spoken."""

@@ -77,7 +77,7 @@ def opened(iteration: Iteration, gates: Gates) -> str:
     warnings = len(failed) - blocking
     words = [f"{blocking} blocking"] if blocking else []
     words += [f"{warnings} warning{'' if warnings == 1 else 's'}"] if warnings else []
-    return ", ".join(words) or "nothing"
+    return ", ".join(words) or ("rejected, no issue named" if iteration.is_refused_unnamed else "nothing")
 
 
 def blocking_tags(iteration: Iteration, gates: Gates) -> tuple[str | None, ...]:

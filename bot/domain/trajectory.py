@@ -66,10 +66,15 @@ class Trajectory:
 def trajectory(
     snapshots: Sequence[Snapshot], present: int, gates: Gates, weights: Weights, band: Band
 ) -> Trajectory:
-    """Return the trajectory as known now: a check that ends late changes the score of its own iteration."""
-    return Trajectory(
-        tuple(Scored(snapshot, score(snapshot, gates, weights, band)) for snapshot in snapshots), present
+    """Return the trajectory as known now: a check that ends late changes the score of its own iteration.
+
+    One that somebody rejects without a word on what is wrong is not known to be better than any other.
+    """
+    scored = (
+        Scored(each, None if each.iteration.is_refused_unnamed else score(each, gates, weights, band))
+        for each in snapshots
     )
+    return Trajectory(tuple(scored), present)
 
 
 def best(scored: Iterable[Scored]) -> Scored | None:

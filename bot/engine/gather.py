@@ -48,8 +48,8 @@ def _matters(event: Event, pull_request: PullRequest) -> bool:
             return True
         case HeadSeen():  # it may have been judged before we were told of anything
             return not known
-        case _:
-            return False
+        case _:  # whatever judges it first must not hide what was said before the App was installed
+            return not known and not pull_request.seen_opening
 
 
 def _rejects(review: Review) -> bool:

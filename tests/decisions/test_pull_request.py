@@ -10,7 +10,7 @@ from bot.domain.effects import ShowComment, Withdraw
 from bot.domain.escape import read_marker
 from bot.domain.events import PullRequestSeen
 from bot.domain.facts import Facts
-from bot.domain.model import Account, Item, Revision, Stance
+from bot.domain.model import Account, Item, Place, Revision, Stance
 from bot.domain.rules import Comment
 from bot.domain.snapshots import ReviewState
 from tests.builders import (
@@ -306,3 +306,29 @@ def test_a_verdict_line_that_is_taken_out_again_no_longer_rejects():
     assert marker(known, facts(replace(said, body="never mind")))["verdict"] == "accept"
     again = decided(known, facts(replace(said, body="never mind"))).pull_request
     assert shown(replace(again, sticky=None), facts(said)).issues == ("date_errors",)
+
+
+def test_each_thing_said_without_a_tag_is_an_issue_of_its_own():
+    said = (
+        Item(None, "tmp2 says nothing", aspect="correctness", severity="suggestion", place=Place("a.py", 3)),
+        Item(None, "SQL can be injected", aspect="correctness", severity="critical", place=Place("a.py", 7)),
+        Item(None, "the retry never ends", aspect="correctness", severity="major", place=Place("a.py", 30)),
+        Item(None, "the retry never ends", aspect="correctness", severity="major", place=Place("b.py", 3)),
+    )
+    first = decided(pull_request(), facts(review(3, documents=said)))
+    (shown,) = [effect for effect in first.effects if isinstance(effect, ShowComment)]
+    assert "**Rejected** — 2 blocking issues, 1 warning" in shown.body
+    assert shown.body.index("`SQL can be injected`") < shown.body.index(
+        "[WARN] Correctness**: `tmp2 says nothing`"
+    )
+    known = replace(
+        written(first), head=HEADS[1], revisions=(Revision(HEADS[0], at(0)), Revision(HEADS[1], at(10)))
+    )
+    moved = replace(said[1], place=Place("a.py", 9))
+    again = review(13, documents=(moved, said[2]), head=HEADS[1])
+    (shown,) = [
+        effect
+        for effect in decided(known, facts(review(3, documents=said), again)).effects
+        if isinstance(effect, ShowComment)
+    ]
+    assert "1 fixed, 2 still open, 0 new" in shown.body

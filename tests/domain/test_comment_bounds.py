@@ -82,6 +82,16 @@ def test_a_flood_stays_within_its_limits():
     assert schemas.violations("actionable-feedback", document_in(said)) == ()
 
 
+def test_a_marker_that_is_too_long_keeps_what_blocks_before_what_warns():
+    warnings = [f"warning_number{number}" for number in range(60)]
+    said = text(f"<!-- ISSUES: {', '.join(warnings)}, date_errors, opsec_internal_deal_terms -->")
+    data = read_marker(MARKER, said)
+    assert data["blocking"] == ["opsec_internal_deal_terms", "date_errors"]
+    assert {*data["blocking"]} < {*data["issues"]}
+    assert data["issues"][0] == "warning_number0"
+    assert data["more"] == 62 - len(data["issues"])
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     tags=st.lists(

@@ -194,3 +194,32 @@ async def test_words_that_state_no_fault_are_not_answered(journey, pull, words):
     journey.github.submit_review(pull, "alice", REJECT, words)
     await journey.settled()
     assert journey.comments(pull) == []
+
+
+@pytest.mark.parametrize("first", ["label", "command"])
+async def test_what_was_said_before_the_installation_stands_whatever_judges_first(journey, first):
+    github = journey.github
+    github.account("neworg", "Organization")
+    place = github.repository(
+        "neworg/old", collaborators={"alice": "write", "bob": "maintain"}, installed=False
+    )
+    pull = github.open_pull_request(place, "dave")
+    github.submit_review(pull, "alice", "CHANGES_REQUESTED", "[date_errors]")
+    journey.later()
+    github.install("neworg")
+    github.add_to_installation(place)
+    await journey.settled()
+    if first == "label":
+        github.add_label(pull, "gate:body_too_thin", by="bob")
+    else:
+        github.comment(pull, "bob", "/feedback-reject body_too_thin reason: too short")
+    await journey.settled()
+    assert sorted(journey.markers(pull)[0]["issues"]) == ["body_too_thin", "date_errors"]
+    journey.later()
+    if first == "label":
+        github.remove_label(pull, "gate:body_too_thin", by="bob")
+    else:
+        github.comment(pull, "bob", "/feedback-dismiss body_too_thin reason: my mistake")
+    await journey.settled()
+    (marker,) = journey.markers(pull)
+    assert (marker["issues"], marker["verdict"]) == (["date_errors"], "refine")

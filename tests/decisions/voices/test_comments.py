@@ -9,7 +9,8 @@ from bot.decisions.voices import voice_of
 from bot.domain.events import CommentSeen
 from bot.domain.iterations import standing
 from bot.domain.model import Item, Revision, Stance
-from bot.domain.own_events import ValidationSeen
+from bot.domain.own_events import ToolFinding, ValidationSeen
+from bot.domain.rules import SarifRule
 from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, at, pull_request
 from tests.decisions.voices.hearing import LEO, MAPPED, heard
 
@@ -106,6 +107,22 @@ def test_an_app_that_can_not_be_told_from_others_lifts_no_rejection():
     log = replace(rejects, tool="ruff", items=())
     clean = replace(log, id="2", at=at(6))
     assert len({verdict.validator.key for verdict in heard(log, clean)}) == 2
+
+
+def test_findings_that_the_config_gives_no_meaning_are_no_consent():
+    log = ValidationSeen("1", REPOSITORY, 212, ALICE, "write", at(5), HEADS[0], tool="ruff")
+    found = replace(log, findings=(ToolFinding("E999", "syntax error", level="error"),))
+    assert [(each.stance, each.counted) for each in heard(found)] == [(Stance.APPROVES, False)]
+    assert [(each.stance, each.counted) for each in heard(log)] == [(Stance.APPROVES, True)]
+
+
+def test_a_log_without_what_it_rejected_for_lifts_its_rejection():
+    rules = replace(MAPPED, validators=replace(MAPPED.validators, sarif=(SarifRule("F401", "date_errors"),)))
+    bad = ToolFinding("F401", "unused"), ToolFinding("E999", "syntax error")
+    log = ValidationSeen("1", REPOSITORY, 212, ALICE, "write", at(5), HEADS[0], tool="ruff", findings=bad)
+    better = replace(log, id="2", at=at(6), findings=bad[1:])
+    stood = standing(heard(log, better, rules=rules))
+    assert [(each.stance, each.counted) for each in stood] == [(Stance.APPROVES, True)]
 
 
 def test_a_commit_that_was_never_the_head_is_no_revision_of_its_own():

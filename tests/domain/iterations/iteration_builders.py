@@ -83,7 +83,7 @@ def own(aspect: str, severity: str, number: int = 1) -> Item:
 
 
 def judged(number=1, letter="a", items=(), *, approved=False) -> Iteration:
-    stance = Stance.APPROVES if approved else Stance.REJECTS
+    stance = Stance.REJECTS if items and not approved else Stance.APPROVES
     verdict = said(number, "alice", stance, letter, items=tuple(items))
     return Iteration(number, head(letter), minute(number), (verdict,))
 

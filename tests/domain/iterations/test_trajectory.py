@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.iterations import current, iterations
+from bot.domain.quality_fold import opened
 from bot.domain.scoring import CheckResult, Snapshot
 from bot.domain.trajectory import Trajectory, best, decimals, delta, percents, trajectory
 from tests.domain.iterations.iteration_builders import (
@@ -16,7 +17,9 @@ from tests.domain.iterations.iteration_builders import (
     THE_DOCUMENTS_OWN,
     approves,
     checks,
+    diff,
     head,
+    item,
     judged,
     pull_request,
     rejects,
@@ -151,3 +154,11 @@ def test_scores_in_percent(qualities, expected):
 
 def test_an_iteration_knows_its_failed_checks():
     assert of(Snapshot(judged(), checks=checks(2, 3))).final.failed_checks == 3
+
+
+def test_a_revision_that_is_rejected_without_a_reason_is_not_scored_and_never_the_best():
+    unnamed = replace(judged(1), standing=(rejects(1, tags=()),))
+    seen = (Snapshot(unnamed, checks=checks(3), diff=diff()), snapshot(2, "b", (item(),)))
+    found = trajectory(seen, 2, GATES, SCORING.weights, BAND)
+    assert ([each.quality is None for each in found.scored], found.best) == ([True, False], found.scored[1])
+    assert opened(unnamed, GATES) == "rejected, no issue named"
