@@ -11,7 +11,9 @@ from pathlib import Path
 
 from bot import wiring
 from bot.cli import Command, UsageError
+from bot.cli.mistakes import said_in_one_line
 from bot.domain.effects import Effect
+from bot.ports import GitHubError
 
 _BELIEVED = "No credentials: decided on the payload's own facts, its reviewer taken for a validator."
 
@@ -31,12 +33,14 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.event not in known:
         raise UsageError(f"{arguments.event!r} is no event that is read; one of {', '.join(known)}")
     body = _body(arguments.payload)
-    rehearsal, believed = asyncio.run(wiring.rehearse(arguments.event, body))
+    try:
+        with said_in_one_line():
+            rehearsal, believed = asyncio.run(wiring.rehearse(arguments.event, body))
+    except GitHubError as error:
+        print(f"whetstone receive: {error}", file=sys.stderr)
+        return 1
     if believed:
-        print(
-            "No credentials: decided on the payload's own facts, its reviewer taken for a validator.",
-            file=sys.stderr,
-        )
+        print(_BELIEVED, file=sys.stderr)
     for effect in rehearsal.effects:
         print(json.dumps(_value(effect), default=str) if arguments.json else _text(effect))
     if not rehearsal.effects and not arguments.json:

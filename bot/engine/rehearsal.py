@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.decisions.checks import beside
+from bot.decisions.orders import orders_in
 from bot.decisions.pull_request import decide
 from bot.decisions.record import record
 from bot.domain.comment import Site
@@ -20,6 +21,8 @@ from bot.engine.gather import gather
 from bot.engine.listening import judged_unseen, listen, proposed_config
 from bot.ports import Delivery, GitHub, Parse, RuleBook
 
+_UNKNOWN = "it says nothing about a pull request that is known"
+_COMMAND = "a command is not rehearsed, since its answer depends on who gave it and on what is stored"
 _NOBODY = Account(-1, "whetstone[bot]", bot=True)
 
 
@@ -49,7 +52,7 @@ class Stage:
             return Rehearsal((), event.reason)
         known = record(None, event, delivery.received_at) or await self._concerned(event)
         if known is None:
-            return Rehearsal((), "it says nothing about a pull request that is known")
+            return Rehearsal((), _COMMAND if orders_in((event,)) else _UNKNOWN)
         rules = await self.rule_book.rules(known.repository)
         moment = Moment(self.clock(), self.new_id())
         if self.github:

@@ -88,6 +88,14 @@ def _without_credentials(reader: _Reader, values: Mapping[str, str]) -> Settings
     )
 
 
+def names_credentials(environ: Mapping[str, str], dotenv_path: Path | None = None) -> bool:
+    """Whether any of the App's credentials is set, well or badly."""
+    _, values = _reader(environ, dotenv_path)
+    return any(
+        values.get(name) for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH")
+    )
+
+
 def load_database_url(environ: Mapping[str, str], dotenv_path: Path | None = None) -> str:
     """The store alone, for the commands that ask nothing of GitHub."""
     reader, values = _reader(environ, dotenv_path)

@@ -47,6 +47,11 @@ def settings() -> Settings:
     return settings_of.load(os.environ, Path(".env"))
 
 
+def names_credentials() -> bool:
+    """Whether the environment or `.env` sets any of the App's credentials."""
+    return settings_of.names_credentials(os.environ, Path(".env"))
+
+
 def site(configuration: Settings) -> Site:
     """Where links lead with these settings."""
     public = configuration.public_url

@@ -90,8 +90,10 @@ async def tell_week(configuration: Settings, name: str) -> bool:
     async with store_of(configuration.database_url) as store:
         delivery = week_by_hand(await _known(store, name), f"weekly-{new_id()}")
     async with job(configuration, delivery) as (follower, handed_over):
-        async for _ in follower.steps(delivery):
-            pass
+        async for progress in follower.steps(delivery):
+            if progress.waits_until and not handed_over:  # nobody waits here for as long as that takes
+                at = f"{progress.waits_until:%H:%M} UTC"
+                raise JobFailed(f"GitHub did not answer as hoped; the job is kept, to be done from {at} on")
     return handed_over
 
 

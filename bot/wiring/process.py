@@ -22,6 +22,7 @@ from bot.wiring.basics import (
     CannotStart,
     github_of,
     listening,
+    names_credentials,
     new_id,
     now,
     settings,
@@ -230,6 +231,8 @@ async def rehearse(event: str, body: bytes) -> tuple[Rehearsal, bool]:
     try:
         configuration = settings()
     except settings_of.SettingsError:
+        if names_credentials():
+            raise
         stage = Stage(payloads.read, DefaultRules(), Site(Web()), now, new_id)
         return await stage.rehearse(delivery), True
     async with github_of(configuration, now) as github:

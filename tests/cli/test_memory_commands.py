@@ -11,6 +11,7 @@ import pytest
 from bot import wiring
 from bot.cli import run
 from bot.cli.history import _line, _row
+from bot.ports import JobFailed
 from bot.standin import AppFacts
 from tests.journeys.town import KEYS, SECRET, Town
 
@@ -136,3 +137,12 @@ async def test_weekly_is_told_here_where_no_server_runs(town, unused_tcp_port):
         handed_over = await wiring.tell_week(settings, "acme/knowledge")
         (where,) = town.github.repositories.values()
         assert (handed_over, len(where.threads)) == (False, 2)
+
+
+async def test_weekly_does_not_wait_for_a_github_that_is_away(town, unused_tcp_port):
+    async with town.github:
+        async with town.running():
+            await past(town)
+        away = replace(town.settings, port=unused_tcp_port, api_url=f"http://127.0.0.1:{unused_tcp_port}")
+        with pytest.raises(JobFailed, match="the job is kept"):
+            await wiring.tell_week(away, "acme/knowledge")

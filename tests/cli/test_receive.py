@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from pathlib import Path
+
+import pytest
 
 from bot.cli import run
 from bot.standin import Inline, Opening
@@ -39,3 +42,60 @@ async def test_a_rehearsal_looks_up_and_briefs_as_the_server_does(town, monkeypa
     shown = but_for_its_moment(capsys.readouterr().out)
     assert (code, shown) == (0, but_for_its_moment(posted))
     assert (shown["brief"]["score"], shown["feedback_items"][0]["grounding"]["outcome"]) == (8, "verified")
+
+
+COMMENTED = {
+    "action": "created",
+    "issue": {"number": 7, "pull_request": {"url": "x"}, "user": {"id": 5, "login": "dave", "type": "User"}},
+    "comment": {
+        "id": 81,
+        "node_id": "C_81",
+        "body": "/feedback-help",
+        "user": {"id": 6, "login": "bob", "type": "User"},
+        "created_at": "2026-11-16T09:00:00Z",
+        "html_url": "https://github.com/acme/kb/pull/7#issuecomment-81",
+    },
+    "repository": {"id": 9, "name": "kb", "full_name": "acme/kb", "owner": {"id": 1, "login": "acme"}},
+    "installation": {"id": 3},
+    "sender": {"id": 6, "login": "bob", "type": "User"},
+}
+
+
+@pytest.fixture
+def payload(tmp_path):
+    path = tmp_path / "comment.json"
+    path.write_text(json.dumps(COMMENTED))
+    return str(path)
+
+
+def test_a_command_is_not_called_an_event_without_effect(payload, capsys):
+    assert run(["receive", "-e", "issue_comment", "-p", payload]) == 0
+    assert capsys.readouterr().out.startswith("No effect: a command is not rehearsed")
+
+
+async def test_what_github_refuses_is_one_line(town, monkeypatch, capsys, payload):
+    async with town.github:
+        monkeypatch.setenv("GITHUB_API_URL", town.github.api_url)
+        monkeypatch.setenv("GITHUB_GRAPHQL_URL", town.github.graphql_url)
+        body = payload.replace("comment.json", "review.json")
+        review = {"id": 4, "state": "changes_requested", "body": "[date_errors]", "commit_id": "a" * 40}
+        review |= {"user": COMMENTED["sender"], "submitted_at": "2026-11-16T09:00:00Z", "html_url": ""}
+        pull = {"number": 7, "title": "x", "state": "open", "user": COMMENTED["issue"]["user"]}
+        pull |= {
+            "head": {"sha": "a" * 40, "ref": "x"},
+            "base": {"ref": "main"},
+            "html_url": "",
+            "created_at": "2026-11-16T08:00:00Z",
+        }
+        reviewed = {**COMMENTED, "action": "submitted", "review": review, "pull_request": pull}
+        await asyncio.to_thread(lambda: Path(body).write_text(json.dumps(reviewed)))
+        code = await asyncio.to_thread(run, ["receive", "-e", "pull_request_review", "-p", body])
+    said = capsys.readouterr().err.strip().splitlines()
+    assert (code, len(said), said[0].startswith("whetstone receive: ")) == (1, 1, True)
+
+
+def test_a_setting_that_is_wrong_is_not_called_missing_credentials(payload, monkeypatch, capsys):
+    monkeypatch.setenv("GITHUB_APP_ID", "12")
+    monkeypatch.setenv("PORT", "abc")
+    assert run(["receive", "-e", "issue_comment", "-p", payload]) == 2
+    assert "PORT" in capsys.readouterr().err
