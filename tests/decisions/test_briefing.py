@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from bot.adapters import schemas
-from bot.adapters.detection_rules import shipped
 from bot.decisions.briefing import feedback_log, with_brief
 from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
@@ -13,13 +12,13 @@ from bot.decisions.voices import with_voices
 from bot.domain.advised import advised
 from bot.domain.check_runs import Annotation
 from bot.domain.document import document
-from bot.domain.events import CheckSeen, CommentSeen, LabelSeen
+from bot.domain.events import CommentSeen, LabelSeen
 from bot.domain.facts import Facts
 from bot.domain.grounding.log import with_grounding
 from bot.domain.grounding.observations import Entry, EntryKind, Observations, Text, Tree
-from bot.domain.model import Item, Place, Revision
+from bot.domain.model import Item, Place
 from bot.domain.own_events import ToolFinding, ValidationSeen
-from bot.domain.rules import CheckRule, SarifRule, Validators
+from bot.domain.rules import SarifRule, Validators
 from bot.domain.snapshots import ReviewState
 from tests.builders import (
     ALICE,
@@ -29,7 +28,6 @@ from tests.builders import (
     REPOSITORY,
     RULES,
     at,
-    decided,
     facts,
     inline,
     moment,
@@ -37,21 +35,12 @@ from tests.builders import (
     review,
     snapshot,
 )
+from tests.decisions.briefs import CHECK, FAILING, MAPPED, REFUSED, UNDERSTANDING, briefed
 from tests.decisions.voices.hearing import LEO
-
-UNDERSTANDING = replace(RULES, understanding=shipped())
-
-
-def briefed(*reviews, comments=(), known=None, rules=UNDERSTANDING):
-    seen = with_reviews(known or pull_request(), facts(*reviews, comments=comments), rules, at(30))
-    return with_brief(feedback_on(seen, rules, moment()), rules)
-
 
 PAGE = "claims/futarchy.md"
 DATE_FIX = "created = extraction date (today), not source publication date. Format: YYYY-MM-DD."
 PLACED = inline(71, 3, "[date_errors] month 13 is out of range")
-FAILING = "The tests fail: `test_dates` expected 2026-11-15 but got 2026-13-01.\n<!-- ISSUES: date_errors -->"
-REFUSED = "This is not what we want, please do it differently.\n<!-- ISSUES: scope_error -->"
 
 
 def test_failing_tests_lead_with_what_must_pass():  # row 228
@@ -103,89 +92,6 @@ def test_without_the_detector_there_is_no_brief(rules):
     assert briefed(review(3, FAILING), rules=rules).brief is None
 
 
-def told(*rounds):
-    known = pull_request()
-    for number, reviews in enumerate(rounds):
-        head = HEADS[number]
-        known = replace(known, head=head, revisions=(*known.revisions, Revision(head, at(number * 10))))
-        known = briefed(*reviews, known=known).pull_request
-    return known
-
-
-def posted(known):
-    """The last round of each iteration."""
-    return list({entry.iteration: entry for entry in feedback_log(known)}.values())
-
-
-def test_success_is_filled_in_when_the_next_verdict_comes():  # row 242
-    first = review(3, FAILING, head=HEADS[0])
-    second = review(13, REFUSED, head=HEADS[1])
-    third = review(23, state=ReviewState.APPROVED, head=HEADS[2])
-    log = posted(told((first,), (first, second), (first, second, third)))
-    assert [(entry.iteration, entry.success) for entry in log] == [(1, False), (2, True)]
-    assert log[0].original_prompt == "Futarchy resists manipulation"
-    assert log[1].original_prompt == log[0].refined_prompt
-
-
-def test_a_revision_that_is_rejected_after_it_was_accepted_is_briefed_anew():  # rows 242, 245
-    first = review(3, FAILING)
-    accepted = review(5, state=ReviewState.APPROVED)
-    again = review(7, FAILING)
-    known = told((first,))
-    for said in ((first, accepted), (first, accepted, again), (first, accepted, again)):
-        known = briefed(*said, known=known).pull_request
-    log = feedback_log(known)
-    assert [(entry.iteration, entry.success) for entry in log] == [(1, True), (1, None)]
-    assert log[1].original_prompt == log[0].refined_prompt
-    assert [each.success for each in advised(known)] == [True, None]
-    known = replace(known, head=HEADS[1], revisions=(*known.revisions, Revision(HEADS[1], at(10))))
-    known = briefed(first, accepted, again, review(13, REFUSED, head=HEADS[1]), known=known).pull_request
-    assert [(entry.iteration, entry.success) for entry in feedback_log(known)] == [
-        (1, True),
-        (1, False),
-        (2, None),
-    ]
-
-
-def test_a_dismissed_rejection_is_no_advice_that_helped():  # rows 242, 245
-    first = review(3, FAILING)
-    known = briefed(first).pull_request
-    dismissed = briefed(replace(first, state=ReviewState.DISMISSED), known=known).pull_request
-    assert [entry.success for entry in feedback_log(dismissed)] == [None]
-
-
-def test_a_check_that_passes_on_the_next_revision_judges_no_advice_of_somebody_else():  # rows 242, 245
-    first = review(3, FAILING, head=HEADS[0])
-    known = replace(
-        told((first,)), head=HEADS[1], revisions=(Revision(HEADS[0], at(0)), Revision(HEADS[1], at(10)))
-    )
-    passed = replace(CHECK, head=HEADS[1], conclusion="success", at=at(12))
-
-    def heard(known, *reviews):
-        read = replace(facts(*reviews), spoken=(passed,))
-        seen = with_voices(with_reviews(known, read, MAPPED, at(30)), read, MAPPED)
-        return with_brief(feedback_on(seen, MAPPED, moment()), MAPPED)
-
-    still = heard(known, first)
-    assert (still.iteration.number, still.brief is None) == (2, False)
-    assert [(entry.iteration, entry.success) for entry in feedback_log(still.pull_request)] == [(1, None)]
-    approved = review(23, state=ReviewState.APPROVED, head=HEADS[1])
-    settled = heard(still.pull_request, first, approved)
-    assert [(entry.iteration, entry.success) for entry in feedback_log(settled.pull_request)] == [(1, True)]
-
-
-@pytest.mark.parametrize(
-    ("said", "rules"),
-    [
-        ("This is not what we want.", UNDERSTANDING),
-        (FAILING, replace(UNDERSTANDING, comment=replace(UNDERSTANDING.comment, enabled=False))),
-    ],
-)
-def test_a_brief_that_nobody_was_shown_is_not_remembered(said, rules):  # row 245
-    quiet = decided(pull_request(), facts(review(3, said)), rules)
-    assert (quiet.shows, quiet.pull_request.briefs) == (False, ())
-
-
 def test_what_is_said_at_a_line_without_a_tag_is_heard_too():
     made = briefed(
         review(3),
@@ -202,12 +108,6 @@ def test_words_at_lines_stay_known_while_the_lines_are_not_read_again():
     known = briefed(first, comments=(inline(72, 3, "It crashes here with `KeyError: 5`."),)).pull_request
     again = with_reviews(known, replace(facts(first), inline_comments=None), UNDERSTANDING, at(31))
     assert "KeyError: 5" in again.verdicts[0].said
-
-
-def test_the_same_verdict_twice_is_one_entry():
-    first = review(3, FAILING)
-    known = briefed(first).pull_request
-    assert len(briefed(first, known=known).pull_request.briefs) == 1
 
 
 PLAIN = review(3, "The links don't resolve, and the month is wrong: a broken link, a wrong date.")
@@ -319,8 +219,6 @@ def test_a_log_that_was_handed_in_is_a_failure_by_itself_and_no_formal_state(): 
 
 # A failed check
 
-MAPPED = replace(UNDERSTANDING, validators=Validators(checks=(CheckRule("validate", ("date_errors",)),)))
-CHECK = CheckSeen(REPOSITORY, HEADS[0], "validate", "failure", at(5), "https://ci/1", run_id=9, annotations=1)
 FOUND = Annotation(PAGE, 5, 5, "line 5: month 13 is out of range", "frontmatter-dates")
 
 
