@@ -67,13 +67,14 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
     feedback = feedback_on(known, rules, moment)
     if feedback is None:
         return _quiet(known, "no validator has judged it yet")
-    earlier = judged_briefs(feedback)
-    feedback = with_brief(with_remarks(feedback, facts.recent, site.web), rules)
+    heard = with_remarks(feedback, facts.recent, site.web)
+    feedback = with_brief(heard, rules)
     feedback = _under_its_id(feedback, site)
     known = with_tracking(feedback)
     feedback = replace(feedback, pull_request=known)
     if reason := _silent(feedback, rules):
-        return _quiet(replace(known, briefs=earlier), reason)  # what nobody was shown is no advice
+        # What nobody was shown is no advice.
+        return _quiet(replace(known, briefs=judged_briefs(heard)), reason)
     feedback = replace(feedback, pull_request=escalated(feedback, rules))
     said, known = announcements(known, feedback, rules, moment)
     body = comments.render(feedback, site)

@@ -173,17 +173,14 @@ def intent(text: str) -> str:
 
 
 _SLOT = re.compile(r"\{(\w+)\}")
-_ERROR = re.compile(
-    r"\b[A-Z]\w*(?:Error|Exception)\b:? ?\S|(?i:segmentation fault|core dumped|panicked at|\bpanic: "
-    r"|fatal error|\berror: |\berror c\d{4}|exit(?:ed)? (?:with )?(?:code|status) [1-9]|undefined reference"
-    r"|assertion .{0,80} failed)"
+_GAVE_UP = (
+    r"(?i:segmentation fault|core dumped|panicked at|\bpanic: |fatal error|\berror: |\berror c\d{4}"
+    r"|exit(?:ed)? (?:with )?(?:code|status) [1-9]|undefined reference|assertion .{0,80} failed)"
 )
+_ERROR = re.compile(rf"\b[A-Z]\w*(?:Error|Exception)\b:? ?\S|{_GAVE_UP}")
+_PRINTED = re.compile(rf"\b[A-Z]\w*(?:Error|Exception): ?\S|{_GAVE_UP}")
+"""Stricter than among what a program printed: people speak of errors by their names as well."""
 _SHOWN = (Kind.FENCE, Kind.CODE)
-_PRINTED = re.compile(
-    r"\b[A-Z]\w*(?:Error|Exception): ?\S|(?i:segmentation fault|core dumped|panicked at|\bpanic: |fatal error"
-    r"|\berror: |\berror c\d{4}|exit(?:ed)? (?:with )?(?:code|status) [1-9]|undefined reference"
-    r"|assertion .{0,80} failed)"
-)
 _OVER = re.compile(r"(?i)\b(?:no more|no longer|not any ?more|without|fixed|gone|never)\b")
 _FAILING = re.compile(
     r"(?i)\b(?:fail\w*|red|breaks?|broken?|crash\w*|tim(?:es?|ed|ing) out|errors?|so (?:is|does)|same for"

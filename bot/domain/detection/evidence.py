@@ -230,7 +230,7 @@ def is_question(sentence: Sentence, rules: DetectionRules) -> bool:
 
 
 def _pasted(text: str, parts: list[Piece], rules: DetectionRules) -> tuple[Shown, ...]:
-    places = rules.pasted.find(_readable(text, parts, _UNSEEN | {_QUOTE}))
+    places = rules.pasted.find(_readable(text, parts, _NOT_OWN))
     if any(kind is _QUOTE for kind, _, _ in parts):  # somebody else's output, where the writer shows none
         own = {place.number for place in places}
         others = rules.pasted.find(_readable(text, parts, _UNSEEN))
@@ -257,3 +257,4 @@ def _readable(text: str, parts: list[Piece], hidden: frozenset[Kind]) -> str:
 
 _PASTED = frozenset((Kind.CODE, Kind.FENCE))
 _UNSEEN = frozenset((Kind.URL, Kind.LINK, Kind.COMMENT, Kind.IMAGE))
+_NOT_OWN = _UNSEEN | {_QUOTE}
