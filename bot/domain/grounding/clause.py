@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from bot.domain import regex
 from bot.domain.choices import ClaimType
 from bot.domain.grounding.claim import Claim, Form
 from bot.domain.grounding.mentions import PATH, QUOTE, Marked, Mention
@@ -20,7 +21,7 @@ class Heard:
 
     marked: Marked
     clause: str
-    match: re.Match[str]
+    match: regex.Match
 
     def group(self, name: str) -> str:
         """What stands in a group, empty where the pattern has none or it is not filled."""
@@ -70,10 +71,10 @@ Build = Callable[[Heard], Claim | None]
 class Pattern:
     """One way to put a claim, and what it claims."""
 
-    expression: re.Pattern[str]
+    expression: regex.Pattern
     build: Build
 
-    def hear(self, marked: Marked, clause: str) -> tuple[Claim, re.Match[str]] | None:
+    def hear(self, marked: Marked, clause: str) -> tuple[Claim, regex.Match] | None:
         """The claim that the clause makes this way; a part of it that nobody can look up is noted."""
         match = self.expression.search(clause)
         if match is None or _NOT_SAID.search(clause[: match.start()]):
@@ -87,10 +88,11 @@ class Pattern:
 def pattern(expression: str, build: Build) -> Pattern:
     """A way to put a claim: `<P>` stands for a file, `<Q>` for quoted words, a space for any gap."""
     spread = expression.replace("<P>", PATH).replace("<Q>", QUOTE).replace(" ", GAP)
-    return Pattern(re.compile(spread, re.IGNORECASE), build)
+    spread = spread.replace(r"\ue000", "\ue000").replace(r"\ue001", "\ue001")  # RE2 knows no such escape
+    return Pattern(regex.Pattern(spread, ignore_case=True), build)
 
 
-def _says_more(clause: str, match: re.Match[str]) -> bool:
+def _says_more(clause: str, match: regex.Match) -> bool:
     rest = _CITATION.sub("", clause[match.end() :]).strip(" .,:!)*_`'\"")
     goes_on = bool(rest) and not _CONTINUED.match(rest)
     return goes_on or bool(_QUALIFIER.search(clause[: match.start()]))

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from bot.domain import regex
 from bot.domain.choices import ClaimType
 from bot.domain.grounding.claim import Claim
 from bot.domain.grounding.clause import Heard, Pattern, pattern
 from bot.domain.grounding.manifests import is_manifest
 
 _VERSION = r"[\^~=<>v]{0,2}[0-9]+(?:\.[0-9x*]+)*(?:[-+.]?[0-9A-Za-z]+)*"
+# Two repeats can share the same letters here: a backtracking engine would try every way to divide them.
+_IS_VERSION = regex.Pattern(_VERSION)
+_PINNED = regex.Pattern(rf"(@?[\w./:-]+?)(?:@|==|=)({_VERSION})")
+_PATH_SIGN = regex.Pattern("\ue000P([0-9]+)")
+_IS_PACKAGE = regex.Pattern(r"@?[A-Za-z][\w./:-]*")
+_IS_TEST = regex.Pattern(r"(?:test_|Test)\w|\w+_test\b|\w+Test\b")
+_IS_ROUTE = regex.Pattern(r"/|\bapi\b|endpoint", ignore_case=True)
 _PACKAGE = r"(?P<name>\ue000Q[0-9]+\ue001|@?[A-Za-z][\w./:@-]*[\w])"
 _AT = r"(?P<version>\ue000Q[0-9]+\ue001|" + _VERSION + r")"
 _PASS, _FAIL = "pass", "fail"
@@ -27,12 +34,12 @@ _TESTS = (
     r"|lint(?:er|ing)?|checks|type ?check(?:s|er|ing)?|mypy|tsc|eslint|ruff|pytest)"
 )
 _KINDS = (
-    (re.compile(r"test|spec", re.IGNORECASE), "tests"),
-    (re.compile(r"lint|ruff", re.IGNORECASE), "lint"),
-    (re.compile(r"type|mypy|tsc", re.IGNORECASE), "types"),
-    (re.compile(r"build|compil", re.IGNORECASE), "build"),
+    (regex.Pattern(r"test|spec", ignore_case=True), "tests"),
+    (regex.Pattern(r"lint|ruff", ignore_case=True), "lint"),
+    (regex.Pattern(r"type|mypy|tsc", ignore_case=True), "types"),
+    (regex.Pattern(r"build|compil", ignore_case=True), "build"),
 )
-_CODE = re.compile(r"[A-Za-z_$][\w$.]*(?:::\w+)*(?:\([^)]*\))?")
+_CODE = regex.Pattern(r"[A-Za-z_$][\w$.]*(?:::\w+)*(?:\([^)]*\))?")
 
 
 def _result(heard: Heard) -> str:
@@ -68,7 +75,7 @@ def _named(heard: Heard) -> Claim | None:
 
 def _test_name(heard: Heard) -> Claim | None:
     name = heard.word("test")
-    if not re.match(r"(?:test_|Test)\w|\w+_test\b|\w+Test\b", name):
+    if not _IS_TEST.match(name):
         return None
     return _counted(heard.claim(ClaimType.TEST_RESULTS, subject=f"test:{name}", value=_result(heard)), "")
 
@@ -89,19 +96,19 @@ def _error(heard: Heard) -> Claim | None:
 
 def _response(heard: Heard) -> Claim | None:
     route = heard.word("route")
-    if not re.search(r"/|\bapi\b|endpoint", route + heard.clause, re.IGNORECASE):
+    if not _IS_ROUTE.search(route + heard.clause):
         return None
     return heard.claim(ClaimType.API_RESPONSES, subject=route, value=heard.word("status"))
 
 
 def _dependency(heard: Heard) -> Claim | None:
     name, version = heard.word("name"), heard.word("version")
-    found = re.fullmatch(rf"(@?[\w./:-]+?)(?:@|==|=)({_VERSION})", name) if not version else None
+    found = _PINNED.fullmatch(name) if not version else None
     if found:
         name, version = found[1], found[2]
-    if not re.fullmatch(r"@?[A-Za-z][\w./:-]*", name) or name.lower() in _NO_PACKAGE:
+    if not _IS_PACKAGE.fullmatch(name) or name.lower() in _NO_PACKAGE:
         return None
-    if version and not re.fullmatch(_VERSION, version):
+    if version and not _IS_VERSION.fullmatch(version):
         return None
     if not version and not _DEPENDS.search(heard.clause):
         return None
@@ -110,9 +117,7 @@ def _dependency(heard: Heard) -> Claim | None:
 
 
 def _manifest(heard: Heard) -> str | None:
-    named = (
-        heard.marked.mentions[int(sign[1])].path for sign in re.finditer("\ue000P([0-9]+)", heard.clause)
-    )
+    named = (heard.marked.mentions[int(sign[1])].path for sign in _PATH_SIGN.finditer(heard.clause))
     return next((path for path in named if is_manifest(path)), None)
 
 
@@ -138,7 +143,9 @@ _NO_PACKAGE_WORDS = (
     "it this that which the a an line iteration version python node file step at to on of by is"
 )
 _NO_PACKAGE = frozenset(_NO_PACKAGE_WORDS.split())
-_DEPENDS = re.compile(r"depend|package|librar|crate|module|pinned|installed|manifest|require", re.IGNORECASE)
+_DEPENDS = regex.Pattern(
+    r"depend|package|librar|crate|module|pinned|installed|manifest|require", ignore_case=True
+)
 _BRANCH = r"(?:branch|pull request|pr|it|this|head)"
 _BEHAVES = (
     "returns?|raises?|throws?|panics?|crashes|hangs|leaks|blocks|deadlocks|overflows|swallows|ignores"
