@@ -42,6 +42,12 @@ class Meter:
             "whetstone_github_remaining", "The least budget of requests last seen", registry=self.registry
         )
 
+        self.loop_stalls = Counter(
+            "whetstone_loop_stalls",
+            "How often the event loop was blocked for more than five seconds",
+            registry=self.registry,
+        )
+
     def tracing(self) -> aiohttp.TraceConfig:
         """Counts the calls of a session."""
         config = aiohttp.TraceConfig()

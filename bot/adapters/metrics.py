@@ -136,7 +136,13 @@ def _show_queue(found: CollectorRegistry, counts: Counts) -> None:
         deliveries.labels(event, state).set(number)
     parked = sum(number for (_, state), number in counts.deliveries.items() if state == "parked")
     Gauge("whetstone_parked", "Deliveries given up on", registry=found).set(parked)
+    what = "How often the process ended while it handled this parked delivery alone"
+    crashes = Gauge("whetstone_parked_crashes", what, ["delivery", "event"], registry=found)
+    for labels, number in counts.parked_crashes.items():
+        crashes.labels(*labels).set(number)
     Gauge("whetstone_lanes", "Lanes known", registry=found).set(counts.lanes)
+    what = "Lanes whose last turn ended with the process"
+    Gauge("whetstone_lanes_crashed", what, registry=found).set(counts.lanes_crashed)
     Gauge("whetstone_lanes_due", "Lanes that wait for a turn", registry=found).set(counts.due)
     waited = "How long the oldest due lane has waited"
     Gauge("whetstone_lane_wait_seconds", waited, registry=found).set(counts.longest_due)

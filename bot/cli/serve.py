@@ -52,7 +52,14 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UsageError(str(reason)) from reason
 
 
-async def served(settings: Settings, *, web: bool, worker: bool, pace: wiring.Pace | None = None) -> int:
+async def served(
+    settings: Settings,
+    *,
+    web: bool,
+    worker: bool,
+    pace: wiring.Pace | None = None,
+    limits: wiring.Limits | None = None,
+) -> int:
     """0 once the process was asked to stop and what was under way has come to its end."""
     wiring.configure_log(settings)
     print(wiring.store_line(settings), flush=True)
@@ -60,7 +67,8 @@ async def served(settings: Settings, *, web: bool, worker: bool, pace: wiring.Pa
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
-    async with wiring.running(settings, serve=web, work=worker, pace=pace) as instance:
+    limits = limits or wiring.loop_limits()
+    async with wiring.running(settings, serve=web, work=worker, pace=pace, limits=limits) as instance:
         # What was loaded at the start stays for good: no later collection has to look through it.
         gc.collect()
         gc.freeze()

@@ -59,7 +59,7 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
     settings = replace(settings, port=bare.port)
     wiring.configure_log(settings)
     print(wiring.store_line(settings), flush=True)
-    async with wiring.running(settings, guests=guests) as instance:
+    async with wiring.running(settings, guests=guests, limits=wiring.loop_limits()) as instance:
         at = wiring.served_at(*(instance.address or ("", 0)))
         key = f"?key={guests.code}" if guests.code else ""
         print(f"Listening on {at}: install and test at /setup{key}.", flush=True)

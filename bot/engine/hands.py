@@ -5,13 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from bot.engine.outage import Outage
-from bot.engine.patience import LATE, Late, alone, delay, is_final, is_ours
+from bot.engine.patience import (
+    CRASHED,
+    LATE,
+    Late,
+    alone,
+    crashing,
+    delay,
+    is_final,
+    is_ours,
+    must_run_alone,
+)
 from bot.engine.settling import NotYet
 from bot.ports import Claim, Delivery, Fenced, GitHubError, RateLimited, Store, StoreUnavailable, Turn
 
@@ -34,13 +44,20 @@ class Hands:
     turns: Taking
     clock: Callable[[], datetime]
     stopping: asyncio.Event
+    running: dict[asyncio.Task[Any], Claim] = field(default_factory=dict)
+    """The claim that each task works on, with the deliveries of its turn only."""
     _singly: set[str] = field(default_factory=set)
     _writes: Outage = field(default_factory=lambda: Outage("no turn can be written down"))
 
-    async def take(self, claim: Claim) -> None:
-        """One turn, and the lane given back, whatever happens."""
+    async def take(self, claim: Claim, after: Collection[asyncio.Task[None]] = ()) -> None:
+        """One turn once the tasks of `after` have ended, and the lane given back, whatever happens."""
         careful = self._careful(claim)
+        task = asyncio.current_task()
         try:
+            if after:
+                await asyncio.wait(after)
+            if task:
+                self.running[task] = careful
             await self._taken(careful, claim)
         except Fenced:
             logger.warning("the lane was taken over", extra={"lane": claim.lane})
@@ -50,15 +67,23 @@ class Hands:
             await self._hand_back(careful, is_late=LATE in stop.args)
             raise
         finally:
+            if task:
+                self.running.pop(task, None)
             self.store.abandon(claim)
 
     def _careful(self, claim: Claim) -> Claim:
         """The claim; of a lane in which our own code fails, with the delivery that failed least alone."""
-        if claim.lane not in self._singly or len(claim.deliveries) <= 1:
-            return claim
-        return alone(claim)
+        one_by_one = claim.lane in self._singly or must_run_alone(claim)
+        return alone(claim) if one_by_one and len(claim.deliveries) > 1 else claim
 
     async def _taken(self, claim: Claim, whole: Claim) -> None:
+        if crashing(whole):
+            await self._park_crashing(whole)
+            return
+        if must_run_alone(whole):
+            told = {"lane": claim.lane, "deliveries": [one.id for one in claim.deliveries]}
+            logger.warning("%d claims of the lane ended in a crash: it runs alone", whole.crashes, extra=told)
+            await self.store.isolate(claim)
         try:
             await self.turns.take(claim)
         except NotYet as early:
@@ -104,6 +129,16 @@ class Hands:
         parked = tuple((delivery.id, text) for delivery in deliveries)
         await self.store.apply(claim, Turn(None, (), done=(), parked=parked))
         await self.store.release(claim)
+
+    async def _park_crashing(self, claim: Claim) -> None:
+        """Park what ended the process; the lane's other deliveries go on one by one."""
+        parked = tuple((delivery.id, CRASHED) for delivery in crashing(claim))
+        for delivery_id, why in parked:
+            logger.error(
+                "a delivery was parked: %s", why, extra={"lane": claim.lane, "delivery": delivery_id}
+            )
+        await self.store.apply(claim, Turn(None, (), done=(), parked=parked))
+        await self.store.release(claim, retry_after=0.0, attempt=claim.attempt)
 
     async def _unwritten(self, claim: Claim, away: StoreUnavailable) -> None:
         """A store that takes our attempts but not this turn will never take it: that is no outage."""

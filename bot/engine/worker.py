@@ -8,10 +8,11 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from bot.engine.hands import Hands, Taking, rest
 from bot.engine.outage import Outage
-from bot.engine.patience import LATE
+from bot.engine.patience import LATE, must_run_alone
 from bot.engine.pulse import Pulse
 from bot.ports import Claim, Store, StoreUnavailable
 
@@ -36,6 +37,8 @@ class Worker:
     concurrency: int = 8
     pulse: Pulse = field(default_factory=Pulse)
     _running: set[asyncio.Task[None]] = field(default_factory=set)
+    _isolated: set[asyncio.Task[None]] = field(default_factory=set)
+    """Those of the running ones that wait for all others to end, or run alone."""
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _rounds: int = 0
     _quiet_round: int = -1
@@ -98,6 +101,11 @@ class Worker:
         """Seconds since this instance last said that it is alive."""
         return self.pulse.age
 
+    def in_progress(self, task: asyncio.Task[Any] | None) -> tuple[Claim, ...]:
+        """The claim that a task works on; all claims in progress where it works on none itself."""
+        running = self._hands.running
+        return (running[task],) if task in running else tuple(running.values())
+
     async def take(self, claim: Claim) -> None:
         """One turn, and the lane given back, whatever happens."""
         await self._hands.take(claim)
@@ -117,9 +125,9 @@ class Worker:
     async def _claim_some(self) -> bool:
         """Take lanes for as many hands as are free; says whether there may be more of them."""
         self._rounds += 1
-        free = self.concurrency - len(self._running)
+        free = 0 if self._isolated else self.concurrency - len(self._running)
         if free <= 0:
-            await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+            await self._until_one_ends()
             return True
         if not self.pulse.is_fresh():
             return False
@@ -129,14 +137,26 @@ class Worker:
             await asyncio.sleep(STEP_ASIDE)
             free = 1
         claims = await self._claimed(free)
-        for claim in claims:
-            task = asyncio.create_task(self.take(claim))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+        for claim in sorted(claims, key=must_run_alone):
+            self._start(claim)
         if not claims and not self._running:
             self._quiet_round = self._rounds
         self._looked.set()
         return len(claims) == free
+
+    def _start(self, claim: Claim) -> None:
+        after = self._running.copy() if must_run_alone(claim) else ()
+        task = asyncio.create_task(self._hands.take(claim, after))
+        tasks = (self._running, self._isolated) if must_run_alone(claim) else (self._running,)
+        for kept in tasks:
+            kept.add(task)
+            task.add_done_callback(kept.discard)
+
+    async def _until_one_ends(self) -> None:
+        """Wait until a running turn ends, or the process is asked to stop."""
+        stop = asyncio.create_task(self._stopping.wait())
+        await asyncio.wait({*self._running, stop}, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
 
     async def _claimed(self, free: int) -> tuple[Claim, ...]:
         asked = self.pulse.now()

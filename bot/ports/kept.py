@@ -22,6 +22,8 @@ class Delivery:
     body: bytes
     received_at: datetime
     attempt: int = 0
+    crashes: int = 0
+    """How often the process ended while it handled this delivery alone."""
 
 
 class Acceptance(StrEnum):
@@ -101,6 +103,8 @@ class Claim:
     outbox: tuple[OutboxRow, ...]
     home: Home | None = None
     """None for nearly all: no installation has lost the repository."""
+    crashes: int = 0
+    """Claims in a row before this one that ended without release, because their process ended."""
 
 
 @dataclass(frozen=True, slots=True)

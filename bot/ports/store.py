@@ -108,8 +108,15 @@ class Store(Inbox, Protocol):
         """This is the sticky comment now, whoever changed it."""
         ...
 
+    async def isolate(self, claim: Claim) -> None:
+        """Commit that the claim's one delivery is handled alone from now on: a crash is counted on it."""
+        ...
+
     async def release(self, claim: Claim, *, retry_after: float | None = None, attempt: int = 0) -> None:
-        """Give the lane back: due again after `retry_after`, or when something more arrives."""
+        """Give the lane back: due again after `retry_after`, or when something more arrives.
+
+        Without `retry_after` the turn is finished, and the lane's count of crashes starts over.
+        """
         ...
 
     def abandon(self, claim: Claim) -> None:

@@ -37,7 +37,7 @@ from bot.wiring.operations import (
     week_by_hand,
     week_so_far,
 )
-from bot.wiring.process import Instance, events_read, rehearse, running
+from bot.wiring.process import Instance, events_read, loop_limits, rehearse, running
 from bot.wiring.rule_parts import (
     DefaultRules,
     check_rule_file,
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     # Commands name these in their types; loading them would cost every command its start.
     from bot.adapters.web.setup.guests import Guests
     from bot.engine.pulse import Pace
+    from bot.engine.watchdog import Limits
 
 __all__ = [
     "READY_WITHIN",
@@ -62,6 +63,7 @@ __all__ = [
     "DefaultRules",
     "Guests",
     "Instance",
+    "Limits",
     "NoStoreYet",
     "Pace",
     "app_desk",
@@ -82,6 +84,7 @@ __all__ = [
     "kept_rules",
     "lint_feedback",
     "live_rule_book",
+    "loop_limits",
     "new_guests",
     "new_id",
     "now",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from bot.engine.clock import WeekClock
     from bot.engine.pulse import Pace, Pulse
     from bot.engine.rehearsal import Rehearsal
+    from bot.engine.watchdog import Limits
     from bot.engine.worker import Worker
 
 
@@ -69,11 +70,16 @@ async def running(  # noqa: PLR0913  each is one choice about the process
     store_clock: Callable[[], datetime] | None = None,
     pace: Pace | None = None,
     weekly: bool = True,
+    limits: Limits | None = None,
 ) -> AsyncIterator[Instance]:
-    """Door and worker of one process, as long as the block runs; the store tells its own time."""
+    """Door and worker of one process, as long as the block runs; the store tells its own time.
+
+    With `limits` a watchdog ends a process whose event loop is blocked for longer.
+    """
     from bot.adapters.meter import Meter
     from bot.adapters.store import StoreRefused, open_store
     from bot.engine.pulse import Pace, Pulse
+    from bot.engine.watchdog import Watchdog
 
     meter, pulse = Meter(), Pulse(pace or Pace())
     async with AsyncExitStack() as stack:
@@ -88,12 +94,23 @@ async def running(  # noqa: PLR0913  each is one choice about the process
             raise CannotStart(store_trouble(configuration.database_url, error)) from error
         working = _working(configuration, store, meter, clock, pulse, weekly=weekly)
         worker, week_clock = await stack.enter_async_context(working) if work else (None, None)
+        if limits:
+            in_progress = worker.in_progress if worker else (lambda _task: ())
+            watchdog = Watchdog(limits, in_progress, meter.loop_stalls.inc)
+            stack.enter_context(watchdog.watching())
         serving = _serving(configuration, store, worker, meter, guests)
         address = await stack.enter_async_context(serving) if serve else None
         if worker:
             # While the last turns end, the door still answers, and says that it is not ready.
             stack.push_async_callback(worker.stopped)
         yield Instance(address, store, worker, week_clock)
+
+
+def loop_limits() -> Limits:
+    """How long a server's event loop may be blocked."""
+    from bot.engine.watchdog import Limits
+
+    return Limits()
 
 
 @asynccontextmanager

@@ -138,4 +138,5 @@ def _delivery(row: Row[Any]) -> Delivery:
         body=row.body,
         received_at=moment(row.received_at),
         attempt=row.attempts,
+        crashes=row.crashes,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,6 +13,7 @@ from sqlalchemy import (
     Double,
     Insert,
     Row,
+    Text,
     Update,
     and_,
     bindparam,
@@ -86,7 +87,26 @@ def take(transaction: Transaction, who: Claimant, limit: int) -> Sequence[Row[An
     beat(transaction, who.instance)  # else a peer could think this owner dead
     place = {key: index for index, key in enumerate(keys)}
     taken = transaction.execute(_TAKEN, {"keys": keys, "taker": who.instance}).all()
+    crashed = {row.key: row.isolated for row in taken if row.isolated is not None}
+    if crashed:
+        _count_crashes(transaction, crashed)
     return sorted(taken, key=lambda row: place[row.key])
+
+
+def isolate(transaction: Transaction, claim: Claim) -> None:
+    """From now on a crash of the lane's owner is counted on the claim's first delivery."""
+    first = claim.deliveries[0].id if claim.deliveries else None
+    transaction.execute(update(lane).where(lane.c.key == claim.lane).values(isolated=first))
+
+
+def _count_crashes(transaction: Transaction, isolated: Mapping[str, str]) -> None:
+    """Each of these lanes was claimed for one delivery, and its process ended while handling it."""
+    transaction.execute(
+        update(delivery)
+        .where(delivery.c.id.in_(isolated.values()), IS_QUEUED)
+        .values(crashes=delivery.c.crashes + 1)
+    )
+    transaction.execute(update(lane).where(lane.c.key.in_(isolated)).values(isolated=None))
 
 
 def hold(transaction: Transaction, claim: Claim, owner: str) -> None:
@@ -98,6 +118,8 @@ def hold(transaction: Transaction, claim: Claim, owner: str) -> None:
 def give_back(transaction: Transaction, claim: Claim, owner: str, rest: Rest) -> float | None:
     """Nobody owns the lane; returns when it is due again."""
     values = {**_held(claim, owner), **transaction.told, "attempts": rest.attempt}
+    # A lane that is done is innocent of earlier crashes; one that is due again is not proven so.
+    values["crashes_before"] = 0 if rest.seconds is None else claim.crashes
     if rest.seconds is None:
         free = _free_until_more(transaction.words)
         values["seen"] = claim.arrivals
@@ -124,8 +146,9 @@ def beat_age(transaction: Transaction, name: str) -> float | None:
 
 
 def free_all(transaction: Transaction) -> None:
-    """Nobody owns a lane."""
-    transaction.execute(update(lane).where(lane.c.owner.is_not(None)).values(owner=None))
+    """Nobody owns a lane; one that had an owner was not released by a process that is gone: a crash."""
+    owned = update(lane).where(lane.c.owner.is_not(None))
+    transaction.execute(owned.values(owner=None, crashes=lane.c.crashes + 1))
 
 
 def pause(transaction: Transaction, installation_id: int, until: float) -> None:
@@ -187,11 +210,26 @@ def _beaten(words: Words) -> Insert:
     )
 
 
+_TAKER = bindparam("taker", type_=Text)
 _TAKEN = (
     update(lane)
     .where(lane.c.key.in_(bindparam("keys", expanding=True)))
-    .values(owner=bindparam("taker"), fence=lane.c.fence + 1)
-    .returning(lane.c.key, lane.c.installation_id, lane.c.fence, lane.c.arrivals, lane.c.attempt)
+    .values(
+        owner=_TAKER,
+        fence=lane.c.fence + 1,
+        # A living owner takes its own lane again where it could not release it: that is no crash.
+        crashes=case((lane.c.owner != _TAKER, lane.c.crashes + 1), else_=lane.c.crashes),
+        isolated=case((lane.c.owner == _TAKER, null()), else_=lane.c.isolated),
+    )
+    .returning(
+        lane.c.key,
+        lane.c.installation_id,
+        lane.c.fence,
+        lane.c.arrivals,
+        lane.c.attempt,
+        lane.c.crashes,
+        lane.c.isolated,
+    )
 )
 
 _IS_HELD = and_(
@@ -226,6 +264,12 @@ def _free(due_at: ColumnElement[Any]) -> Update:
     return (
         update(lane)
         .where(_IS_HELD)
-        .values(owner=None, attempt=bindparam("attempts"), due_at=due_at)
+        .values(
+            owner=None,
+            attempt=bindparam("attempts"),
+            due_at=due_at,
+            crashes=bindparam("crashes_before"),
+            isolated=None,
+        )
         .returning(lane.c.due_at)
     )

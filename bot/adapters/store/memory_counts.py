@@ -11,7 +11,7 @@ from sqlalchemy import case, func, select
 from bot.adapters.store import memory
 from bot.adapters.store.memory_homes import left
 from bot.adapters.store.memory_schema import record, repository
-from bot.adapters.store.schema import delivery, lane, outbox
+from bot.adapters.store.schema import IS_PARKED, delivery, lane, outbox
 from bot.adapters.store.transaction import Transaction
 from bot.domain.advice import fates
 from bot.domain.follow_rates import tracked_in
@@ -21,6 +21,9 @@ from bot.domain.tracked import Observation
 
 WITHHELD = "withheld"
 """The state of a write that waits for a permission."""
+
+MOST_CRASHED = 50
+"""Parked deliveries that are counted one by one, the newest: each is a series of its own."""
 
 Broken = tuple[str, str, str]
 """Repository, author, tag."""
@@ -54,6 +57,10 @@ class Counts:
     """Seconds for which the oldest due lane has waited."""
     outbox: dict[str, int]
     """State → rows that are owed."""
+    lanes_crashed: int
+    """Lanes whose last claim ended without release."""
+    parked_crashes: dict[tuple[str, str], int]
+    """(delivery id, event) → how often the process ended while handling this parked delivery alone."""
 
 
 def counts(transaction: Transaction) -> Counts:
@@ -65,12 +72,20 @@ def counts(transaction: Transaction) -> Counts:
     state = case((outbox.c.refusal.is_not(None), WITHHELD), else_=outbox.c.state).label("state")
     owed = select(state, number).group_by(state)
     waiting = transaction.execute(due).one()
+    crashed = select(delivery.c.id, delivery.c.event, delivery.c.crashes).where(
+        IS_PARKED, delivery.c.crashes > 0
+    )
+    crashed = crashed.order_by(delivery.c.finished_at.desc()).limit(MOST_CRASHED)
     return Counts(
         deliveries={(row.event, row.state): row.number for row in transaction.execute(by_state)},
         lanes=transaction.execute(select(func.count()).select_from(lane)).scalar_one(),
         due=waiting.number,
         longest_due=float(waiting.longest or 0.0),
         outbox={row.state: row.number for row in transaction.execute(owed)},
+        lanes_crashed=transaction.execute(
+            select(func.count()).select_from(lane).where(lane.c.crashes > 0)
+        ).scalar_one(),
+        parked_crashes={(row.id, row.event): row.crashes for row in transaction.execute(crashed)},
     )
 
 

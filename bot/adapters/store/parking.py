@@ -46,7 +46,7 @@ def requeue(transaction: Transaction, ids: Collection[str]) -> set[str]:
     again = (
         update(delivery)
         .where(*chosen)
-        .values(state=QUEUED, attempts=0, error=None, finished_at=None)
+        .values(state=QUEUED, attempts=0, crashes=0, error=None, finished_at=None)
         .returning(delivery.c.id)
     )
     wake_others(transaction)

@@ -52,6 +52,8 @@ delivery = Table(
     Column("attempts", Integer, nullable=False),
     Column("error", Text),
     Column("finished_at", Double),
+    # How often the process ended while it handled this delivery alone.
+    Column("crashes", Integer, nullable=False, server_default="0"),
 )
 Index(
     "ix_delivery_queued",
@@ -80,6 +82,11 @@ lane = Table(
     Column("fence", BigInteger, nullable=False),
     Column("arrivals", BigInteger, nullable=False),
     Column("attempt", Integer, nullable=False),
+    # Claims in a row that ended without release: their process died, or was stopped past its lease.
+    Column("crashes", Integer, nullable=False, server_default="0"),
+    # The delivery that is handled now with no other lane beside it. Still set after the claim ended
+    # without release, it names the delivery that the crash is counted on.
+    Column("isolated", Text),
 )
 
 instance = Table(

@@ -178,6 +178,10 @@ class SqlStore:
         """This is the sticky comment now, whoever changed it."""
         await self._holding(claim, lambda transaction: records.remember(transaction, claim.lane, sticky))
 
+    async def isolate(self, claim: Claim) -> None:
+        """Commit that the claim's one delivery is handled alone from now on: a crash is counted on it."""
+        await self._holding(claim, lambda transaction: lanes.isolate(transaction, claim))
+
     async def release(self, claim: Claim, *, retry_after: float | None = None, attempt: int = 0) -> None:
         """Give the lane back: due again after `retry_after`, or when something more arrives."""
         rest = lanes.Rest(retry_after, attempt)

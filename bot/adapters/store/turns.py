@@ -51,6 +51,7 @@ def claim(transaction: Transaction, who: lanes.Claimant, limit: int) -> tuple[Cl
             deliveries=waiting.get(row.key, ()),
             outbox=owed.get(row.key, ()),
             home=homes.get(row.key),
+            crashes=row.crashes,
         )
         for row in taken
     )
