@@ -8,9 +8,11 @@ from pathlib import Path
 
 from bot.adapters.rule_files import load_pack
 from bot.decisions.pull_request import Decision, decide
-from bot.domain.comment import Site
+from bot.domain.comment import Site, render
+from bot.domain.document import document
 from bot.domain.effects import ShowComment
 from bot.domain.facts import Facts, Moment
+from bot.domain.feedback import Feedback
 from bot.domain.links import Web
 from bot.domain.model import Account, PullRequest, Repository, Revision, Sticky
 from bot.domain.rules import Rules
@@ -118,6 +120,11 @@ def sticky(**changes) -> Sticky:
 
 def decided(known: PullRequest, read: Facts, rules: Rules = RULES, when: Moment | None = None) -> Decision:
     return decide(known, read, rules, when or moment(), SITE)
+
+
+def rendered(feedback: Feedback, site: Site = SITE) -> str:
+    """The comment on this feedback."""
+    return render(feedback, site, document(feedback, site.schema))
 
 
 def written(decision: Decision) -> PullRequest:

@@ -20,15 +20,20 @@ LOGGED = 0.7
 _FAILURES = frozenset({FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAILURE})
 
 
-def with_brief(feedback: Feedback, rules: Rules) -> Feedback:
+def detected(feedback: Feedback, rules: Rules) -> Detection | None:
+    """What kind of feedback the validators' words are; None where nobody rejects or nothing is to be read."""
+    if rules.understanding is None or not rules.detection.enabled or not feedback.rejecting:
+        return None
+    return _detected(feedback, _said(feedback), rules.understanding)
+
+
+def with_brief(feedback: Feedback, detection: Detection | None, rules: Rules) -> Feedback:
     """The feedback with its brief, which the pull request remembers; without where nothing was understood."""
     known = replace(feedback.pull_request, briefs=judged_briefs(feedback))
     feedback = replace(feedback, pull_request=known)
-    if rules.understanding is None or not rules.detection.enabled or not feedback.rejecting:
+    if detection is None or rules.understanding is None:
         return feedback
-    said = _said(feedback)
-    detection = _detected(feedback, said, rules.understanding)
-    rounds = refined(detection, readings(feedback, said), rules.understanding)
+    rounds = refined(detection, readings(feedback, _said(feedback)), rules.understanding)
     if not rounds:
         return feedback
     kept = _kept(feedback, tuple(_told(feedback, rounds, detection)))
@@ -85,14 +90,14 @@ def _detected(feedback: Feedback, said: str, rules: DetectionRules) -> Detection
         sure = found.confidence if formally else LOGGED
         shown = replace(found, words=words, confidence=sure, is_shown=sure >= rules.threshold)
         return _as(FeedbackType.VERIFICATION_FAILURE, shown, rules)
-    if formally and found.type is not FeedbackType.USER_REJECTION and not _is_borne_out(said, rules):
+    if formally and found.type is not FeedbackType.USER_REJECTION and not _is_borne_out(found, rules):
         return _as(FeedbackType.USER_REJECTION, replace(found, words=()), rules)
     return found
 
 
-def _is_borne_out(said: str, rules: DetectionRules) -> bool:
+def _is_borne_out(found: Detection, rules: DetectionRules) -> bool:
     """Say whether the words are sure enough to make a failure of a refusal, which is a sign of its own."""
-    return round(detect(said, rules).confidence + SECOND_CUE, 2) >= rules.threshold
+    return round(found.prose_confidence + SECOND_CUE, 2) >= rules.threshold
 
 
 def _failed(feedback: Feedback, rules: DetectionRules) -> tuple[str, ...]:

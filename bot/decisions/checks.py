@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bot.decisions.pull_request import Decision, feedback_on
+from bot.decisions.pull_request import Decision
 from bot.domain import comment as comments
+from bot.domain import document as documents
 from bot.domain.check_effects import ShowCheck, Suggest
 from bot.domain.check_runs import GATES, MOST_ANNOTATIONS, Annotation, CheckText, Conclusion
 from bot.domain.comment import Site
@@ -16,7 +17,7 @@ from bot.domain.config_check import config_check
 from bot.domain.document import issue_text
 from bot.domain.effects import Effect
 from bot.domain.escape import cut, marker, quiet
-from bot.domain.facts import Facts, Moment
+from bot.domain.facts import Facts
 from bot.domain.feedback import Feedback
 from bot.domain.label_effects import ShowLabel, is_degraded, label_for
 from bot.domain.model import PullRequest
@@ -27,7 +28,7 @@ MARKER = "SUGGESTIONS"
 MOST_SUGGESTIONS = 20
 
 
-def beside(decision: Decision, facts: Facts, rules: Rules, moment: Moment, site: Site) -> Decision:
+def add_check_effects(decision: Decision, facts: Facts, rules: Rules, site: Site) -> Decision:
     """The decision with the check runs and suggestions that belong to it."""
     known, effects = decision.pull_request, list(decision.effects)
     if facts.config:
@@ -42,9 +43,9 @@ def beside(decision: Decision, facts: Facts, rules: Rules, moment: Moment, site:
     wanted = rules.check.enabled or rules.comment.suggestions or labels or known.labelled
     if not known.open or not wanted:
         return replace(decision, effects=tuple(effects))
-    feedback = feedback_on(known, rules, moment)
+    feedback = decision.feedback
     if rules.check.enabled:
-        known, more = _with_check(known, feedback, site)
+        known, more = _with_check(known, feedback, _first_lines(decision, site))
         effects += more
     if rules.comment.suggestions and feedback:
         known, more = _with_suggestions(known, feedback)
@@ -54,34 +55,34 @@ def beside(decision: Decision, facts: Facts, rules: Rules, moment: Moment, site:
     return replace(decision, pull_request=known, effects=tuple(effects))
 
 
-def as_counted(effects: Iterable[Effect]) -> tuple[Effect, ...]:
+def mark_budgeted(effects: Iterable[Effect]) -> tuple[Effect, ...]:
     """The effects of a turn that only catches up on check runs, whose writes were allowed one by one."""
     return tuple(
         replace(effect, counted=True) if isinstance(effect, ShowCheck) else effect for effect in effects
     )
 
 
-def gates_check(pull_request: PullRequest, feedback: Feedback | None, site: Site) -> CheckText:
+def gates_check(pull_request: PullRequest, feedback: Feedback | None, lines: str) -> CheckText:
     """The check run on the present head; success until somebody says otherwise."""
     if feedback is None or not feedback.rejecting:
         title = "Nothing rejects this pull request"
-        return CheckText(GATES, pull_request.head, Conclusion.SUCCESS, title, _lines(feedback, site) or title)
+        return CheckText(GATES, pull_request.head, Conclusion.SUCCESS, title, lines or title)
     annotations = _annotations(feedback) if feedback.iteration.head == pull_request.head else ()
     return CheckText(
         name=GATES,
         head=pull_request.head,
         conclusion=_conclusion(feedback),
         title=heading(len(feedback.blocking), len(feedback.warnings)).replace("**", ""),
-        summary=_lines(feedback, site),
+        summary=lines,
         places=_hash(repr(annotations)) if annotations else "",
         annotations=annotations,
     )
 
 
 def _with_check(
-    known: PullRequest, feedback: Feedback | None, site: Site
+    known: PullRequest, feedback: Feedback | None, lines: str
 ) -> tuple[PullRequest, tuple[Effect, ...]]:
-    said = gates_check(known, feedback, site)
+    said = gates_check(known, feedback, lines)
     fingerprint = _hash(repr(said))
     if known.check == fingerprint:
         return known, ()
@@ -95,12 +96,14 @@ def _conclusion(feedback: Feedback) -> Conclusion:
     return Conclusion.ACTION_REQUIRED if feedback.verdict == "escalate" else Conclusion.FAILURE
 
 
-def _lines(feedback: Feedback | None, site: Site) -> str:
+def _first_lines(decision: Decision, site: Site) -> str:
     """The comment's first lines: all before the first gate or fold, without the marker."""
+    feedback = decision.feedback
     if feedback is None:
         return ""
     first: list[str] = []
-    for block in comments.render(feedback, site).split("\n\n")[1:]:
+    body = decision.body or comments.render(feedback, site, documents.document(feedback, site.schema))
+    for block in body.split("\n\n")[1:]:
         if block.startswith(("**[", "<details", "and ")):
             break
         first.append(block.strip())

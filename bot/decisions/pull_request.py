@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bot.decisions.announcements import announcements, escalated, waits_for_a_person, with_hearing
-from bot.decisions.briefing import judged_briefs, with_brief
+from bot.decisions.briefing import detected, judged_briefs, with_brief
 from bot.decisions.context import texts_of, with_context
 from bot.decisions.fixing import with_fixes
 from bot.decisions.record import with_truth
@@ -21,7 +22,8 @@ from bot.domain import iterations as judged
 from bot.domain.choices import When
 from bot.domain.comment import Site
 from bot.domain.course import course
-from bot.domain.document import document, items_of
+from bot.domain.detection import Detection
+from bot.domain.document import Json, document, items_of
 from bot.domain.effects import Effect, ShowComment, Withdraw
 from bot.domain.escape import json_text
 from bot.domain.facts import Facts, Moment
@@ -32,7 +34,7 @@ from bot.domain.grounding.hint import hint_to_reviewers
 from bot.domain.grounding.log import with_grounding
 from bot.domain.iterations import Iteration, Situation
 from bot.domain.memos import Document, Memo
-from bot.domain.model import Asked, PullRequest, Sticky
+from bot.domain.model import Asked, PullRequest, Stance, Sticky
 from bot.domain.rules import Rules
 from bot.domain.rulings import in_force
 
@@ -44,44 +46,95 @@ class Decision:
     pull_request: PullRequest
     effects: tuple[Effect, ...]
     because: str
-
-    @property
-    def shows(self) -> bool:
-        """Whether the comment is to be written: only then is what it repeats looked up."""
-        return any(isinstance(effect, ShowComment) for effect in self.effects)
-
     memos: tuple[Memo, ...] = ()
     """The document that the comment carries a copy of."""
+    feedback: Feedback | None = None
+    """What is wrong now; None before the first verdict."""
+    body: str | None = None
+    """The comment's text, where one was rendered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What is wrong with a pull request, before any of it is put into words."""
+
+    pull_request: PullRequest
+    feedback: Feedback | None = None
+    detection: Detection | None = None
+    """What kind of feedback the validators' words are."""
+    is_comment_due: bool = False
+    because: str = ""
+    """Why no comment is due, where none is."""
 
 
 def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment, site: Site) -> Decision:
     """The one comment that the thread should show, given everything recorded and read."""
+    known = merge_facts(pull_request, facts, rules, moment.now)
+    return conclude(assess(known, facts, rules, moment, site), rules, moment, site)
+
+
+def merge_facts(pull_request: PullRequest, facts: Facts, rules: Rules, now: datetime) -> PullRequest:
+    """Merge everything that was read into what is known; a turn does it step by step, as it reads."""
+    known = merge_verdicts(pull_request, facts, rules, now)
+    known = with_revisions(known, facts.revisions)
+    return merge_texts(pull_request, with_grounding(known, facts, rules, now), facts)
+
+
+def merge_verdicts(pull_request: PullRequest, facts: Facts, rules: Rules, now: datetime) -> PullRequest:
+    """Merge what validators said: reviews, and everything they say in other ways."""
     known = with_truth(pull_request, facts.pull_request) if facts.pull_request else pull_request
-    known = with_reviews(known, facts, rules, moment.now)
-    known = with_fixes(pull_request, with_voices(known, facts, rules), texts_of(facts))
-    known = with_revisions(with_hearing(known, facts), facts.revisions)
-    known = with_grounding(known, facts, rules, moment.now)
-    known = with_context(pull_request, known, facts)
-    if facts.framework is not None:
-        known = replace(known, framework=facts.framework)
+    known = with_voices(with_reviews(known, facts, rules, now), facts, rules)
+    return with_hearing(known, facts)
+
+
+def merge_texts(before: PullRequest, known: PullRequest, facts: Facts) -> PullRequest:
+    """Merge what follows from the files that were read: certain fixes, and the lines around a place."""
+    known = with_context(before, with_fixes(before, known, texts_of(facts)), facts)
+    return replace(known, framework=facts.framework) if facts.framework is not None else known
+
+
+def assess(known: PullRequest, facts: Facts, rules: Rules, moment: Moment, site: Site) -> Assessment:
+    """Work out what is wrong and what the author is told next; nothing is rendered."""
     feedback = feedback_on(known, rules, moment)
     if feedback is None:
-        return _quiet(known, "no validator has judged it yet")
-    heard = with_remarks(feedback, facts.recent, site.web)
-    feedback = with_brief(heard, rules)
-    feedback = _under_its_id(feedback, site)
-    known = with_tracking(feedback)
-    feedback = replace(feedback, pull_request=known)
-    if reason := _silent(feedback, rules):
+        return Assessment(known, because="no validator has judged it yet")
+    feedback = with_remarks(feedback, facts.recent, site.web)
+    detection = None
+    if reason := _silent(known, feedback.iteration, rules):
         # What nobody was shown is no advice.
-        return _quiet(replace(known, briefs=judged_briefs(heard)), reason)
+        feedback = replace(feedback, pull_request=replace(known, briefs=judged_briefs(feedback)))
+    else:
+        detection = facts.detection or detected(feedback, rules)
+        feedback = with_brief(feedback, detection, rules)
+    feedback = replace(feedback, pull_request=with_tracking(feedback))
+    return Assessment(feedback.pull_request, feedback, detection, reason is None, reason or "")
+
+
+def is_comment_due(pull_request: PullRequest, rules: Rules) -> bool:
+    """Whether the thread shows a comment about these verdicts, so that their claims are worth a look."""
+    present = judged.current(pull_request)
+    return present is not None and _silent(pull_request, present, rules) is None
+
+
+def conclude(assessment: Assessment, rules: Rules, moment: Moment, site: Site) -> Decision:
+    """Decide what the thread should show, and render it."""
+    feedback = assessment.feedback
+    if feedback is None:
+        return _quiet(assessment)
+    whole = document(feedback, site.schema)
+    feedback = _under_its_id(feedback, whole)
+    if not assessment.is_comment_due:
+        return replace(_quiet(assessment), pull_request=feedback.pull_request, feedback=feedback)
+    whole["id"] = feedback.id
+    before = feedback.pull_request
     feedback = replace(feedback, pull_request=escalated(feedback, rules))
-    said, known = announcements(known, feedback, rules, moment)
-    body = comments.render(feedback, site)
+    said, known = announcements(before, feedback, rules, moment)
+    body = comments.render(feedback, site, whole)
     fingerprint = _fingerprint(body, feedback)
     sticky = known.sticky
     if sticky and sticky.fingerprint == fingerprint:
-        return Decision(known, (Withdraw("comment"), *said), "the comment says so already")
+        same = "the comment says so already"
+        return Decision(known, (Withdraw("comment"), *said), same, feedback=feedback, body=body)
     effect = ShowComment(
         repository=known.repository,
         number=known.number,
@@ -93,11 +146,10 @@ def decide(pull_request: PullRequest, facts: Facts, rules: Rules, moment: Moment
         anew=_is_worse(feedback, sticky),
         adopts=sticky is None and not known.seen_opening,
     )
+    # A document has at least one item.
+    memos = (Document(feedback.id, feedback.at, json_text(whole)),) if feedback.gates else ()
     because = "the verdicts changed what the comment says"
-    if not feedback.gates:
-        return Decision(known, (effect, *said), because)  # a document has at least one item
-    whole = Document(feedback.id, feedback.at, json_text(document(feedback, site.schema)))
-    return Decision(known, (effect, *said), because, (whole,))
+    return Decision(known, (effect, *said), because, memos, feedback, body)
 
 
 def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feedback | None:
@@ -136,26 +188,27 @@ def feedback_on(pull_request: PullRequest, rules: Rules, moment: Moment) -> Feed
     )
 
 
-def _silent(feedback: Feedback, rules: Rules) -> str | None:
+def _silent(pull_request: PullRequest, present: Iteration, rules: Rules) -> str | None:
     """Why nothing is to be written, if so."""
-    pull_request, sticky = feedback.pull_request, feedback.pull_request.sticky
+    sticky = pull_request.sticky
     if not rules.comment.enabled:
         return "comments are switched off"
-    if sticky and sticky.deleted_at and not _spoken_since(feedback, sticky):
+    if sticky and sticky.deleted_at and not _spoken_since(pull_request, present, sticky):
         return "somebody deleted the comment, and no verdict is newer"
     if sticky and not sticky.deleted_at:
         return None
-    if not feedback.rejecting:
+    rejecting = [verdict for verdict in present.standing if verdict.stance is Stance.REJECTS]
+    if not rejecting:
         return "nothing rejects it"
-    if not feedback.gates and rules.comment.when is When.TAGGED:
+    if rules.comment.when is When.TAGGED and not any(verdict.items for verdict in rejecting):
         return "it is rejected without a tag"
     return None if pull_request.open else "it is closed"
 
 
-def _spoken_since(feedback: Feedback, sticky: Sticky) -> bool:
-    if waits_for_a_person(feedback.pull_request):
+def _spoken_since(pull_request: PullRequest, present: Iteration, sticky: Sticky) -> bool:
+    if waits_for_a_person(pull_request):
         return False
-    return any(verdict.at > (sticky.deleted_at or verdict.at) for verdict in feedback.iteration.standing)
+    return any(verdict.at > (sticky.deleted_at or verdict.at) for verdict in present.standing)
 
 
 def _is_worse(feedback: Feedback, sticky: Sticky | None) -> bool:
@@ -171,9 +224,9 @@ def _blocking_tags(feedback: Feedback) -> tuple[str, ...]:
     return tuple(gate.tag for gate in feedback.blocking if gate.tag)
 
 
-def _quiet(pull_request: PullRequest, because: str) -> Decision:
+def _quiet(assessment: Assessment) -> Decision:
     """Nothing to show, and nothing that was about to be shown is wanted any more."""
-    return Decision(pull_request, (Withdraw("comment"),), because)
+    return Decision(assessment.pull_request, (Withdraw("comment"),), assessment.because)
 
 
 def _repeated(known: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: Rules) -> tuple[str, ...]:
@@ -208,9 +261,8 @@ def _score(quality: float | None, present: Iteration) -> float:
     return quality if quality is not None else float(not present.rejected)
 
 
-def _under_its_id(feedback: Feedback, site: Site) -> Feedback:
+def _under_its_id(feedback: Feedback, whole: Json) -> Feedback:
     """The feedback with the id of what it repeats: other scores and times alone ask nothing new."""
-    whole = document(feedback, site.schema)
     # Another wording around the same items is no new feedback, though its hash is another.
     items = [{name: each[name] for name in each if name != "provenance"} for each in items_of(whole)]
     asked = {"target": whole["target"], "feedback_items": items}

@@ -36,11 +36,10 @@ class Site:
     """Where our own server is reached, as far as known."""
 
 
-def render(feedback: Feedback, site: Site) -> str:
-    """The comment's text, at most 20,000 characters, with exactly one marker."""
+def render(feedback: Feedback, site: Site, whole: documents.Json) -> str:
+    """The comment's text with a copy of the whole document, at most 20,000 characters, with one marker."""
     if not feedback.rejecting:
         return _resolved(feedback, site)
-    whole = documents.document(feedback, site.schema)
     for gates, items in ((10, 10), (10, 5), (10, 2), (5, 1), (3, 1), (1, 1), (1, 0), (0, 0)):
         text = _rejected(feedback, site, gates, documents.brief_copy(whole, items) if items else None)
         if len(text) <= MOST_CHARACTERS:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from bot.domain.check_runs import Annotation
 from bot.domain.config_check import ConfigReport
+from bot.domain.detection import Detection
 from bot.domain.events import CheckSeen, CommentSeen, LabelSeen
 from bot.domain.grounding.observations import Observations
 from bot.domain.memory import Record
@@ -42,6 +43,8 @@ class Facts:
     """The author's latest records in this repository."""
     framework: str | None = None
     """What the manifests at the judged head ask for, empty for nothing; None where none was read."""
+    detection: Detection | None = None
+    """What kind of feedback the validators' words are, where this turn worked it out already."""
     config: ConfigReport | None = None
     """What is to be said of the config that this pull request proposes."""
 

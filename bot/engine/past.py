@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.decisions.past import with_past_heads
-from bot.decisions.pull_request import decide
+from bot.decisions.pull_request import assess, merge_verdicts
 from bot.decisions.record import record
-from bot.decisions.revisions import unread
+from bot.decisions.revisions import unread, with_revisions
 from bot.domain.comment import Site
 from bot.domain.events import Event
 from bot.domain.facts import Moment
@@ -50,9 +50,8 @@ class PastTurns:
         quiet = replace(rules, comment=replace(rules.comment, enabled=False))
         facts = await gather(known, [event for event, _ in events], self.github, moment.now)
         known = with_past_heads(known, facts.reviews or (), fresh=before is None)
-        decision = decide(known, facts, quiet, moment, self.site)
-        heads = unread(decision.pull_request) if known.open else ()
+        known = merge_verdicts(known, facts, quiet, moment.now)
+        heads = unread(known) if known.open else ()
         if heads:
-            seen = await revisions.read(decision.pull_request, heads, self.github)
-            decision = decide(known, replace(facts, revisions=seen), quiet, moment, self.site)
-        return decision.pull_request
+            known = with_revisions(known, await revisions.read(known, heads, self.github))
+        return assess(known, facts, quiet, moment, self.site).pull_request

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.decisions.checks import beside
+from bot.decisions.checks import add_check_effects
 from bot.decisions.orders import orders_in
 from bot.decisions.pull_request import decide
 from bot.decisions.record import record
@@ -57,12 +57,13 @@ class Stage:
         moment = Moment(self.clock(), self.new_id())
         if self.github:
             facts = await self._read(self.github, known, event, rules, moment.now)
-            deciding = Deciding(rules, moment, self.site, self.github)
-            decision, facts = await deciding.decided(known, facts)
+            deciding = Deciding(rules, moment, self.site, self.github, known.verdicts)
+            assessment, facts = await deciding.assess(known, facts)
+            decision = deciding.conclude(assessment)
         else:
             facts = self._believed(known, event)
             decision = decide(known, facts, rules, moment, self.site)
-        decision = beside(decision, facts, rules, moment, self.site)
+        decision = add_check_effects(decision, facts, rules, self.site)
         shown = tuple(effect for effect in decision.effects if not isinstance(effect, Withdraw))
         return Rehearsal(shown, decision.because)
 

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.decisions.checks import as_counted, beside
+from bot.decisions.checks import add_check_effects, mark_budgeted
 from bot.decisions.command import Outcome
 from bot.decisions.comment_verdicts import with_commands
 from bot.decisions.orders import orders_in
+from bot.decisions.pull_request import merge_facts
 from bot.decisions.record import record
 from bot.domain.comment import Site
-from bot.domain.events import Event, Ignored
+from bot.domain.events import Event, Ignored, InlineCommentSeen
 from bot.domain.facts import Moment
 from bot.domain.model import PullRequest
 from bot.engine.backfill import Backfill, Writing, is_backfill
@@ -86,9 +87,10 @@ class Turns:
             effects, memos = await chores.done(claim, [event for event, _ in read.events])
             turn = Turn(None, effects, read.done, read.unreadable, memos)
             return await self.store.apply(claim, turn), None
+        stored = known
         for event, received_at in read.events:
             known = record(known, event, received_at)
-        turn = await self._turn(claim.lane, known, read)
+        turn = await self._turn(claim.lane, stored, known, read)
         # A turn that changes nothing may still owe an edit of the comment that stands there.
         return await self.store.apply(claim, turn), turn.pull_request or known
 
@@ -101,7 +103,9 @@ class Turns:
     def _heads(self) -> Heads:
         return Heads(self.store, self.github, self.rule_book, self.heads, self.clock)
 
-    async def _turn(self, lane: str, known: PullRequest | None, read: _Read) -> Turn:
+    async def _turn(
+        self, lane: str, stored: PullRequest | None, known: PullRequest | None, read: _Read
+    ) -> Turn:
         orders = orders_in(event for event, _ in read.events)
         events = [event for event, _ in read.events]
         if known is None:
@@ -119,6 +123,8 @@ class Turns:
             rules = in_silence(rules)
         facts = await gather(known, events, self.github, now)
         facts = await listen(facts, known, events, rules, self.github)
+        if not orders and _are_echoes(events) and merge_facts(known, facts, rules, now) == stored:
+            return Turn(None, (), read.done, read.unreadable)
         proposed = await proposed_config(known, events, self.rule_book, self.github)
         facts = replace(facts, config=proposed)
         if known.escalation:
@@ -126,14 +132,13 @@ class Turns:
             facts = replace(facts, heard_at=heard)
         facts = replace(facts, recent=await recent_records(known, facts, self.store.memory))
         moment = Moment(now, self.new_id())
-        deciding = Deciding(rules, moment, self.site, self.github)
-        decision, facts = await deciding.decided(known, facts)
-        done = Outcome(decision.pull_request)
+        deciding = Deciding(rules, moment, self.site, self.github, known.verdicts)
+        assessment, facts = await deciding.assess(known, facts)
+        done = Outcome(assessment.pull_request)
         if orders:
             commands = Commands(self.store.memory, self.github, self.site)
-            done = await commands.carry_out(lane, decision.pull_request, orders, rules, now)
-            if done.pull_request != decision.pull_request:
-                # From the start again, or what the first decision wants announced would be lost.
+            done = await commands.carry_out(lane, assessment.pull_request, orders, rules, now)
+            if done.pull_request != assessment.pull_request:
                 changed = done.pull_request
                 known = replace(
                     known,
@@ -143,18 +148,20 @@ class Turns:
                     verdicts=with_commands(known.verdicts, changed.verdicts),
                 )
                 # What the command itself names is looked up as well, unless the turn has looked already.
-                if facts.observations is None:
-                    decision, facts = await deciding.decided(known, facts)
-                else:
-                    decision = deciding.on(known, facts)
-        decision = beside(decision, facts, rules, moment, self.site)
+                assessment, facts = await deciding.assess(known, facts)
+        decision = add_check_effects(deciding.conclude(assessment), facts, rules, self.site)
         logger.info("decided", extra={"pull_request": known.name, "because": decision.because})
         effects = (*done.reactions, *decision.effects, *done.replies)
-        effects = as_counted(effects) if only_catches_up(events) else effects
+        effects = mark_budgeted(effects) if only_catches_up(events) else effects
         memos = (*decision.memos, *done.memos)
         return Turn(
             decision.pull_request, effects, read.done, read.unreadable, memos, shares=rules.history.shared
         )
+
+
+def _are_echoes(events: Sequence[Event]) -> bool:
+    """Whether these may only repeat a review: GitHub tells of each of its inline comments once more."""
+    return all(isinstance(event, InlineCommentSeen) for event in events)
 
 
 @dataclass(frozen=True, slots=True)

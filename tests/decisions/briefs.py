@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bot.adapters.detection_rules import shipped
-from bot.decisions.briefing import with_brief
+from bot.decisions.briefing import detected, with_brief
 from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
 from bot.domain.events import CheckSeen
@@ -17,6 +17,11 @@ FAILING = "The tests fail: `test_dates` expected 2026-11-15 but got 2026-13-01.\
 REFUSED = "This is not what we want, please do it differently.\n<!-- ISSUES: scope_error -->"
 
 
+def with_fresh_brief(feedback, rules):
+    """The feedback with the brief that its own words lead to."""
+    return with_brief(feedback, detected(feedback, rules), rules)
+
+
 def briefed(*reviews, comments=(), known=None, rules=UNDERSTANDING):
     seen = with_reviews(known or pull_request(), facts(*reviews, comments=comments), rules, at(30))
-    return with_brief(feedback_on(seen, rules, moment()), rules)
+    return with_fresh_brief(feedback_on(seen, rules, moment()), rules)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.decisions.briefing import feedback_log, with_brief
+from bot.decisions.briefing import feedback_log
 from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
 from bot.decisions.voices import with_voices
@@ -12,7 +12,7 @@ from bot.domain.advised import advised
 from bot.domain.model import Revision
 from bot.domain.snapshots import ReviewState
 from tests.builders import HEADS, at, decided, facts, moment, pull_request, review
-from tests.decisions.briefs import CHECK, FAILING, MAPPED, REFUSED, UNDERSTANDING, briefed
+from tests.decisions.briefs import CHECK, FAILING, MAPPED, REFUSED, UNDERSTANDING, briefed, with_fresh_brief
 
 
 def told(*rounds):
@@ -76,7 +76,7 @@ def test_a_check_that_passes_on_the_next_revision_judges_no_advice_of_somebody_e
     def heard(known, *reviews):
         read = replace(facts(*reviews), spoken=(passed,))
         seen = with_voices(with_reviews(known, read, MAPPED, at(30)), read, MAPPED)
-        return with_brief(feedback_on(seen, MAPPED, moment()), MAPPED)
+        return with_fresh_brief(feedback_on(seen, MAPPED, moment()), MAPPED)
 
     still = heard(known, first)
     assert (still.iteration.number, still.brief is None) == (2, False)
@@ -95,7 +95,7 @@ def test_a_check_that_passes_on_the_next_revision_judges_no_advice_of_somebody_e
 )
 def test_a_brief_that_nobody_was_shown_is_not_remembered(said, rules):  # row 245
     quiet = decided(pull_request(), facts(review(3, said)), rules)
-    assert (quiet.shows, quiet.pull_request.briefs) == (False, ())
+    assert (quiet.body, quiet.pull_request.briefs) == (None, ())
 
 
 def test_the_same_verdict_twice_is_one_entry():

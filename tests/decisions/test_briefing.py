@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.adapters import schemas
-from bot.decisions.briefing import feedback_log, with_brief
+from bot.decisions.briefing import feedback_log
 from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
 from bot.decisions.voices import with_voices
@@ -35,7 +35,7 @@ from tests.builders import (
     review,
     snapshot,
 )
-from tests.decisions.briefs import CHECK, FAILING, MAPPED, REFUSED, UNDERSTANDING, briefed
+from tests.decisions.briefs import CHECK, FAILING, MAPPED, REFUSED, UNDERSTANDING, briefed, with_fresh_brief
 from tests.decisions.voices.hearing import LEO
 
 PAGE = "claims/futarchy.md"
@@ -135,7 +135,7 @@ ALMOST = "Almost there, looks good otherwise; just one thing: the date."
 
 def voiced(*spoken, rules=NAMED):
     read = Facts(ME, spoken=spoken, roles={ALICE.id: "write"})
-    return with_brief(feedback_on(with_voices(pull_request(), read, rules), rules, moment()), rules)
+    return with_fresh_brief(feedback_on(with_voices(pull_request(), read, rules), rules, moment()), rules)
 
 
 def comment(body):
@@ -225,7 +225,7 @@ FOUND = Annotation(PAGE, 5, 5, "line 5: month 13 is out of range", "frontmatter-
 def checked(*reviews, annotations=(FOUND,), rules=MAPPED, check=CHECK):
     read = replace(facts(*reviews), spoken=(check,), annotations={9: annotations})
     seen = with_voices(with_reviews(pull_request(), read, rules, at(30)), read, rules)
-    return with_brief(feedback_on(seen, rules, moment()), rules)
+    return with_fresh_brief(feedback_on(seen, rules, moment()), rules)
 
 
 MODEL = {  # as `models/rejection.md` has it
@@ -325,7 +325,7 @@ def looked_up(said, *comments):
     read = replace(facts(said, comments=comments), observations=seen)
     known = with_reviews(pull_request(), read, UNDERSTANDING, at(30))
     known = with_grounding(known, read, UNDERSTANDING, at(30))
-    return with_brief(feedback_on(known, UNDERSTANDING, moment()), UNDERSTANDING)
+    return with_fresh_brief(feedback_on(known, UNDERSTANDING, moment()), UNDERSTANDING)
 
 
 def lines(feedback):

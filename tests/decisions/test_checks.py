@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from bot.decisions.checks import beside
+from bot.decisions.checks import add_check_effects
 from bot.domain.check_effects import ShowCheck, Suggest
 from bot.domain.gates import Gates
 from bot.domain.model import Item, Place
 from bot.domain.rules import Check
 from bot.domain.snapshots import ReviewState
-from tests.builders import HEADS, RULES, SITE, decided, facts, inline, moment, pull_request, review
+from tests.builders import HEADS, RULES, SITE, decided, facts, inline, pull_request, review
 from tests.decisions.voices.hearing import MAPPED
 from tests.live import live_references
 
@@ -18,7 +18,7 @@ CHECKING = replace(MAPPED, check=Check(enabled=True))
 
 
 def run(known, read, rules=CHECKING):
-    decision = beside(decided(known, read, rules), read, rules, moment(), SITE)
+    decision = add_check_effects(decided(known, read, rules), read, rules, SITE)
     runs = [effect for effect in decision.effects if isinstance(effect, ShowCheck)]
     return decision.pull_request, runs
 
@@ -49,7 +49,7 @@ def test_a_suggestion_names_its_gate_without_mentioning_anybody():
     rules = replace(RULES, gates=gates, comment=replace(RULES.comment, suggestions=True))
     item = Item("date_errors", "wrong", place=Place("a.md", 3), suggestion="created: 2026-11-14")
     read = facts(replace(review(3), documents=(item,)))
-    decision = beside(decided(pull_request(), read, rules), read, rules, moment(), SITE)
+    decision = add_check_effects(decided(pull_request(), read, rules), read, rules, SITE)
     (offered,) = [effect for effect in decision.effects if isinstance(effect, Suggest)]
     (suggestion,) = offered.suggestions
     assert suggestion.body.startswith("`@team` `#12` (`date_errors`)")
@@ -60,7 +60,7 @@ def test_what_the_validator_offers_to_commit_is_not_offered_again():
     rules = replace(RULES, comment=replace(RULES.comment, suggestions=True))
     said = inline(71, 3, "[date_errors] so:\n```suggestion\ncreated: 2026-11-14\n```")
     read = facts(review(3), comments=(said,))
-    decision = beside(decided(pull_request(), read, rules), read, rules, moment(), SITE)
+    decision = add_check_effects(decided(pull_request(), read, rules), read, rules, SITE)
     assert [effect for effect in decision.effects if isinstance(effect, Suggest)] == []
 
 

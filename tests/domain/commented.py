@@ -2,8 +2,7 @@
 
 from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
-from bot.domain.comment import render
-from tests.builders import RULES, SITE, at, facts, moment, pull_request, review
+from tests.builders import RULES, SITE, at, facts, moment, pull_request, rendered, review
 
 
 def feedback(body="", comments=(), **changes):
@@ -14,4 +13,4 @@ def feedback(body="", comments=(), **changes):
 
 
 def text(body="", comments=(), **changes) -> str:
-    return render(feedback(body, comments, **changes), SITE)
+    return rendered(feedback(body, comments, **changes), SITE)

@@ -7,7 +7,7 @@ import pytest
 from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
 from bot.domain import document as documents
-from bot.domain.comment import render, superseded
+from bot.domain.comment import superseded
 from bot.domain.comment_marker import MARKER
 from bot.domain.escape import read_marker
 from bot.domain.links import Web
@@ -26,6 +26,7 @@ from tests.builders import (
     issues,
     moment,
     pull_request,
+    rendered,
     review,
 )
 from tests.domain.commented import feedback, text
@@ -84,7 +85,7 @@ def rejected_by(*validators):
     """What the thread shows while each of these rejects for wrong dates."""
     item = Item("date_errors", "month 13")
     said = (Verdict(f"v:{v.key}", v, Stance.REJECTS, at(3), HEADS[0], (item,)) for v in validators)
-    return render(feedback_on(pull_request(verdicts=tuple(said)), RULES, moment()), SITE)
+    return rendered(feedback_on(pull_request(verdicts=tuple(said)), RULES, moment()), SITE)
 
 
 @pytest.mark.parametrize(
@@ -115,14 +116,14 @@ def test_the_document_has_the_markers_time_and_budget_and_a_short_score():
         score=0.8333,
     )
     whole = documents.document(late)
-    data = read_marker(MARKER, render(late, SITE))
+    data = read_marker(MARKER, rendered(late, SITE))
     assert (whole["timestamp"], whole["iteration"]["max"]) == (data["ts"], data["max_iterations"])
     assert whole["overall_assessment"]["score"] == 0.83
     assert whole["overall_assessment"]["summary"] == (
         "1 blocking issue at iteration 6 (the budget was 5): "
         "the first revision of acme/knowledge#212 that was judged."
     )
-    assert "\n\nIteration 6 (the budget was 5) at [`1111111`]" in render(late, SITE)
+    assert "\n\nIteration 6 (the budget was 5) at [`1111111`]" in rendered(late, SITE)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_the_document_has_the_markers_time_and_budget_and_a_short_score():
 )
 def test_whoever_approves_is_not_named_among_those_who_reject(reviews, said):
     read = facts(review(3, "<!-- ISSUES: date_errors -->"), *reviews)
-    shown = render(feedback_on(with_reviews(pull_request(), read, RULES, at(5)), RULES, moment()), SITE)
+    shown = rendered(feedback_on(with_reviews(pull_request(), read, RULES, at(5)), RULES, moment()), SITE)
     assert f"), {said}\n" in shown
 
 
@@ -142,7 +143,7 @@ def test_an_approval_of_the_new_head_is_told_beside_the_earlier_verdict():
     moved = pull_request(head=HEADS[1], revisions=(Revision(HEADS[0], at(0)), Revision(HEADS[1], at(4))))
     approval = review(5, state=ReviewState.APPROVED, author=BOB, head=HEADS[1])
     read = facts(review(3, "<!-- ISSUES: date_errors -->"), approval)
-    shown = render(feedback_on(with_reviews(moved, read, RULES, at(6)), RULES, moment()), SITE)
+    shown = rendered(feedback_on(with_reviews(moved, read, RULES, at(6)), RULES, moment()), SITE)
     assert ", judged by `bob`, who approves. The earlier verdict of `alice` still stands." in shown
 
 
@@ -154,7 +155,7 @@ def test_the_superseded_line_carries_no_marker():
 
 def test_on_another_host_links_lead_there():
     site = replace(SITE, web=Web("https://git.example.org"))
-    assert "https://git.example.org/acme/knowledge/commit/" in render(feedback("[date_errors]"), site)
+    assert "https://git.example.org/acme/knowledge/commit/" in rendered(feedback("[date_errors]"), site)
 
 
 @pytest.mark.parametrize(

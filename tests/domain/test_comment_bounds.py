@@ -12,12 +12,24 @@ from bot.adapters import schemas
 from bot.decisions.pull_request import feedback_on
 from bot.decisions.verdicts import with_reviews
 from bot.domain import document as documents
-from bot.domain.comment import MOST_CHARACTERS, render
+from bot.domain.comment import MOST_CHARACTERS
 from bot.domain.comment_marker import MARKER, MOST_MARKER
 from bot.domain.escape import read_marker
 from bot.domain.gates import Gates
 from bot.domain.spoken import document as document_in
-from tests.builders import ALICE, KNOWLEDGE_BASE, RULES, SITE, at, facts, inline, moment, pull_request, review
+from tests.builders import (
+    ALICE,
+    KNOWLEDGE_BASE,
+    RULES,
+    SITE,
+    at,
+    facts,
+    inline,
+    moment,
+    pull_request,
+    rendered,
+    review,
+)
 from tests.domain.commented import feedback, text
 from tests.live import live_references
 
@@ -29,7 +41,7 @@ def test_a_gates_name_mentions_nobody_and_refers_to_nothing():
     gates = tuple(replace(gate, gate=f"{gate.tag} {loud}") for gate in RULES.gates)
     rules = replace(RULES, gates=Gates(gates))
     said = facts(review(3, "<!-- ISSUES: date_errors, near_duplicate -->"))
-    shown = render(feedback_on(with_reviews(pull_request(), said, rules, at(4)), rules, moment()), SITE)
+    shown = rendered(feedback_on(with_reviews(pull_request(), said, rules, at(4)), rules, moment()), SITE)
     assert "1 warning, not blocking: near_duplicate @" in shown
     assert ("<b>" in shown.split("```")[0], live_references(shown)) == (False, [])
 
@@ -110,7 +122,7 @@ def test_any_tags_and_any_text_parse_back_to_the_same_value(tags, words, path, l
         for number, tag in enumerate(tags, 1)
     )
     found = feedback("", comments, author=replace(ALICE, login=login))
-    said = render(found, SITE)
+    said = rendered(found, SITE)
     assert len(PARSE_RULE.findall(said)) == 1
     assert read_marker(MARKER, said)["issues"] == list(dict.fromkeys(tags))
     assert live_references(said) == []

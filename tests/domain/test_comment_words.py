@@ -4,9 +4,8 @@ import pytest
 
 from bot.decisions.pull_request import feedback_on
 from bot.domain import document as documents
-from bot.domain.comment import render
 from bot.domain.model import Item, Place, Stance, Validator, Verdict
-from tests.builders import HEADS, RULES, SITE, at, inline, moment, pull_request
+from tests.builders import HEADS, RULES, SITE, at, inline, moment, pull_request, rendered
 from tests.domain.commented import feedback, text
 
 
@@ -27,7 +26,7 @@ def without_a_tag(words="the **loop** reads @all the table", **changes):
             Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at(3), HEADS[0], (item,)),
         )
     )
-    shown = render(feedback_on(known, RULES, moment()), SITE)
+    shown = rendered(feedback_on(known, RULES, moment()), SITE)
     start = shown.index("**[BLOCK] Efficiency**")
     return shown[start : shown.index("\n\n", start)]
 
@@ -90,7 +89,7 @@ def test_every_part_of_a_file_that_was_named_stands_beside_it(names, noted):
         for name in names
     )
     said = Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at(3), HEADS[0], named)
-    shown = render(feedback_on(pull_request(verdicts=(said,)), RULES, moment()), SITE)
+    shown = rendered(feedback_on(pull_request(verdicts=(said,)), RULES, moment()), SITE)
     assert f"/src/auth.py) {noted} — `a() reads no month` (Source: " in shown
 
 

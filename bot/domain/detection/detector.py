@@ -35,6 +35,8 @@ class Detection:
     """The words that decided."""
     is_shown: bool = False
     """Whether the confidence reaches the repository's threshold."""
+    prose_confidence: float = 0.0
+    """The confidence by the words alone, whatever the formal state."""
 
 
 _NOTHING = Detection(None)
@@ -54,7 +56,8 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
         told, words = (*told, f"own cue: {own_words}"), _first_ones([own_words, *words])
     elif not cued and words:
         told = (*told, f"words: {', '.join(words)}")
-    sure = SURE if _is_formal(formal_state) else confidence(found, cued, evidence, told, is_own=own is found)
+    by_words = confidence(found, cued, evidence, told, is_own=own is found)
+    sure = SURE if _is_formal(formal_state) else by_words
     return Detection(
         found,
         sure,
@@ -62,6 +65,7 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
         tuple([action.name for action in rules.actions.get(found, ())]),
         words,
         sure >= rules.threshold,
+        by_words,
     )
 
 

@@ -34,6 +34,7 @@ def test_a_detection_says_everything_about_itself(rules):
         ("add_test_context", "specify_behavior", "request_validation"),
         ("tests fail", "fail on windows"),
         is_shown=True,
+        prose_confidence=0.6,
     )
 
 

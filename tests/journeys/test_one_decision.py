@@ -1,0 +1,70 @@
+"""A turn decides once, renders once, builds one document and runs the detector once."""
+
+import sys
+from collections import Counter
+from contextlib import contextmanager
+
+from bot.decisions.pull_request import conclude
+from bot.domain.comment import render
+from bot.domain.detection import detect
+from bot.domain.document import document
+from bot.standin import Inline
+
+REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
+PAGE = "claims/first.md"
+COUNTED = {
+    conclude.__code__: "decisions",
+    render.__code__: "renderings",
+    document.__code__: "documents",
+    detect.__code__: "detections",
+}
+ONCE = {"decisions": 1, "renderings": 1, "documents": 1}
+
+
+@contextmanager
+def counting():
+    """How often each of the four was called in this block; the bot runs on the test's own thread."""
+    calls = Counter()
+
+    def count(frame, event, _argument):
+        if event == "call" and frame.f_code in COUNTED:
+            calls[COUNTED[frame.f_code]] += 1
+
+    sys.setprofile(count)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)
+
+
+async def test_a_rejecting_review_with_an_inline_comment_is_decided_once(journey, pull):
+    await journey.settled()
+    with counting() as calls:
+        remark = Inline(PAGE, "[date_errors] month 13 is out of range", line=1)
+        journey.github.submit_review(pull, "alice", REJECT, "You forgot the date, so it crashes.", [remark])
+        await journey.settled()
+    assert calls == {**ONCE, "detections": 1}
+    assert len(journey.comments(pull)) == 1
+
+
+async def test_an_approval_is_decided_once(journey, pull):
+    journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: date_errors -->")
+    await journey.settled()
+    journey.github.push(pull, {PAGE: "# Better\n"})
+    await journey.settled()
+    with counting() as calls:
+        journey.github.submit_review(pull, "alice", APPROVE, "Good now.")
+        await journey.settled()
+    assert calls == ONCE
+    assert "**Resolved**" in journey.comments(pull)[0]
+
+
+async def test_a_command_that_changes_the_verdict_is_decided_once(journey, pull):
+    journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: date_errors, scope_error -->")
+    await journey.settled()
+    journey.later()
+    with counting() as calls:
+        journey.github.comment(pull, "bob", "/feedback-dismiss date_errors reason: the date is right")
+        await journey.settled()
+    assert {name: calls[name] for name in ONCE} == ONCE
+    assert journey.markers(pull)[0]["blocking"] == ["scope_error"]
