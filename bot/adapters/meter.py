@@ -47,6 +47,12 @@ class Meter:
             "How often the event loop was blocked for more than five seconds",
             registry=self.registry,
         )
+        self.bodies_refused = Counter(
+            "whetstone_bodies_refused",
+            "Request bodies that were refused, by reason",
+            ["reason"],
+            registry=self.registry,
+        )
 
     def tracing(self) -> aiohttp.TraceConfig:
         """Counts the calls of a session."""

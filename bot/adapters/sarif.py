@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from importlib.metadata import version
+from itertools import islice
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -17,8 +19,6 @@ from bot.adapters.sarif_paths import Roots
 from bot.domain.lint import Lint
 from bot.domain.quality import Rule
 
-LARGEST = 10 * 1_048_576
-"""Bytes that a log may have."""
 MOST = 1000
 """Results that are kept of a log; the rest is counted."""
 
@@ -59,10 +59,11 @@ class NotSarif(Exception):
     """The text is no SARIF log; says why in one line."""
 
 
-def read(data: bytes) -> SarifLog:
-    """The log's open results: neither passed, suppressed nor gone; raises `NotSarif`."""
-    results = [result for run in listed(_log(data).get("runs")) for result in _results(obj(run))]
-    return SarifLog(tuple(results[:MOST]), max(0, len(results) - MOST))
+def read(log: object) -> SarifLog:
+    """The open results of a parsed log: neither passed, suppressed nor gone; raises `NotSarif`."""
+    results = (result for run in listed(_log(log).get("runs")) for result in _results(obj(run)))
+    first = tuple(build() for build in islice(results, MOST))
+    return SarifLog(first, sum(1 for _ in results))
 
 
 def write(findings: Sequence[Lint], file: str) -> str:
@@ -82,17 +83,7 @@ def write(findings: Sequence[Lint], file: str) -> str:
     return json.dumps(log, indent=2)
 
 
-def _log(data: bytes) -> dict[str, Any]:
-    if len(data) > LARGEST:
-        raise NotSarif(f"{len(data):,} bytes are too many; a SARIF log has at most {LARGEST:,}")
-    try:
-        log = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise NotSarif("not UTF-8 text") from None
-    except json.JSONDecodeError as wrong:
-        raise NotSarif(f"not JSON: {wrong.msg} at line {wrong.lineno}, column {wrong.colno}") from None
-    except (RecursionError, ValueError):
-        raise NotSarif("not JSON that can be read: nested too deep, or a number too long") from None
+def _log(log: object) -> dict[str, Any]:
     if not isinstance(log, dict) or "runs" not in log:
         raise NotSarif("not a SARIF log: an object with `version` and `runs` is expected")
     if not text(log.get("version")).startswith("2.1."):
@@ -100,12 +91,13 @@ def _log(data: bytes) -> dict[str, Any]:
     return log
 
 
-def _results(run: dict[str, Any]) -> Iterator[SarifResult]:
+def _results(run: dict[str, Any]) -> Iterator[Callable[[], SarifResult]]:
+    """Every open result, to be read by a call: those beyond the most are only counted."""
     tool = text(obj(obj(run.get("tool")).get("driver")).get("name"))
     rules, roots = Rules(run), Roots(run)
     for result in listed(run.get("results")):
         if isinstance(result, dict) and _is_open(result):
-            yield _read(result, tool, rules, roots)
+            yield partial(_read, result, tool, rules, roots)
 
 
 def _is_open(result: dict[str, Any]) -> bool:

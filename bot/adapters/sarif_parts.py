@@ -47,7 +47,9 @@ def message(said: object, rule: dict[str, Any]) -> str:
     if not whole:
         named = obj(obj(rule.get("messageStrings")).get(text(stated.get("id"))))
         whole = text(named.get("text")) or text(named.get("markdown"))
-    arguments = [text(argument) for argument in listed(stated.get("arguments"))]
+    whole = whole[:LONGEST]
+    # A text may name an argument hundreds of times.
+    arguments = [text(argument)[:LONGEST] for argument in listed(stated.get("arguments"))]
     if arguments:
         whole = _SLOT.sub(lambda slot: _argument(slot, arguments), whole)
     return _LINK.sub(r"\1", whole[:LONGEST]).strip()

@@ -13,6 +13,8 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _HOST = re.compile(r"file:(?://[^/]*)?", re.IGNORECASE)
 _LONGEST = 1024
 _DEEPEST = 5
+_MOST_ROOTS = 100
+"""Each result is compared with every root; a real log has a few."""
 # Where GitHub's runners check a repository out: tools that know no root (ruff) name the whole path.
 _RUNNER = re.compile(
     r"/(?:home/runner/work/[^/]+/[^/]+|github/workspace|__w/[^/]+/[^/]+)/|/[A-Za-z]:/a/[^/]+/[^/]+/"
@@ -28,7 +30,7 @@ class Roots:
         stated = [obj(one).get("workingDirectory") for one in listed(run.get("invocations"))]
         stated += [obj(one).get("mappedTo") for one in listed(run.get("versionControlProvenance"))]
         known = [_absolute(text(obj(one).get("uri"))) for one in (*self._bases.values(), *stated)]
-        self._known = sorted({root.rstrip("/") + "/" for root in known if root}, key=len)
+        self._known = sorted({root.rstrip("/") + "/" for root in known if root}, key=len)[:_MOST_ROOTS]
 
     def path(self, location: dict[str, Any]) -> str | None:
         """The file in the repository; with a leading `/` where the log does not say what it is in."""
@@ -54,7 +56,7 @@ class Roots:
         for _ in range(_DEEPEST):
             location = self._bases.get(text(location.get("uriBaseId")), {})
             uri = text(location.get("uri"))
-            if not uri or _absolute(uri) or _SCHEME.match(uri):
+            if not uri or len(uri) > _LONGEST or _absolute(uri) or _SCHEME.match(uri):
                 break
             prefix = unquote(uri).rstrip("/") + "/" + prefix
         return prefix

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     # Named here for types only: a command such as `render` must not pay for what it does not use.
     from bot.adapters.meter import Meter
     from bot.adapters.store import SqlStore
+    from bot.adapters.web.bodies import BodyBudget
     from bot.adapters.web.setup.guests import Guests
     from bot.engine.clock import WeekClock
     from bot.engine.pulse import Pace, Pulse
@@ -123,21 +124,23 @@ async def _serving(
 ) -> AsyncIterator[tuple[str, int]]:
     from bot.adapters.metrics import Metrics
     from bot.adapters.web.app import application
+    from bot.adapters.web.bodies import BodyBudget
     from bot.adapters.web.health import routes
     from bot.adapters.web.webhook import Door
 
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
-    door = Door(store, secrets, events_read(), configuration.app_id)
+    bodies = BodyBudget(lambda reason: meter.bodies_refused.labels(reason).inc())
+    door = Door(store, secrets, events_read(), configuration.app_id, bodies=bodies)
     trying = trying_routes(configuration, guests) if guests else ()
     metrics = Metrics(meter, store.memory, configuration.metrics_token, now).routes()
-    async with _api(configuration, store) as api:
+    async with _api(configuration, store, bodies) as api:
         app = application([*door.routes(), *routes(_Readiness(store, worker)), *trying, *metrics, *api])
         async with listening(app, configuration.host, configuration.port) as address:
             yield address
 
 
 @asynccontextmanager
-async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequence[Any]]:
+async def _api(configuration: Settings, store: SqlStore, bodies: BodyBudget) -> AsyncIterator[Sequence[Any]]:
     """The routes of the HTTP API, with connections of their own to GitHub."""
     from bot.adapters.github.visitors import visitors
     from bot.adapters.rule_book import ByCheckRun
@@ -165,7 +168,7 @@ async def _api(configuration: Settings, store: SqlStore) -> AsyncIterator[Sequen
             *OpenDoors(github.me, rule_book).routes(guard),
             *GroundingReport(store.memory, rule_book, now).routes(guard),
             *AdviceReport(store.memory, rule_book, now).routes(guard),
-            *Validations(store, rule_book, new_id, now).routes(guard),
+            *Validations(store, rule_book, bodies, new_id, now).routes(guard),
         ]
 
 

@@ -96,7 +96,7 @@ def test_a_line_of_text_says_where_what_and_what_to_write_instead(lint):  # rows
 
 def test_sarif_says_the_same(lint):
     code, out, _ = lint(BAD, "--format", "sarif")
-    results = sarif.read(out.encode()).results
+    results = sarif.read(json.loads(out)).results
     assert code == 1
     assert [(one.level.value, one.rule, one.path, one.line, one.column) for one in results] == [
         (level, rule, "review.yml", line, column) for level, rule, _, line, column in FOUND

@@ -52,13 +52,13 @@ def from_document(document: Any, body: bytes) -> Content:
     return Content(hashlib.sha256(body).hexdigest(), document)
 
 
-def from_log(body: bytes) -> Content:
-    """The open results of a SARIF log; raises `sarif.NotSarif`."""
-    log = sarif.read(body)
-    tools = sorted({result.tool for result in log.results if result.tool} or set(_tools(body)))
+def from_log(log: Json, body: bytes) -> Content:
+    """The open results of a SARIF log as parsed from JSON; raises `sarif.NotSarif`."""
+    results = sarif.read(log).results
+    tools = sorted({result.tool for result in results if result.tool} or set(_tools(log)))
     found = tuple(
         ToolFinding(result.rule[:200], result.message[:500], _place(result), result.level.value)
-        for result in log.results
+        for result in results
     )
     return Content(hashlib.sha256(body).hexdigest(), None, ", ".join(tools)[:100] or "linter", found)
 
@@ -119,9 +119,9 @@ def _finding(tree: Any) -> ToolFinding:
     return ToolFinding(text(tree, "rule"), text(tree, "message"), place, text(tree, "level"))
 
 
-def _tools(body: bytes) -> list[str]:
+def _tools(log: Json) -> list[str]:
     """The tools of a log, also where none of them found anything."""
-    runs = find(msgspec.json.decode(body), "runs")
+    runs = find(log, "runs")
     named = (text(run, "tool.driver.name") for run in (runs if isinstance(runs, list) else ()))
     return [name for name in named if name]
 

@@ -11,7 +11,6 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 
 from bot.adapters.web.app import application, serving
-from bot.adapters.web.room import Room
 from bot.adapters.web.webhook import MAX_BODY, Door
 from bot.ports import Delivery
 from tests.judges.samples import samples
@@ -277,15 +276,3 @@ async def test_a_caller_who_never_comes_to_the_point_is_not_kept(inbox, sent):
         writer.write(sent)
         assert await asyncio.wait_for(reader.read(), 60) == b""
         writer.close()
-
-
-async def test_strangers_together_fill_no_more_than_the_room_there_is(inbox):
-    door = Door(inbox, (b"secret",), frozenset({"ping"}), room=Room(100))
-    body = b"Content-Length: 90\r\n\r\n" + b"x" * 90
-    async with serving(application(door.routes()), "127.0.0.1", 0) as address:
-        with door.room.taken() as by_another:
-            by_another.more(80)
-            assert await status_of(address, body) == "503"
-            assert door.room.left == 20
-        assert await status_of(address, body) == "401"
-        assert door.room.left == 100

@@ -90,8 +90,10 @@ def _taken_in() -> Json:
         "401": "No token, or one that GitHub does not know",
         "403": "The token's holder may not write",
         "404": "Nothing there, or nothing that this token may see",
+        "408": "The body did not come in time",
+        "413": "The body is larger than 10 MiB",
         "422": "Neither an actionable-feedback document nor a SARIF 2.1.0 log, and why",
-        "429": "Too many calls with this token",
+        "429": "Too many calls, or too much at once, with this token",
         "503": "GitHub or the store is away",
     }
     sha = {"type": "string", "pattern": "^[0-9a-f]{40}$"}

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
 from aiohttp import web
 
-from bot.adapters import sarif, schemas
+from bot.adapters import feedback_files, sarif, schemas
+from bot.adapters.json_limits import TooComplex, check_json
 from bot.adapters.payloads import OWN_EVENT
 from bot.adapters.payloads.validations import Content, HandedIn, delivery_of, from_document, from_log, is_log
 from bot.adapters.web.answers import answer
 from bot.adapters.web.api.guard import Guard
-from bot.adapters.web.api.refusals import Refusal, not_found
+from bot.adapters.web.api.limits import PerMinute
+from bot.adapters.web.api.refusals import Refusal, not_found, too_many
+from bot.adapters.web.bodies import BodyBudget
 from bot.domain.choices import Permission
 from bot.domain.visits import Visit
 from bot.ports import Inbox, RuleBook
+
+MAX_BODY = 10 * 1024 * 1024
+PATIENCE = 60.0
+"""Seconds for a whole body: the sender is known, and a pipeline's line may be slow."""
+PER_MINUTE = 30
+"""Validations a minute and token."""
 
 _LARGEST = 2**31 - 1
 _SHOWN = 5
@@ -34,8 +45,12 @@ class Validations:
 
     inbox: Inbox
     rule_book: RuleBook
+    bodies: BodyBudget
     new_id: Callable[[], str]
     clock: Callable[[], datetime]
+    rate: PerMinute = field(default_factory=lambda: PerMinute(PER_MINUTE))
+    decoding: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a body is decoded: each may take a hundred megabytes."""
 
     def routes(self, guard: Guard) -> list[web.RouteDef]:
         """The one route, for tokens that may write, and for Apps that the config names."""
@@ -43,20 +58,33 @@ class Validations:
 
     async def take_in(self, request: web.Request, visit: Visit) -> web.Response:
         """202 once it is safe on disk."""
+        number, head = _number(request.match_info["number"]), _head(request.query.get("head"))
         role = await self._role(visit)
-        # A log may have ten megabytes: reading it must not hold up everybody else.
-        content = await asyncio.to_thread(_content, await request.read())
         given = HandedIn(
             repository=visit.repository,
-            number=_number(request.match_info["number"]),
+            number=number,
             author=visit.account,
             role=role,
-            head=_head(request.query.get("head")),
-            content=content,
+            head=head,
+            content=await self._content(request),
         )
         identity = f"validation:{self.new_id()}"
         await self.inbox.accept(delivery_of(given, identity, OWN_EVENT, self.clock()))
         return answer(202, {"status": "queued", "delivery": identity})
+
+    async def _content(self, request: web.Request) -> Content:
+        # The guard has seen that it is there.
+        token = hashlib.sha256(request.headers["Authorization"].split()[1].encode()).hexdigest()
+        if wait := self.rate.spend(token):
+            raise self.bodies.refuse(request, "rate", too_many(wait, "Too many validations with this token"))
+        reading = self.bodies.body(request, MAX_BODY, caller=token, patience=PATIENCE)
+        async with reading as body, self.decoding:
+            try:
+                # Off the event loop: reading a log of ten megabytes must not hold up everybody else.
+                return await asyncio.to_thread(_content, body)
+            except TooComplex as reason:
+                refusal = Refusal(422, f"The body can't be read: {reason}.")
+                raise self.bodies.refuse(request, "too_complex", refusal) from None
 
     async def _role(self, visit: Visit) -> str:
         """By which right it is handed in; raises `Refusal` where there is none."""
@@ -74,23 +102,27 @@ class Validations:
 
 
 def _content(body: bytes) -> Content:
+    """What was handed in; raises `TooComplex` and `Refusal`."""
+    check_json(body)
+    # What is decoded has no cycles, and looking for some in it would block the loop longer than decoding.
+    gc.disable()
     try:
         content = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Refusal(400, "The body is not JSON.") from None
+    finally:
+        gc.enable()
     if is_log(content):
-        return _log(body)
+        try:
+            return from_log(content, body)
+        except sarif.NotSarif as reason:
+            raise Refusal(422, f"The body is no SARIF 2.1.0 log: {reason}") from None
+    if len(body) > feedback_files.LARGEST:
+        raise Refusal(422, f"A document has at most {feedback_files.LARGEST:,} bytes.")
     if wrong := schemas.violations("actionable-feedback", content):
         more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise Refusal(422, "; ".join(map(str, wrong[:_SHOWN])) + more)
     return from_document(content, body)
-
-
-def _log(body: bytes) -> Content:
-    try:
-        return from_log(body)
-    except sarif.NotSarif as reason:
-        raise Refusal(422, f"The body is no SARIF 2.1.0 log: {reason}") from None
 
 
 def _number(given: str) -> int:
