@@ -1,0 +1,177 @@
+"""Floods of hostile bodies against a real server: its memory stays small, and GitHub is still heard."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import http.client
+import io
+import json
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from tests.journeys.test_crash import serving
+from tests.journeys.town import SECRET
+
+MIB = 1024 * 1024
+MOST_MEMORY = 350
+"""MB that the process may have had at its peak."""
+
+
+@pytest.fixture
+def store_url(sqlite_url):
+    """The embedded store: what is attacked comes before any store."""
+    return sqlite_url
+
+
+@pytest.fixture
+async def server(town, pull):
+    """`whetstone serve`, which has seen the repository."""
+    async with serving(town) as server:
+        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: date_errors -->")
+        await town.github.until(lambda: town.comments(pull), timeout=60)
+        yield server
+
+
+class Health:
+    """How long each answer of `/healthz` took, asked from a thread: the attack may keep the loop busy."""
+
+    def __init__(self, port):
+        self.seconds = []
+        self._port = port
+        self._stop = threading.Event()
+
+    @contextmanager
+    def watched(self):
+        thread = threading.Thread(target=self._watch)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            thread.join()
+
+    def _watch(self):
+        while not self._stop.is_set():
+            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+            begun = time.monotonic()
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().status == 200
+            self.seconds.append(time.monotonic() - begun)
+            connection.close()
+
+
+def peak_memory(server):
+    """The most MB that the process ever had."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text("utf-8")
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1000
+
+
+async def metrics(server):
+    url = f"http://127.0.0.1:{server.port}/metrics"
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        return await answer.text()
+
+
+def array(unit, size):
+    """A list of this, about so many bytes long."""
+    return b"[" + (unit + b",") * (size // (len(unit) + 1) - 1) + unit + b"]"
+
+
+async def in_chunks(body):
+    for start in range(0, len(body), MIB):
+        yield body[start : start + MIB]
+
+
+ATTACKS = {
+    "too long": (array(b"[]", 24_000_000), {413}),
+    "too long, without a length": (array(b"[]", 24_000_000), {413, 429, 503}),
+    "as long as allowed": (array(b"[]", 10 * MIB), {422, 429, 503}),
+    "as many values as allowed": (array(b'{"a":{"b":[1]}}', 2_600_000), {422, 429, 503}),
+    "a document of nothing": (b'{"feedback_items":' + array(b"[]", MIB - 50) + b"}", {422, 429, 503}),
+    "a log of nothing": (
+        b'{"version":"2.1.0","runs":[{"results":' + array(b"{}", 1_400_000) + b"}]}",
+        {202, 429, 503},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+async def test_twelve_json_bombs_at_once_neither_fill_the_memory_nor_silence_the_server(
+    town, server, pull, name
+):
+    body, expected = ATTACKS[name]
+    path = f"/api/v1/repos/acme/knowledge/pulls/{pull.number}/validations"
+    headers = {"Authorization": f"Bearer {town.github.user_token('alice')}"}
+    health = Health(server.port)
+    async with aiohttp.ClientSession(f"http://127.0.0.1:{server.port}", headers=headers) as session:
+
+        async def bomb():
+            data = in_chunks(body) if "without" in name else io.BytesIO(body)
+            async with session.post(path, data=data) as answer:
+                return answer.status
+
+        with health.watched():
+            statuses = await asyncio.gather(*(bomb() for _ in range(12)))
+    assert set(statuses) <= expected
+    assert peak_memory(server) < MOST_MEMORY
+    assert max(health.seconds) < 1
+
+
+def delivery(number):
+    """A delivery as GitHub sends it: signed, 10 to 30 kB."""
+    payload = {
+        "action": "edited",
+        "repository": {"id": 7},
+        "pull_request": {"number": number, "body": "x" * (10_000 + number * 270)},
+        "installation": {"id": 9},
+    }
+    body = json.dumps(payload).encode()
+    headers = {
+        "X-GitHub-Event": "pull_request",
+        "X-GitHub-Delivery": f"genuine-{number}",
+        "X-Hub-Signature-256": "sha256=" + hmac.digest(SECRET.encode(), body, "sha256").hex(),
+    }
+    return body, headers
+
+
+# Together 64 MiB less 4 KiB: with this in memory no delivery would fit.
+HELD = [3 * MIB // 2] * 40 + [2 * MIB >> step for step in range(10)]
+
+
+async def hold_open(port, source, size):
+    """A stranger's connection: 25 MiB are announced, some of it comes, and then nothing more."""
+    _, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+    writer.transport.set_write_buffer_limits(0)
+    writer.write(b"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (25 * MIB))
+    writer.write(b"x" * size)
+    await writer.drain()
+    return writer
+
+
+@pytest.mark.parametrize("addresses", [1, 50])
+async def test_strangers_who_hold_large_bodies_open_keep_no_delivery_of_github_out(server, addresses):
+    sources = [f"127.0.0.{2 + number % addresses}" for number in range(50)]
+    held = await asyncio.gather(*map(hold_open, [server.port] * 50, sources, HELD))
+    try:
+        async with aiohttp.ClientSession(f"http://127.0.0.1:{server.port}") as session:
+            for _ in range(20):  # the server has read what was sent to it
+                async with session.get("/healthz") as answer:
+                    assert answer.status == 200
+
+            async def deliver(number):
+                body, headers = delivery(number)
+                async with session.post("/webhook", data=body, headers=headers) as answer:
+                    return answer.status
+
+            assert await asyncio.gather(*map(deliver, range(1, 73))) == [202] * 72
+    finally:
+        for writer in held:
+            writer.close()
+    reason = "caller" if addresses == 1 else "memory"
+    assert f'whetstone_bodies_refused_total{{reason="{reason}"}}' in await metrics(server)
