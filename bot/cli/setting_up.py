@@ -61,8 +61,8 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
     print(wiring.store_line(settings), flush=True)
     async with wiring.running(settings, guests=guests, limits=wiring.loop_limits()) as instance:
         at = wiring.served_at(*(instance.address or ("", 0)))
-        key = f"?key={guests.code}" if guests.code else ""
-        print(f"Listening on {at}: install and test at /setup{key}.", flush=True)
+        key = f"?key={guests.key}" if guests.key else ""
+        print(f"Listening on {at}: install and test at {at}/setup{key}", flush=True)
         await stop.wait()
     return 0
 
@@ -70,8 +70,9 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
 async def _registered(bare: Settings, guests: Guests, stop: asyncio.Event) -> Settings:
     """The settings with the port that was listened on, once the App is registered."""
     async with wiring.setting_up(bare, guests, Path(".env")) as ((host, port), registering):
-        print(f"Set up Whetstone in a browser: {wiring.served_at(host, port)}/setup", flush=True)
-        print(f"From another machine, once: /setup?key={guests.code}", flush=True)
+        at = wiring.served_at(host, port)
+        print(f"Set up Whetstone in a browser: {at}/setup?key={guests.key}", flush=True)
+        print("The key opens one browser; it is good on this server's other addresses, too.", flush=True)
         waiting = asyncio.create_task(stop.wait())
         registering.done.add_done_callback(lambda _: waiting.cancel())
         with suppress(asyncio.CancelledError):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def new_guests() -> Guests:
-    """Nobody is let in yet but who sits at this machine, or has the key of the console."""
+    """Nobody is let in yet; the key, which the console has to show, opens one session."""
     from bot.adapters.web.setup.guests import Guests
 
     return Guests(now)

@@ -4,13 +4,14 @@ import asyncio
 import os
 import stat
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
 import pytest
 import pytest_asyncio
+from yarl import URL
 
 from bot.adapters.github.manifest import Order
 from bot.adapters.web.setup.guests import Guests
@@ -26,10 +27,15 @@ ROOT = Path(__file__).parents[2]
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def github():
-    """A GitHub whose pages are on the same host, as on an enterprise server; what is asked is judged."""
+    """A GitHub with its own pages, as an enterprise server has them; what is asked is judged.
+
+    To a browser `localhost` is another site than `127.0.0.1`, where the bot is: cookies have to survive that.
+    """
     judge = Judge()
     async with Standin(enterprise=True) as standin:
         standin.observers.append(judge.exchange)
+        for name in ("api_url", "graphql_url", "web_url"):
+            setattr(standin, name, getattr(standin, name).replace("127.0.0.1", "localhost"))
         yield standin
     assert [each for each in judge.violations if "favicon" not in each] == []
 
@@ -58,8 +64,9 @@ async def serving(github, where, *arguments, **environment):
         await process.communicate()
 
 
-def address(lines) -> str:
-    return lines[0].split()[-1].removesuffix("/setup")
+def link(lines) -> str:
+    """The address with the key, as the console shows it."""
+    return lines[0].split()[-1]
 
 
 async def line_with(process, what) -> str:
@@ -72,7 +79,8 @@ async def line_with(process, what) -> str:
 async def test_from_the_first_click_to_a_delivery_that_arrives(github, page, picture, tmp_path):
     github.account("acme", "Organization")
     async with serving(github, tmp_path) as (process, lines):
-        await page.goto(f"{address(lines)}/setup")
+        await page.goto(link(lines))
+        assert page.url == link(lines).partition("?")[0]
         proposed = await page.input_value("#public_url")
         await page.fill("#public_url", "https://whetstone.acme.example")
         await picture("setup-register", page.locator("main"))
@@ -110,7 +118,7 @@ async def test_from_the_first_click_to_a_delivery_that_arrives(github, page, pic
 
 async def begun(github, page, lines) -> str:
     """The set-up up to GitHub's page; returns the way back with the code, not yet gone."""
-    await page.goto(f"{address(lines)}/setup")
+    await page.goto(link(lines))
     await page.fill("#owner", "carla")
     await page.click("#register")
     await page.wait_for_selector("#create")
@@ -153,37 +161,114 @@ async def test_a_second_click_keeps_the_first_app(github, page, tmp_path):
         assert (tmp_path / ".env").read_bytes() == kept
 
 
-async def test_a_stranger_needs_the_key_of_the_console_and_it_is_good_once(github, tmp_path):
-    far = {"X-Forwarded-For": "203.0.113.7"}
-    async with serving(github, tmp_path) as (_, lines):
-        where, key = f"{address(lines)}/setup", lines[1].strip().rpartition("=")[2]
-        jar = aiohttp.CookieJar(unsafe=True)
-        async with aiohttp.ClientSession(cookie_jar=jar) as owner, aiohttp.ClientSession() as stranger:
+@asynccontextmanager
+async def forwarded(url):
+    """A TCP forward to the server, as `ssh -R` and socat make one; gives the address of its other end."""
+
+    async def carry(reader, writer):
+        with suppress(ConnectionError):
+            while chunk := await reader.read(65536):
+                writer.write(chunk)
+        writer.close()
+
+    async def connected(reader, writer):
+        there = await asyncio.open_connection(url.host, url.port)
+        await asyncio.gather(carry(reader, there[1]), carry(there[0], writer))
+
+    async with await asyncio.start_server(connected, "127.0.0.1", 0) as server:
+        yield str(url.with_port(server.sockets[0].getsockname()[1]))
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{}, {"CF-Connecting-IP": "203.0.113.7"}, {"Host": "localhost"}, {"Host": "rebound.example"}],
+    ids=["a forward", "a tunnel", "a local name", "another name"],
+)
+async def test_nobody_gets_in_without_the_key_wherever_they_seem_to_come_from(github, tmp_path, named):
+    headers = {"Connection": "keep-alive", **named}
+    async with (
+        serving(github, tmp_path) as (_, lines),
+        forwarded(URL(link(lines)).with_query(None)) as outside,
+        aiohttp.ClientSession() as stranger,
+    ):
+        form = {"owner": "mallory", "public_url": "https://mallory.example"}
+        here = str(URL(link(lines)).with_query(None))
+        for where in (here, outside):
             statuses = [
-                (await owner.get(where, headers=far)).status,
-                (await owner.get(where, headers=far, params={"key": "guess"})).status,
-                (await owner.get(where, headers=far, params={"key": key})).status,
-                (await owner.get(where, headers=far)).status,
-                (await stranger.get(where, headers=far, params={"key": key})).status,
-                (await stranger.get(where, headers={"Host": "rebound.example"})).status,
-                # What nginx makes of a stranger's request where nothing is configured but `proxy_pass`.
-                (await stranger.get(where, headers={"Connection": "close"})).status,
-                (await stranger.get(where)).status,
-                (await stranger.get(where, headers={"Connection": "keep-alive"})).status,
+                (await stranger.get(where, headers=headers)).status,
+                (await stranger.post(f"{where}/register", headers=headers, data=form)).status,
+                (await stranger.get(f"{where}/callback?code=a&state=b", headers=headers)).status,
             ]
-    assert statuses == [403, 403, 200, 200, 403, 403, 403, 403, 200]
+            assert statuses == [403, 403, 403]
+
+
+async def test_through_a_forward_the_link_opens_the_page_and_github_leads_back_to_it(github, page, tmp_path):
+    async with serving(github, tmp_path) as (_, lines), forwarded(URL(link(lines))) as outside:
+        await page.goto(outside)
+        await page.fill("#owner", "carla")
+        await page.click("#register")
+        await page.click("#create")
+        assert await page.inner_text("#login") == "whetstone-carla[bot]"
+        assert page.url.startswith(outside.partition("?")[0] + "/callback?")
+
+
+async def test_the_key_opens_one_browser_and_is_left_nowhere(github, tmp_path):
+    async with serving(github, tmp_path) as (process, lines):
+        where, key = link(lines).split("?key=")
+        jar = aiohttp.CookieJar(unsafe=True)
+        async with aiohttp.ClientSession(cookie_jar=jar) as owner, aiohttp.ClientSession() as another:
+            opened = await owner.get(link(lines), allow_redirects=False)
+            cookie = opened.cookies["whetstone-setup"]
+            shown, again = await owner.get(where), await owner.get(link(lines))
+            refused = await another.get(link(lines))
+            told = await refused.text()
+        process.terminate()
+        printed = b"".join(await process.communicate()).decode()
+    assert (opened.status, opened.headers["Location"], opened.headers["Referrer-Policy"]) == (
+        303,
+        "/setup",
+        "no-referrer",
+    )
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/setup")
+    assert (shown.status, again.status, str(again.url), refused.status) == (200, 200, where, 403)
+    assert "The key was used already" in told
+    assert [text for text in (printed, cookie.value, await shown.text()) if key in text] == []
+
+
+async def test_a_wrong_key_is_asked_for_again_and_the_right_one_still_opens(github, page, tmp_path):
+    async with serving(github, tmp_path) as (_, lines):
+        where, key = link(lines).split("?key=")
+        await page.goto(where)
+        await page.fill("#key", "a guess")
+        await page.click("#enter")
+        await page.fill("#key", key)
+        await page.click("#enter")
+        await page.wait_for_selector("#register")
+        assert page.url == where
+
+
+async def test_guesses_are_limited_but_shut_out_nobody_who_has_the_key(github, tmp_path):
+    async with serving(github, tmp_path) as (_, lines), aiohttp.ClientSession() as session:
+        where = link(lines).partition("?")[0]
+        answers = [await session.get(where, params={"key": f"guess-{number}"}) for number in range(12)]
+        right = await session.get(link(lines), allow_redirects=False)
+    assert [each.status for each in answers] == [403] * 10 + [429] * 2
+    assert (int(answers[-1].headers["Retry-After"]) in range(1, 61), right.status) == (True, 303)
 
 
 async def test_a_form_of_another_site_is_refused(github, tmp_path):
-    async with serving(github, tmp_path) as (_, lines), aiohttp.ClientSession() as session:
-        form = {"owner": "acme", "public_url": "https://bot.example", "token": "guess"}
-        answer = await session.post(f"{address(lines)}/setup/register", data=form)
-        assert answer.status == 403
+    async with serving(github, tmp_path) as (_, lines):
+        jar = aiohttp.CookieJar(unsafe=True)
+        async with aiohttp.ClientSession(cookie_jar=jar) as session:
+            opened = await session.get(link(lines))
+            form = {"owner": "acme", "public_url": "https://bot.example", "token": "guess"}
+            answer = await session.post(f"{opened.url}/register", data=form)
+            assert (opened.status, answer.status) == (200, 403)
 
 
 async def test_wrong_input_is_said_at_the_form(github, page, tmp_path):
     async with serving(github, tmp_path) as (_, lines):
-        await page.goto(f"{address(lines)}/setup")
+        await page.goto(link(lines))
         await page.fill("#owner", "no login!")
         await page.click("#register")
         assert await page.inner_text(".wrong") == "the account is not a login of GitHub"

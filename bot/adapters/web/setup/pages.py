@@ -33,7 +33,8 @@ def page(title: str, body: str, *, step: int = 0, form_to: str = "", status: int
     headers = {
         "Content-Security-Policy": policy,
         "Cache-Control": "no-store",
-        "Referrer-Policy": "no-referrer",
+        # Not `no-referrer`: with that, a form would not say from which origin it comes.
+        "Referrer-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",
     }
     return web.Response(text=text, content_type="text/html", status=status, headers=headers)
@@ -115,11 +116,13 @@ def stopped(text: str) -> str:
     )
 
 
-def asking() -> str:
-    """What a stranger sees: the console has the key."""
-    return """
-<p class="lead">This server is not set up yet. Its console shows a link with a key that opens this page once;
-from the machine itself no key is needed.</p>
+def asking(*, is_used: bool) -> str:
+    """The form for the key, which only the console shows."""
+    used = """
+<p class="wrong">The key was used already. For a new one, restart <code>whetstone serve --setup</code>.</p>"""
+    return f"""
+<p class="lead">The console of this server shows a link with a key, which opens this page in one
+browser.</p>{used if is_used else ""}
 <form method="get" action="/setup"><label for="key">Key</label>
 <input type="text" id="key" name="key" required autocomplete="off">
 <button id="enter">Go on</button></form>"""

@@ -65,8 +65,10 @@ class Registering:
             return pages.page("Set up Whetstone", form, step=1, status=422)
         state = self.guests.leave(session)
         self._orders[state] = order
-        # A browser on this machine comes back here; any other by the address that it was reached under.
-        back = str(request.url.origin()) if self.guests.is_local(request) else order.public_url
+        # The browser comes back to the address that it uses now: only there its cookie is known. No proxy
+        # changes `Origin`, as it may change `Host`.
+        origin = request.headers.get("Origin", "null")
+        back = order.public_url if origin == "null" else origin
         content = manifest(order, f"{back}/setup/callback")
         address = form_address(self.web_url, order, state)
         return pages.page("On to GitHub", pages.hand_over(address, content), step=1, form_to=self.web_url)
