@@ -23,6 +23,11 @@ def names_of(repository: Repository) -> dict[str, str | int]:
     return {"owner": repository.owner, "repo": repository.name}
 
 
+def has_dot_segment(text: str) -> bool:
+    """Whether a path with this text in it leads to another endpoint: clients and servers resolve `..`."""
+    return any(part in {".", ".."} for part in text.split("/"))
+
+
 def posted_comment(answer: Any) -> PostedComment:
     """A comment of ours as GitHub has it now."""
     try:

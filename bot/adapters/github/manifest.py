@@ -15,6 +15,7 @@ import msgspec
 import yaml
 
 import bot
+from bot.adapters.github.asking import has_dot_segment
 from bot.adapters.github.wire import ACCEPT, REQUESTER
 from bot.adapters.payloads.fields import Odd, identifier, text, word
 from bot.domain.app_facts import Wanted
@@ -107,6 +108,8 @@ def form_address(web_url: str, order: Order, state: str) -> str:
 
 async def convert(api_url: str, code: str, *, seconds: float = 10) -> Registration:
     """The new App for the code that GitHub gave the browser; `Gone` where it is used up or too old."""
+    if has_dot_segment(code):
+        raise Gone("GitHub gives no such code")
     address = f"{api_url}/app-manifests/{quote(code, safe='')}/conversions"
     headers = {"accept": ACCEPT, "user-agent": REQUESTER}
     try:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import aiohttp
 import msgspec
 
+from bot.adapters.github.asking import has_dot_segment
 from bot.adapters.github.wire import ACCEPT, REQUESTER
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Odd, find
@@ -52,6 +53,8 @@ class Visitors:
 
     async def visit(self, token: str, owner: str, name: str) -> Visit | None:
         """What the token may do there; None where it may not even read, or nothing is there."""
+        if has_dot_segment(owner) or has_dot_segment(name):
+            return None
         path = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}"
         (repository, scopes), (user, _) = await asyncio.gather(
             self._get(token, path), self._get(token, "/user")

@@ -15,9 +15,10 @@ from cachetools import LRUCache
 from gidgethub.aiohttp import GitHubAPI
 from yarl import URL
 
+from bot.adapters.github.asking import has_dot_segment
 from bot.adapters.github.errors import Answer, Asked, Refusals, unreached
 from bot.adapters.github.tokens import Token
-from bot.ports import Fenced, Unavailable
+from bot.ports import Fenced, Gone, Unavailable
 
 REQUESTER = "whetstone-bot"
 ACCEPT = "application/vnd.github+json"
@@ -203,7 +204,11 @@ _UNREADABLE = (gidgethub.GitHubException, ValueError, LookupError, TypeError, Re
 
 
 def _filled(gaps: Mapping[str, str | int]) -> dict[str, str]:
-    return {name: str(value) for name, value in gaps.items()}
+    filled = {name: str(value) for name, value in gaps.items()}
+    # gidgethub quotes what fills a gap, but a dot needs no quoting.
+    if dotted := [name for name, value in filled.items() if has_dot_segment(value)]:
+        raise Gone(f"GitHub has nothing with `.` or `..` as its name: {', '.join(dotted)}")
+    return filled
 
 
 def _origin(url: str) -> str:

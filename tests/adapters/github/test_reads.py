@@ -3,9 +3,11 @@ from dataclasses import replace
 
 import pytest
 
+from bot.adapters.github.manifest import convert
+from bot.adapters.github.visitors import visitors
 from bot.domain.model import GHOST, Account, Repository
 from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review, ReviewState
-from bot.ports import Unavailable
+from bot.ports import Gone, Unavailable
 from bot.standin import Inline
 
 
@@ -229,3 +231,27 @@ async def test_a_redirect_without_an_end_is_given_up(client, standin, pull, repo
     standin.fail("GET", "*/reviews", status=302, headers=where, times=99)
     with pytest.raises(Unavailable, match="redirected too often"):
         await client.reviews(repository, pull.number)
+
+
+async def test_a_name_of_dots_leads_to_no_other_endpoint(client, standin, repository):
+    await client.role(repository, Account(8, "alice"))
+    before = len(standin.asked())
+    elsewhere = replace(repository, name="..")
+    with pytest.raises(Gone):
+        await client.reviews(elsewhere, 1)
+    assert await client.role(repository, Account(7, "..")) is None
+    assert await client.file(repository, "../../../user") is None
+    assert await client.file(repository, "docs/./a.md") is None
+    assert await client.covers("..", "app") is False
+    with pytest.raises(Gone):
+        await convert(standin.api_url, "..")
+    assert len(standin.asked()) == before
+
+
+async def test_a_visitor_is_not_asked_about_under_a_name_of_dots(standin):
+    token = standin.tokens.for_user(standin.account("carol")).token
+    async with visitors(standin.api_url, standin.graphql_url) as asking:
+        found = [
+            await asking.visit(token, *names) for names in (("..", "user"), ("a/..", "b"), ("acme", "."))
+        ]
+    assert (found, standin.asked()) == ([None, None, None], [])

@@ -15,6 +15,7 @@ from bot.adapters.github.visitors import UnknownToken
 from bot.adapters.web.api.limits import PerMinute
 from bot.adapters.web.api.refusals import Refusal, no_token, not_found, too_many
 from bot.adapters.web.sharing import Shared
+from bot.domain.regex import Pattern
 from bot.domain.visits import Visit
 from bot.ports import GitHubError
 
@@ -28,6 +29,12 @@ out who asks too often. A token that was good lately is not held up by the other
 LATELY = 86_400.0
 
 _TOKEN = re.compile(r"[A-Za-z0-9_.\-]{20,512}")
+_NAMES = {
+    "owner": Pattern(r"[A-Za-z0-9_-]{1,39}"),
+    "repo": Pattern(r"[A-Za-z0-9._-]{1,100}"),
+    "login": Pattern(r"[A-Za-z0-9_-]{1,39}(?:\[bot\])?"),
+}
+"""What GitHub allows as a name; `_` is in the logins of managed users."""
 _KEPT = 10_000
 
 Key = tuple[str, str, str]
@@ -58,6 +65,8 @@ class Access:
         caller = hashlib.sha256(token.encode()).hexdigest()
         if wait := self._calls.spend(caller):
             raise too_many(wait)
+        if not _has_possible_names(request):
+            raise not_found()
         owner, name = request.match_info["owner"], request.match_info["repo"]
         visit = await self._asked_once((caller, owner.lower(), name.lower()), token, request.remote or "")
         if visit is None:
@@ -82,6 +91,14 @@ class Access:
             self._new.give_back(address)
         self._good[caller] = True
         return visit
+
+
+def _has_possible_names(request: web.Request) -> bool:
+    # `.` and `..` have the form of a repository's name, and lead to GitHub's other endpoints.
+    return all(
+        name not in _NAMES or (text not in {".", ".."} and _NAMES[name].fullmatch(text))
+        for name, text in request.match_info.items()
+    )
 
 
 def _token(request: web.Request) -> str:

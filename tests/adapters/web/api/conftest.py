@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import aiohttp
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from bot.adapters.github.visitors import visitors
 from bot.adapters.web.api.access import Access
@@ -56,7 +57,9 @@ class Caller:
     async def ask(self, path, token=None, method="GET", **headers):
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        async with self.session.request(method, self.url + path, headers=headers) as response:
+        # As it is, because a client of a stranger's does not resolve `..` first, as this one would.
+        url = URL(self.url + path, encoded=True)
+        async with self.session.request(method, url, headers=headers) as response:
             body = await response.read()
             content = await response.json(content_type=None) if body else None
             return response.status, response.content_type, content, response.headers
@@ -115,6 +118,7 @@ async def api(github, known, knowledge, timer):  # noqa: ARG001 - every test has
         routes = [
             guard.get("/limited", limited),
             guard.get("/room", room),
+            guard.get("/authors/{login}/room", room),
             guard.post("/room", room, Permission.WRITE),
         ]
         async with (

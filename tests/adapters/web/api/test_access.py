@@ -36,6 +36,50 @@ async def test_a_repository_in_which_the_app_never_was_is_404(api, github, token
     assert (await api.ask("/api/v1/repos/acme/elsewhere/room", token("carol")))[0] == 404
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        "../user",
+        "%2e%2e/user",
+        "%2E%2E/user",
+        ".%2e/user",
+        "./user",
+        "acme/..",
+        "acme/%2e%2e",
+        "acme/.",
+        "acme/..%2f..%2fuser",
+        "acme%2f..%2f../user",
+        "acme/knowledge%2f..%2f..",
+        "acme/knowledge%3fa",
+        "acme/knowledge%00",
+        "acme/%ff",
+        "ac.me/knowledge",
+        "acme/kn%C3%B6wledge",
+        f"{'a' * 40}/knowledge",
+        f"acme/{'a' * 101}",
+    ],
+)
+async def test_a_name_that_github_does_not_allow_is_404_and_github_is_not_asked(api, github, token, names):
+    for path in (f"/api/v1/repos/{names}/room", f"/api/v1/repos/{names}/authors/carol/room"):
+        status, kind, _, _ = await api.ask(path, token("carol"))
+        assert (status, kind) == (404, PROBLEM)
+    assert github.asked() == []
+
+
+@pytest.mark.parametrize(
+    "login", ["%2e%2e", "..%2fcarol", "car%2eol", "[bot]", "carol[bot][bot]", "%E2%82%AC"]
+)
+async def test_a_login_that_github_does_not_allow_is_404_and_github_is_not_asked(api, github, token, login):
+    status, kind, _, _ = await api.ask(f"/api/v1/repos/acme/knowledge/authors/{login}/room", token("carol"))
+    assert (status, kind, github.asked()) == (404, PROBLEM, [])
+
+
+@pytest.mark.parametrize("login", ["rio-agent[bot]", "carol_acme", "octo-", "rio%5Bbot%5D"])
+async def test_logins_of_apps_and_of_managed_users_are_names(api, token, login):
+    path = f"/api/v1/repos/acme/knowledge/authors/{login}/room"
+    assert (await api.ask(path, token("carol")))[0] == 200
+
+
 async def test_a_former_name_leads_to_the_repository(api, github, knowledge, token):
     carol = token("carol")
     github.rename_repository(knowledge, "wisdom")
