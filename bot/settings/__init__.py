@@ -33,6 +33,7 @@ class Settings:
     log_format: str = "console"
     metrics_token: str | None = field(default=None, repr=False)
     public_url: str | None = None
+    trusted_proxies: tuple[checks.Network, ...] = ()
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -85,6 +86,7 @@ def _without_credentials(reader: _Reader, values: Mapping[str, str]) -> Settings
         log_format=reader.read("LOG_FORMAT", checks.log_format, "console"),
         metrics_token=values.get("METRICS_TOKEN"),
         public_url=reader.read("PUBLIC_URL", checks.url, None),
+        trusted_proxies=reader.read("TRUSTED_PROXIES", checks.networks, ()),
     )
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import ipaddress
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _LOG_FORMATS = ("console", "json")
@@ -88,6 +91,16 @@ def port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= 65535):
         raise ValueError("is not a port; use a number from 0 to 65535")
     return int(text)
+
+
+def networks(text: str) -> tuple[Network, ...]:
+    """Addresses and networks, comma-separated."""
+    try:
+        return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise ValueError(
+            "is not a comma-separated list of IP addresses and networks, such as 10.0.0.1, 10.1.0.0/16"
+        ) from None
 
 
 def log_level(text: str) -> str:

@@ -134,7 +134,8 @@ async def _serving(
     trying = trying_routes(configuration, guests) if guests else ()
     metrics = Metrics(meter, store.memory, configuration.metrics_token, now).routes()
     async with _api(configuration, store, bodies) as api:
-        app = application([*door.routes(), *routes(_Readiness(store, worker)), *trying, *metrics, *api])
+        served = [*door.routes(), *routes(_Readiness(store, worker)), *trying, *metrics, *api]
+        app = application(served, configuration.trusted_proxies)
         async with listening(app, configuration.host, configuration.port) as address:
             yield address
 

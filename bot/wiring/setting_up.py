@@ -55,7 +55,7 @@ async def setting_up(
         configuration.public_url or "",
         lambda: try_out(kept_in),
     )
-    app = application(registering.routes())
+    app = application(registering.routes(), configuration.trusted_proxies)
     async with listening(app, configuration.host, configuration.port) as address:
         yield address, registering
 

@@ -1,10 +1,13 @@
 """What the API tells whom, over real HTTP and with real tokens of the stand-in."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
 
 import aiohttp
 import pytest
 
+from bot import wiring
 from bot.adapters.web.api.openapi import description
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
@@ -257,3 +260,22 @@ async def test_a_pause_that_the_worker_wrote_down_holds_for_the_api(ask, journey
     status, said = await ask(f"{KNOWLEDGE}/gates", "alice")
     assert (status, said["detail"].startswith("GitHub answers us no more for ")) == (503, True)
     assert len(journey.github.asked("GET", "*/contents/*")) == asked
+
+
+async def test_behind_the_operators_proxy_strangers_use_up_no_one_elses_limit(town, pull):
+    trusting = replace(town.settings, trusted_proxies=(ip_network("127.0.0.1/32"),))
+    async with wiring.running(trusting) as bot, aiohttp.ClientSession() as session:
+        host, port = bot.address
+        town.github.webhook_url = f"http://{host}:{port}/webhook"
+        town.bot = bot
+        town.github.submit_review(pull, "alice", REJECT, DATE)
+        await town.settled()
+
+        async def patterns(token, address):
+            headers = {"Authorization": f"Bearer {token}", "X-Forwarded-For": address}
+            async with session.get(f"http://{host}:{port}{KNOWLEDGE}/patterns", headers=headers) as answer:
+                return answer.status
+
+        guessed = [await patterns(f"ghp_{number:036}", "203.0.113.7") for number in range(31)]
+        alice = town.github.tokens.for_user(town.github.account("alice")).token
+        assert (guessed[-2:], await patterns(alice, "198.51.100.1")) == ([401, 429], 200)

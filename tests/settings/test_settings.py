@@ -49,6 +49,7 @@ def test_every_malformed_variable_is_named_at_once_and_none_is_quoted():
         "LOG_LEVEL": "tell-nobody",
         "LOG_FORMAT": "tell-nobody",
         "PUBLIC_URL": "tell-nobody",
+        "TRUSTED_PROXIES": "10.0.0.1, tell-nobody",
     }
     found = problems(bad)
     assert [problem.split()[0] for problem in found] == list(bad)
@@ -182,6 +183,21 @@ def test_level_and_format_in_any_case(environ):
 
 def test_a_public_address_loses_its_last_slash(environ):
     assert load({**environ, "PUBLIC_URL": "https://bot.example/"}).public_url == "https://bot.example"
+
+
+def test_proxies_are_addresses_and_networks_and_none_is_trusted_unasked(environ):
+    settings = load({**environ, "TRUSTED_PROXIES": "10.0.0.1, 10.1.0.0/16,fd00::/8,"})
+    assert [str(each) for each in settings.trusted_proxies] == ["10.0.0.1/32", "10.1.0.0/16", "fd00::/8"]
+    assert load(environ).trusted_proxies == ()
+
+
+@pytest.mark.parametrize("given", ["proxy.example", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.1 10.0.0.2", "*"])
+def test_a_proxy_that_is_no_address_stops_the_start(environ, given):
+    (problem,) = problems({**environ, "TRUSTED_PROXIES": given})
+    assert problem == (
+        "TRUSTED_PROXIES is not a comma-separated list of IP addresses and networks, "
+        "such as 10.0.0.1, 10.1.0.0/16"
+    )
 
 
 def test_an_address_in_brackets_can_be_listened_on(environ):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from bot.adapters.web.answers import problem
+from bot.adapters.web.client_address import Network, remote_is_client
 from bot.adapters.web.webhook import MAX_BODY
 
 SHUTDOWN = 1.0
@@ -25,9 +26,13 @@ MOST_CALLERS = 4096
 log = logging.getLogger("whetstone.web")
 
 
-def application(routes: Iterable[web.AbstractRouteDef]) -> web.Application:
+def application(
+    routes: Iterable[web.AbstractRouteDef], trusted_proxies: Sequence[Network] = ()
+) -> web.Application:
     """An application of these routes that answers its errors as problem+json."""
-    app = web.Application(client_max_size=MAX_BODY, middlewares=[_problems])
+    app = web.Application(
+        client_max_size=MAX_BODY, middlewares=[_problems, remote_is_client(trusted_proxies)]
+    )
     app.add_routes(routes)
     return app
 

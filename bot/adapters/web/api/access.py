@@ -25,8 +25,12 @@ CALLS = 120
 """A minute and token."""
 NEW_TOKENS = 30
 """A minute and address, of those that turn out to be no good: each is a question to GitHub, which shuts
-out who asks too often. A token that was good lately is not held up by the others of its address."""
+out who asks too often. A token that was good lately is not held up by the others of its address, and one
+that comes back after it was told to wait is counted apart from those that are new: made-up ones, each
+used once, never use up what it needs."""
 LATELY = 86_400.0
+WAITING = 600.0
+"""Seconds within which a token may come back."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9_.\-]{20,512}")
 _NAMES = {
@@ -58,6 +62,8 @@ class Access:
         self._good: TTLCache[str, bool] = TTLCache(_KEPT, LATELY, timer=timer)
         self._calls = PerMinute(CALLS, timer)
         self._new = PerMinute(NEW_TOKENS, timer)
+        self._again = PerMinute(NEW_TOKENS, timer)
+        self._waiting: TTLCache[str, bool] = TTLCache(_KEPT, WAITING, timer=timer)
 
     async def visit(self, request: web.Request) -> Visit:
         """What the caller may do in the repository of the path; raises `Refusal`."""
@@ -78,7 +84,10 @@ class Access:
         if caller in self._unknown:
             raise no_token()
         is_new = caller not in self._good and not self._visits.knows(key)
-        if is_new and (wait := self._new.spend(address)):
+        counted = self._again if caller in self._waiting else self._new
+        if is_new and (wait := counted.spend(address)):
+            if caller not in self._waiting:
+                self._waiting[caller], wait = True, 1.0
             raise too_many(wait, "Too many new tokens from this address")
         try:
             visit = await self._visits.of(key, lambda: self._visitors.visit(token, owner, name))
@@ -88,7 +97,7 @@ class Access:
         except GitHubError:
             raise Refusal(503, "GitHub can't be asked about this token right now.") from None
         if is_new:
-            self._new.give_back(address)
+            counted.give_back(address)
         self._good[caller] = True
         return visit
 

@@ -96,7 +96,12 @@ def token(github):
 
 
 @pytest.fixture
-async def api(github, known, knowledge, timer):  # noqa: ARG001 - every test has the repository
+def trusted_proxies():
+    return ()
+
+
+@pytest.fixture
+async def api(github, known, knowledge, timer, trusted_proxies):  # noqa: ARG001 - every test has the repository
     async with visitors(github.api_url, github.graphql_url) as asking:
         guard = Guard(Access(asking, timer), known, known.pause)
 
@@ -122,7 +127,7 @@ async def api(github, known, knowledge, timer):  # noqa: ARG001 - every test has
             guard.post("/room", room, Permission.WRITE),
         ]
         async with (
-            serving(application(routes), "127.0.0.1", 0) as (host, port),
+            serving(application(routes, trusted_proxies), "127.0.0.1", 0) as (host, port),
             aiohttp.ClientSession() as session,
         ):
             yield Caller(session, f"http://{host}:{port}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from ipaddress import ip_network
 
 import pytest
 
@@ -170,6 +171,41 @@ async def test_who_was_known_lately_is_not_held_up_by_a_neighbour_who_guesses(ap
     for number in range(30):
         await api.ask(ROOM, f"ghp_{number:036}")
     assert ((await api.ask(ROOM, carol))[0], (await api.ask(ROOM, token("alice")))[0]) == (200, 429)
+
+
+async def test_a_new_token_that_comes_back_is_not_held_up_by_made_up_ones(api, github, token):
+    alice, stale = token("alice"), "ghp_" + "9" * 36
+    for number in range(30):
+        await api.ask(ROOM, f"ghp_{number:036}")
+    told = await api.ask(ROOM, alice)
+    for number in range(30, 60):
+        await api.ask(ROOM, f"ghp_{number:036}")
+    assert (told[0], told[3]["Retry-After"], (await api.ask(ROOM, alice))[0]) == (429, "1", 200)
+    assert [(await api.ask(ROOM, stale))[0] for _ in range(3)] == [429, 401, 401]
+    assert len(github.asked("GET", "/repos/*")) == 32
+
+
+async def test_tokens_that_come_back_are_limited_too(api, github):
+    for _ in range(2):
+        for number in range(80):
+            await api.ask(ROOM, f"ghp_{number:036}")
+    assert len(github.asked("GET", "/repos/*")) == 60
+
+
+@pytest.mark.parametrize("trusted_proxies", [(ip_network("127.0.0.0/8"),)])
+async def test_behind_a_trusted_proxy_made_up_tokens_hold_up_only_their_own_address(api, token):
+    for number in range(40):
+        await api.ask(ROOM, f"ghp_{number:036}", **{"X-Forwarded-For": "203.0.113.7"})
+    # What stands left of the address that the proxy wrote is the stranger's invention.
+    forged = await api.ask(ROOM, token("carol"), **{"X-Forwarded-For": "198.51.100.1, 203.0.113.7"})
+    alice = await api.ask(ROOM, token("alice"), **{"X-Forwarded-For": "198.51.100.1"})
+    assert (forged[0], alice[0]) == (429, 200)
+
+
+async def test_without_a_trusted_proxy_nobody_chooses_their_own_address(api, github):
+    for number in range(40):
+        await api.ask(ROOM, f"ghp_{number:036}", **{"X-Forwarded-For": f"203.0.113.{number}"})
+    assert len(github.asked("GET", "/repos/*")) == 30
 
 
 async def test_good_tokens_use_nothing_up(api, token):
