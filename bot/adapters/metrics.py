@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -34,6 +34,8 @@ REMEMBERED = 30.0
 """Seconds for which the last days are not counted again."""
 QUEUE_REMEMBERED = 2.0
 """Seconds for which the queue is not: anybody may ask, as often as they like."""
+OTHER = "other"
+"""The label of what has a name that not everybody may read."""
 
 
 class Counting(Protocol):
@@ -82,6 +84,8 @@ class Metrics:
     meter: Meter
     stored: Counting
     token: str | None
+    tags: frozenset[str]
+    """Those of the shipped packs; any other is a repository's own, or a reviewer's."""
     now: Callable[[], datetime]
     _queue: Shared[str, Counts] = field(default_factory=lambda: Shared(QUEUE_REMEMBERED))
     _lately: Shared[str, _Lately] = field(default_factory=lambda: Shared(REMEMBERED))
@@ -91,20 +95,23 @@ class Metrics:
         return [web.get("/metrics", self.show, allow_head=False)]
 
     async def show(self, request: web.Request) -> web.Response:
-        """Everything without names; with the token also by repository and author."""
+        """Everything without names; with the token also by repository, author and a repository's own tags."""
         try:
             counts = await self._queue.of("queue", self.stored.counts)
             lately = await self._lately.of("lately", self._counted_lately)
         except StoreUnavailable:
             return problem(503, "The store is away.")
         found = CollectorRegistry()
+        is_known = self._is_known(request.headers.get("Authorization", ""))
+        if not is_known:
+            counts, lately = without_ids(counts), self._without_own_tags(lately)
         _show_queue(found, counts)
         _show_tags(found, lately.broken)
         _show_unheard(found, lately.unheard)
         show_followed(found, lately.heeded)
         show_tracked(found, lately.observed)
         show_claims(found, lately.reviewed)
-        if self._is_known(request.headers.get("Authorization", "")):
+        if is_known:
             _show_names(found, lately.broken)
             _show_unheard_names(found, lately.unheard)
             _show_people(found, lately.heeded)
@@ -123,11 +130,31 @@ class Metrics:
             observed=await self.stored.observed(window),
         )
 
+    def _without_own_tags(self, lately: _Lately) -> _Lately:
+        broken: Counter[Broken] = Counter()
+        for (repository, author, tag), number in lately.broken.items():
+            broken[repository, author, self._public(tag)] += number
+        heeded: Counter[Heeded] = Counter()
+        for item, number in lately.heeded.items():
+            heeded[replace(item, tag=self._public(item.tag))] += number
+        return replace(lately, broken=broken, heeded=heeded)
+
+    def _public(self, tag: str) -> str:
+        return tag if not tag or tag in self.tags else OTHER
+
     def _is_known(self, authorization: str) -> bool:
         scheme, _, given = authorization.partition(" ")
         if not self.token or scheme.lower() != "bearer":
             return False
         return hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
+
+
+def without_ids(counts: Counts) -> Counts:
+    """The same without the ids of our own deliveries: they hold the numbers of repositories."""
+    crashes: Counter[tuple[str, str]] = Counter()
+    for (delivery, event), number in counts.parked_crashes.items():
+        crashes[OTHER if ":" in delivery else delivery, event] += number
+    return replace(counts, parked_crashes=dict(crashes))
 
 
 def _show_queue(found: CollectorRegistry, counts: Counts) -> None:

@@ -29,7 +29,7 @@ from bot.wiring.basics import (
     site,
     store_trouble,
 )
-from bot.wiring.rule_parts import DefaultRules, live_rule_book
+from bot.wiring.rule_parts import DefaultRules, default_rules, live_rule_book
 from bot.wiring.setting_up import trying_routes
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ async def _serving(
     bodies = BodyBudget(lambda reason: meter.bodies_refused.labels(reason).inc())
     door = Door(store, secrets, events_read(), configuration.app_id, bodies=bodies)
     trying = trying_routes(configuration, guests) if guests else ()
-    metrics = Metrics(meter, store.memory, configuration.metrics_token, now).routes()
+    tags = frozenset(default_rules().gates.tags)
+    metrics = Metrics(meter, store.memory, configuration.metrics_token, tags, now).routes()
     async with _api(configuration, store, bodies) as api:
         served = [*door.routes(), *routes(_Readiness(store, worker)), *trying, *metrics, *api]
         app = application(served, configuration.trusted_proxies)

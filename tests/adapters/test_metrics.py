@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from bot.adapters.metrics import MOST_A_REPOSITORY, bounded
+from bot.adapters.metrics import MOST_A_REPOSITORY, bounded, without_ids
+from bot.adapters.store.memory_counts import Counts
 
 
 def test_the_authors_with_the_most_are_named_so_many_a_repository():  # row 190
@@ -18,3 +19,16 @@ def test_a_review_with_ten_thousand_tags_makes_no_more_series_than_one_with_fift
     bomb["acme/x", "rio", "date_errors"] = 2
     shown = bounded(bomb.items())
     assert (len(shown), (("acme/x", "rio", "date_errors"), 2) in shown) == (MOST_A_REPOSITORY, True)
+
+
+def test_ids_with_the_number_of_a_repository_are_summed_without_the_token():
+    crashes = {
+        ("72d3162e-cc78-11e3-81ab-4c9367dc0958", "pull_request"): 3,
+        ("heads:1296269:6dcb09b5:pr:4", "whetstone"): 3,
+        ("weekly:1296269:2026-W10", "whetstone"): 4,
+    }
+    counts = Counts({}, 0, 0, 0.0, {}, 0, crashes)
+    assert without_ids(counts).parked_crashes == {
+        ("72d3162e-cc78-11e3-81ab-4c9367dc0958", "pull_request"): 3,
+        ("other", "whetstone"): 7,
+    }

@@ -89,8 +89,50 @@ async def test_verdicts_that_do_not_count_and_unknown_tags_are_counted(metrics, 
     await town.settled()
     anybody, operator = await metrics(), await metrics(TOKEN)
     named = (("account", "carol"), ("repository", "acme/knowledge"), ("stance", "rejects"))
-    rejections = {labels[0][1]: n for (name, labels), n in anybody.items() if name == "whetstone_rejections"}
+    rejections, named_rejections = (
+        {labels[0][1]: n for (name, labels), n in seen.items() if name == "whetstone_rejections"}
+        for seen in (anybody, operator)
+    )
     assert anybody["whetstone_uncounted_verdicts", (("stance", "rejects"),)] == 1
     assert operator["whetstone_account_uncounted_verdicts", named] == 1
-    assert rejections == {"date_errors": 1, "date_error": 1}
+    assert rejections == {"date_errors": 1, "other": 1}
+    assert named_rejections == {"date_errors": 1, "date_error": 1}
     assert "carol" not in repr(anybody) + town.comments(pull)[-1]
+
+
+OWN_GATES = """version: 1
+gates:
+  project_nightingale:
+    gate: Secret project
+    description: The launch is not public
+    fix: Leave the project out of it.
+    severity: blocking
+    auto_fixable: false
+"""
+
+
+async def test_a_repositorys_own_tags_are_for_the_operator_alone(metrics, town, knowledge, pull):
+    town.github.commit_to_default_branch(knowledge, {".github/whetstone.yml": OWN_GATES})
+    await town.settled()
+    town.later()
+    tags = "<!-- ISSUES: project_nightingale, not_even_configured, date_errors -->"
+    town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", tags)
+    await town.settled()
+    assert "Secret project" in town.comments(pull)[-1]
+    town.later()
+    town.github.push(pull, {"claims/first.md": "# Second\n"})
+    town.later()
+    town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: scope_error -->")
+    await town.settled()
+    anybody, operator = await metrics(), await metrics(TOKEN)
+
+    def rejected(seen, tag):
+        return seen.get(("whetstone_rejections", (("tag", tag),)))
+
+    def followed(seen, tag):
+        return seen.get(("whetstone_feedback_items", (("followed", "yes"), ("place", "no"), ("tag", tag))))
+
+    assert [rejected(anybody, tag) for tag in ("date_errors", "scope_error", "other")] == [1, 1, 2]
+    assert (rejected(operator, "project_nightingale"), rejected(operator, "other")) == (1, None)
+    assert (followed(anybody, "other"), followed(operator, "project_nightingale")) == (2, 1)
+    assert [each for each in ("nightingale", "configured") if each in repr(anybody)] == []
