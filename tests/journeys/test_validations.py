@@ -6,6 +6,7 @@ import aiohttp
 import pytest
 
 from bot.adapters.rule_book import PATH
+from bot.domain.spoken import document as shown_document
 from tests.journeys.handed_in import PAGE, document, log
 
 CONFIG = "version: 1\nvalidators:\n  sarif:\n    E501: date_errors\n    /^W/: near_duplicate\n"
@@ -26,9 +27,9 @@ async def hand_in(configured):
     host, port = configured.bot.address
     async with aiohttp.ClientSession() as session:
 
-        async def handing(pull, content, login="alice", query=""):
+        async def handing(pull, content, login="alice", query="", scopes=("repo",)):
             path = f"/api/v1/repos/acme/knowledge/pulls/{pull.number}/validations{query}"
-            token = configured.github.user_token(login)
+            token = configured.github.tokens.for_user(configured.github.account(login), scopes).token
             data = content if isinstance(content, bytes) else json.dumps(content).encode()
             headers = {"Authorization": f"Bearer {token}"}
             async with session.post(f"http://{host}:{port}{path}", data=data, headers=headers) as response:
@@ -83,9 +84,23 @@ async def test_what_can_not_be_read_is_refused_with_its_reason(configured, pull,
     assert refusal[1] in answer["detail"]
 
 
-@pytest.mark.parametrize(("login", "status"), [("carol", 403), ("stranger", 403)])
-async def test_a_token_that_may_not_write_is_refused(configured, pull, hand_in, login, status):
-    assert (await hand_in(pull, document(), login))[0] == status
+@pytest.mark.parametrize(("content", "by"), [(document(), "alice"), (log("E501"), "check:ruff")])
+async def test_what_a_fine_grained_token_hands_in_is_its_owners(configured, pull, hand_in, content, by):
+    # GitHub does not tell what such a token itself may do, so its owner answers for it.
+    _, answer = await hand_in(pull, content, scopes=None)
+    (item,) = shown_document(configured.comments(pull)[0])["feedback_items"]
+    known = await configured.bot.store.load(f"pr:{pull.repository.id}:{pull.number}")
+    (verdict,) = known.verdicts
+    alice = configured.github.account("alice")
+    assert (item["by"], item["provenance"].get("account", item["by"])) == (by, "alice")
+    assert (item["provenance"]["permission"], item["provenance"]["delivery"]) == ("write", answer["delivery"])
+    assert (verdict.account_id, verdict.permission) == (alice.id, "write")
+
+
+@pytest.mark.parametrize("login", ["carol", "stranger"])
+@pytest.mark.parametrize("scopes", [("repo",), None], ids=["classic", "fine-grained"])
+async def test_a_token_that_may_not_write_is_refused(configured, pull, hand_in, login, scopes):
+    assert (await hand_in(pull, document(), login, scopes=scopes))[0] == 403
     assert configured.comments(pull) == []
 
 

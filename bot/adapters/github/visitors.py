@@ -63,11 +63,13 @@ class Visitors:
             return None
         try:
             where = things.repository({"repository": repository})
-            role = _role(repository, scopes, private=where.private)
             if account := _account(user):
-                return Visit(where, account, role)
+                return Visit(where, account, _role(repository, scopes, private=where.private))
+            # GitHub's flags are a user's. Where it names none, they give no right: what is done by it could
+            # be ascribed to nobody.
             app = await self._app(token)
-            return Visit(where, app, role, app is not None and await self._is_installed(token, where.id))
+            installed = app is not None and await self._is_installed(token, where.id)
+            return Visit(where, app, Permission.READ, installed)
         except Odd as error:
             raise Unavailable(f"GitHub's repository can't be read: {error}") from error
 
@@ -129,6 +131,11 @@ def _account(user: Any) -> Account | None:
 
 
 def _role(repository: Any, scopes: str | None, *, private: bool) -> Permission:
+    """The role of the token's owner, which a classic token has only with the scope for it.
+
+    What a fine-grained token itself may do GitHub does not tell, and trying it out would be a write: the
+    owner's identity and role decide.
+    """
     # Whoever is shown the repository may read it.
     if scopes is not None and not _may_act(scopes, private=private):
         return Permission.READ

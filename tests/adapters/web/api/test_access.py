@@ -119,6 +119,13 @@ async def test_a_token_may_no_more_than_its_scopes(api, github, private, scopes,
     assert (content["login"], content["role"]) == ("alice", expected)
 
 
+async def test_where_github_names_no_owner_of_a_token_it_has_no_role_either(api, github):
+    made = github.tokens.for_user(github.account("alice"), None)
+    github.fail("GET", "/user", status=403)
+    read, wrote = await api.ask(ROOM, made.token), await api.ask(ROOM, made.token, "POST")
+    assert (read[2]["login"], read[2]["role"], wrote[0]) == (None, "read", 403)
+
+
 async def test_writing_needs_the_role(api, token):
     carol = await api.ask(ROOM, token("carol"), "POST")
     alice = await api.ask(ROOM, token("alice"), "POST")

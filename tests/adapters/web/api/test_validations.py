@@ -82,6 +82,11 @@ def hand_in(github, knowledge, post, inbox):
     return handing
 
 
+async def test_what_could_be_ascribed_to_nobody_is_refused(hand_in, github, inbox):
+    github.fail("GET", "/user", status=403)
+    assert (await hand_in("alice", installed=False), inbox.kept) == ((403,), [])
+
+
 @pytest.mark.parametrize(
     ("login", "installed", "expected"),
     [
