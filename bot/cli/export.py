@@ -43,7 +43,9 @@ def _run(arguments: argparse.Namespace) -> int:
 def _written(directory: Path, files: dict[str, str]) -> None:
     for name, text in sorted(files.items()):
         path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.chmod(0o600)  # also one that was there before
         path.write_text(text, encoding="utf-8")
         print(path)
 

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -100,6 +101,33 @@ def test_a_store_that_is_away_is_named_with_its_setting_and_without_its_password
         f"whetstone {typed[0]}: the store postgresql://whetstone:***@127.0.0.1:9/whetstone, "
         "which DATABASE_URL names, can't be opened: nothing listens there\n"
     )
+
+
+@pytest.fixture
+def readable_path(sqlite_url):
+    """The file of a store that every user of the machine can read."""
+    path = Path(sqlite_url.removeprefix("sqlite:///"))
+    path.chmod(0o644)
+    return path
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("typed", [*READING, ["parked"]], ids=" ".join)
+def test_a_store_that_every_user_can_read_is_refused_in_one_line(capsys, monkeypatch, readable_path, typed):
+    path = readable_path
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{path}")
+    assert run(typed) == 2
+    assert capsys.readouterr().err == (
+        f"whetstone {typed[0]}: every user of this machine can read {path}; run: chmod 600 {path}*\n"
+    )
+
+
+async def test_a_server_refuses_a_store_that_every_user_can_read(readable_path):
+    url = f"sqlite:///{readable_path}"
+    settings = Settings(app_id=1, private_key="k", webhook_secrets=("s",), database_url=url, port=0)
+    with pytest.raises(wiring.CannotStart, match="chmod 600 "):
+        async with wiring.running(settings):
+            raise AssertionError
 
 
 @pytest.mark.parametrize(

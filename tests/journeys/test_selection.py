@@ -111,6 +111,7 @@ async def test_the_documents_own_trajectory_selects_the_second_of_three(journey,
     assert report.count("- [x] ") == 7  # row 103
     code, said = await exported(journey, pull, tmp_path)
     assert (code, said.splitlines()) == (0, [f"{tmp_path}/{name}" for name in EXPORTED])
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in EXPORTED} == {0o600}
     assert (tmp_path / "selection-report.md").read_text("utf-8") == report  # row 101
     metrics = json.loads((tmp_path / "iterations/iteration-2/metrics.json").read_text("utf-8"))
     assert (metrics["quality_score"], metrics["checks"]) == (0.85, {"passed": 5, "failed": 0})  # row 100

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import shlex
+import stat
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +20,7 @@ from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
 
+from bot.adapters.store.address import StoreRefused
 from bot.adapters.store.database import COMMAND_SECONDS, one_kind_of_error
 from bot.adapters.store.transaction import Clock, Result, Transaction, Work
 
@@ -47,7 +52,7 @@ class SqliteDatabase:
     # a whole transaction in a thread costs one.
 
     def __init__(self, path: Path, clock: Clock | None) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _keep_private(path)
         self._clock = clock or _process_clock
         # SQLite has room for one writer; that ours queue up here is cheaper than waiting for its lock.
         self._writer = _engine(path, 1)
@@ -131,6 +136,21 @@ def _answer_all(batch: list[_Waiting], outcomes: list[_Outcome]) -> None:
 
 async def _in(threads: ThreadPoolExecutor, job: partial[Result]) -> Result:
     return await asyncio.get_running_loop().run_in_executor(threads, job)
+
+
+def _keep_private(path: Path) -> None:
+    """Create a file that only its owner can read; `StoreRefused` for one that every user can."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Only a new file: closing one that this process uses already would drop its locks.
+    with one_kind_of_error(), contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    # SQLite gives the files beside it the mode of this one.
+    for each in (path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))):
+        with contextlib.suppress(FileNotFoundError):
+            if each.stat().st_mode & stat.S_IRWXO:
+                raise StoreRefused(
+                    f"every user of this machine can read {each}; run: chmod 600 {shlex.quote(str(path))}*"
+                )
 
 
 def _engine(path: Path, connections: int) -> Engine:

@@ -1,7 +1,9 @@
 """Opening makes or brings up the tables, and refuses what could not end well."""
 
 import asyncio
+import os
 import sqlite3
+import stat
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,7 @@ async def test_who_is_turned_away_at_the_beginning_of_a_file_comes_back(tmp_path
     # SQLite does not wait where two switch one file to its write-ahead log at once, whatever it was told.
     monkeypatch.setattr(sqlite, "PRAGMAS", ("busy_timeout=0",))
     path = tmp_path / "new.db"
+    path.touch(mode=0o600)
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN EXCLUSIVE")
     waits = []
@@ -153,3 +156,50 @@ async def test_transactions_that_wait_together_are_committed_together_and_fail_a
         )
     assert [outcome for outcome in outcomes if not isinstance(outcome, KeyError)] == [0, 1, 2, 4, 5]
     assert sorted(kept) == [0, 1, 2, 4, 5]
+
+
+@pytest.fixture
+def open_umask():
+    """Files are made for everybody, unless whoever makes them says otherwise."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def modes_in(directory):
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in (directory, *directory.iterdir())}
+
+
+@pytest.mark.usefixtures("open_umask")
+async def test_only_its_owner_can_read_a_new_store_and_the_files_beside_it(bare_sqlite_url):
+    directory = Path(bare_sqlite_url.removeprefix("sqlite:///")).parent
+    async with open_store(bare_sqlite_url, worker=True) as store:
+        await store.accept(delivery("d1"))
+        modes = modes_in(directory)
+    private = dict.fromkeys(("store.db", "store.db-wal", "store.db-shm", "store.db.lock"), 0o600)
+    assert modes == {directory.name: 0o700, **private}
+
+
+def with_mode(path, mode):
+    path.touch()
+    path.chmod(mode)
+    return path
+
+
+@pytest.mark.parametrize("which", ["", "-wal"])
+async def test_a_store_that_every_user_can_read_is_refused_with_what_to_do(sqlite_url, which):
+    path = sqlite_url.removeprefix("sqlite:///")
+    readable = with_mode(Path(f"{path}{which}"), 0o644)
+    with pytest.raises(StoreRefused) as refused:
+        async with open_store(sqlite_url, worker=False):
+            pass
+    assert str(refused.value) == f"every user of this machine can read {readable}; run: chmod 600 {path}*"
+    with_mode(readable, 0o600)
+    async with open_store(sqlite_url, worker=False) as store:
+        assert await store.parked() == ()
+
+
+async def test_a_store_that_its_group_can_read_is_opened(sqlite_url):
+    with_mode(Path(sqlite_url.removeprefix("sqlite:///")), 0o640)
+    async with open_store(sqlite_url, worker=False) as store:
+        assert await store.parked() == ()
