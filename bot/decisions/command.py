@@ -207,9 +207,8 @@ def _exported(ground: _Ground, seen: React) -> Outcome:
 
 def _forgotten(asked: asks.ForgetAsked, ground: _Ground, seen: React) -> Outcome:
     order, stored = ground.order, ground.facts.stored
-    done = asked.confirmed and not stored.is_nothing
-    outcome = _answered(ground, forget_text(order.account.login, stored, done=done), seen)
-    if not done:
+    outcome = _answered(ground, forget_text(order.account.login, stored, done=asked.confirmed), seen)
+    if not asked.confirmed:
         return outcome
     where = ground.pull_request.repository.id
     memo = Forget(where, order.account.id, order.account.login, ground.facts.now, order.key)

@@ -28,6 +28,7 @@ from bot.domain.effects import Effect, ShowComment, Withdraw
 from bot.domain.escape import json_text
 from bot.domain.facts import Facts, Moment
 from bot.domain.feedback import FailedGate, Feedback, failed_gates, last_open, only_placed_block
+from bot.domain.forgetting import without_reviewers
 from bot.domain.gates import Aspect
 from bot.domain.grounding.gates import with_outcomes
 from bot.domain.grounding.hint import hint_to_reviewers
@@ -89,7 +90,8 @@ def merge_verdicts(pull_request: PullRequest, facts: Facts, rules: Rules, now: d
 
 def merge_texts(before: PullRequest, known: PullRequest, facts: Facts) -> PullRequest:
     """Merge what follows from the files that were read: certain fixes, and the lines around a place."""
-    known = with_context(before, with_fixes(before, known, texts_of(facts)), facts)
+    known = without_reviewers(with_fixes(before, known, texts_of(facts)), facts.forgotten)
+    known = with_context(before, known, facts)
     return replace(known, framework=facts.framework) if facts.framework is not None else known
 
 

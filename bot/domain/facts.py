@@ -45,6 +45,8 @@ class Facts:
     """What the manifests at the judged head ask for, empty for nothing; None where none was read."""
     detection: Detection | None = None
     """What kind of feedback the validators' words are, where this turn worked it out already."""
+    forgotten: Mapping[int, datetime] = field(default_factory=dict)
+    """Account id → until when what they did here shows no name: they asked to be forgotten."""
     config: ConfigReport | None = None
     """What is to be said of the config that this pull request proposes."""
 

@@ -123,6 +123,7 @@ class Turns:
             rules = in_silence(rules)
         facts = await gather(known, events, self.github, now)
         facts = await listen(facts, known, events, rules, self.github)
+        facts = replace(facts, forgotten=await self.store.memory.forgotten(known.repository.id))
         if not orders and _are_echoes(events) and merge_facts(known, facts, rules, now) == stored:
             return Turn(None, (), read.done, read.unreadable)
         proposed = await proposed_config(known, events, self.rule_book, self.github)

@@ -47,6 +47,10 @@ class Memory(Protocol):
         """The author who has, or last had, this login there."""
         ...
 
+    async def forgotten(self, repository_id: int) -> Mapping[int, datetime]:
+        """Who asked to be forgotten in a repository, by account id, and when they last did."""
+        ...
+
     async def replies(self, lane: str) -> tuple[Replied, ...]:
         """The answers to commands in a thread, oldest first."""
         ...

@@ -209,7 +209,7 @@ async def test_forgetting_asks_first_and_then_forgets(journey, pull):
     stored = await journey.bot.store.memory.stored(pull.repository.id, journey.github.account("alice").id)
     first, second = answers(journey, pull)
     assert "Stored about `alice` in this repository: 1 verdict" in first
-    assert "Deleted for `alice` in this repository: 1 verdict" in second
+    assert "Deleted for you in this repository: 1 verdict" in second
     assert stored.is_nothing
 
 

@@ -320,4 +320,4 @@ async def test_forgetting_an_author_keeps_the_numbers_without_the_name(journey, 
     journey.github.push(pull, {"claims/first.md": "# Again\n"})
     await journey.settled()
     assert await rows(journey, record, "author_id", "login") == [(0, "ghost")]
-    assert "Deleted for `dave` in this repository: 1 pull request" in journey.comments(pull)[-1]
+    assert "Deleted for you in this repository: 1 pull request" in journey.comments(pull)[-1]

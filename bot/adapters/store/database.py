@@ -31,6 +31,10 @@ class Database(Protocol):
         """Done while nobody else does it, however long it takes."""
         ...
 
+    async def scrub(self, *, rewrite: bool = False) -> None:
+        """Leave nothing of what was deleted in the database's files, as far as that is ours to do."""
+        ...
+
     async def close(self) -> None:
         """Give every connection back."""
         ...

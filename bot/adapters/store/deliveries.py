@@ -37,10 +37,11 @@ def waiting(transaction: Transaction, lanes: Collection[str]) -> tuple[Delivery,
     return tuple(_delivery(row) for row in transaction.execute(_waiting(), fitting))
 
 
-def finish(transaction: Transaction, lane: str, ids: Sequence[str]) -> None:
-    """These are dealt with."""
+def finish(transaction: Transaction, lane: str, ids: Sequence[str], *, empty: bool = False) -> None:
+    """These are dealt with; `empty` where their bodies go at once."""
     if ids:
-        transaction.execute(_done(transaction.words), {"ids": ids, "of": lane, **transaction.told})
+        done = _emptied if empty else _done
+        transaction.execute(done(transaction.words), {"ids": ids, "of": lane, **transaction.told})
 
 
 def park(transaction: Transaction, lane: str, errors: Sequence[tuple[str, str]]) -> None:
@@ -119,6 +120,11 @@ def _done(words: Words) -> Update:
         delivery.c.id.in_(bindparam("ids", expanding=True)), delivery.c.lane == bindparam("of")
     )
     return done.values(state=DONE, error=None, finished_at=words.now)
+
+
+@cache
+def _emptied(words: Words) -> Update:
+    return _done(words).values(body=None)
 
 
 def _in_order(function: FunctionElement[Any]) -> Over[Any]:

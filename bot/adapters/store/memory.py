@@ -15,6 +15,7 @@ from bot.adapters.store.codec import decode, encode, plain
 from bot.adapters.store.memory_homes import left, repository_of
 from bot.adapters.store.memory_names import anonymous, forgotten_in
 from bot.adapters.store.memory_schema import audit, document, fix, record, repository
+from bot.adapters.store.schema import pull_request as pull_requests
 from bot.adapters.store.transaction import Transaction, insert_into, moment
 from bot.domain.fixes import Fix, fixes
 from bot.domain.follow_rates import followed_items
@@ -119,8 +120,16 @@ def author_named(transaction: Transaction, repository_id: int, login: str) -> Ac
     ):
         found = transaction.execute(_newest(and_(here, same))).scalar()
         if found is not None:
-            break
-    return None if found is None else decoded(found).author
+            return decoded(found).author
+    return _unreviewed_author(transaction, repository_id, login)
+
+
+def _unreviewed_author(transaction: Transaction, repository_id: int, login: str) -> Account | None:
+    """The author of a pull request that has no record yet, since nobody has reviewed it."""
+    named = pull_requests.c.record.icontains(f'"login":{encode(login)}', autoescape=True)
+    rows = select(pull_requests.c.record).where(pull_requests.c.repository_id == repository_id, named)
+    authors = (decode(text, PullRequest).author for text in transaction.execute(rows).scalars())
+    return next((author for author in authors if author.login.lower() == login.lower()), None)
 
 
 def find_repository(transaction: Transaction, wanted: int | str) -> Repository | None:

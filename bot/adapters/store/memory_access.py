@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from bot.adapters.store import (
     memory,
     memory_counts,
+    memory_names,
     memory_people,
     memory_replies,
     memory_sharing,
@@ -70,6 +72,10 @@ class SqlMemory:
         """The documents of a pull request, newest first."""
         return await self._database.read(lambda t: memory.documents_of(t, lane))
 
+    async def forgotten(self, repository_id: int) -> dict[int, datetime]:
+        """Who asked to be forgotten in a repository, by account id, and when they last did."""
+        return await self._database.read(lambda t: memory_names.forgotten_in(t, repository_id))
+
     async def replies(self, lane: str) -> tuple[Replied, ...]:
         """The answers to commands in a thread, oldest first."""
         return await self._database.read(lambda t: memory_replies.replies_of(t, lane))
@@ -81,6 +87,16 @@ class SqlMemory:
     async def export(self, repository_id: int, account_id: int) -> dict[str, Any]:
         """All that is stored about somebody in a repository."""
         return await self._database.read(lambda t: memory_people.export(t, repository_id, account_id))
+
+    async def deliveries(self, repository_id: int, account_id: int) -> tuple[str, ...]:
+        """The ids of the stored deliveries of a repository that name somebody, oldest first."""
+        return await self._database.read(
+            lambda t: memory_people.deliveries_naming(t, repository_id, account_id)
+        )
+
+    async def delivered(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """These deliveries with their bodies, as far as those fit into a page of an export."""
+        return await self._database.read(lambda t: memory_people.exported_deliveries(t, ids))
 
     async def weekly_issue(self, repository_id: int) -> int | None:
         """The number of the repository's summary issue, as far as known."""

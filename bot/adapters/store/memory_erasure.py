@@ -4,19 +4,54 @@ from __future__ import annotations
 
 from functools import partial
 
-from sqlalchemy import and_, delete, exists, not_, or_, select, update
+from sqlalchemy import Update, and_, delete, exists, not_, or_, select, update
 
 from bot.adapters.store.database import Database
 from bot.adapters.store.memory_homes import WHOLE
-from bot.adapters.store.memory_people import forget_repository
-from bot.adapters.store.memory_schema import former, repository
-from bot.adapters.store.schema import IS_QUEUED, delivery
+from bot.adapters.store.memory_people import forget_repository, has_done_body
+from bot.adapters.store.memory_schema import forgotten, former, repository
+from bot.adapters.store.schema import DONE, IS_QUEUED, delivery
 from bot.adapters.store.transaction import Transaction
 
 GRACE = 86_400.0
 """Seconds in which a transfer's other half may still arrive: nothing is seen of it meanwhile."""
 REMEMBERED = 30 * 86_400.0
 """Seconds after which no delivery is left that could be older than the loss."""
+
+
+RESUMED = 86_400.0
+"""Seconds in which the sweeps finish what a process that ended after `/feedback-forget` left undone."""
+BATCH = 500
+
+
+async def empty_bodies(database: Database, repository_id: int) -> int:
+    """Empty the deliveries of a repository that are done; returns how many."""
+    found = select(delivery.c.id).where(has_done_body(repository_id))
+    ids = await database.read(lambda transaction: transaction.execute(found).scalars().all())
+    for first in range(0, len(ids), BATCH):
+        # A transaction for each batch, so that nobody waits long.
+        done = and_(delivery.c.id.in_(ids[first : first + BATCH]), delivery.c.state == DONE)
+        emptied = update(delivery).where(done).values(body=None)
+        await database.write(partial(_execute, emptied))
+    return len(ids)
+
+
+async def resume(database: Database) -> int:
+    """Empty what is left where somebody was forgotten of late; returns how many deliveries."""
+    lately = await database.read(
+        lambda transaction: (
+            transaction.execute(
+                select(forgotten.c.repository_id).where(forgotten.c.at > transaction.now - RESUMED).distinct()
+            )
+            .scalars()
+            .all()
+        )
+    )
+    return sum([await empty_bodies(database, which) for which in lately])
+
+
+def _execute(statement: Update, transaction: Transaction) -> None:
+    transaction.execute(statement)
 
 
 async def erase(database: Database) -> int:
@@ -58,7 +93,7 @@ def _empty_deliveries(transaction: Transaction) -> None:
         former.c.repository_id == WHOLE, former.c.at < transaction.now - GRACE
     )
     told = and_(delivery.c.installation_id.in_(gone), delivery.c.body.is_not(None), delivery.c.body != b"{}")
-    transaction.execute(update(delivery).where(told).values(body=b"{}"))
+    transaction.execute(update(delivery).where(told).values(body=b"{}", error=None))
 
 
 def _forget_losses(transaction: Transaction) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import select
 
 from bot.adapters.store.memory_schema import forgotten
 from bot.adapters.store.transaction import Transaction, moment
+from bot.domain.forgetting import is_from, is_key_of, without_reviewers
 from bot.domain.memory import Record
 from bot.domain.model import GHOST, Item, PullRequest, Verdict
 from bot.domain.override import Audit, Override
@@ -24,11 +26,6 @@ def forgotten_in(transaction: Transaction, repository_id: int) -> dict[int, date
     """Who asked to be forgotten in a repository, and when they last did."""
     rows = select(forgotten.c.account_id, forgotten.c.at).where(forgotten.c.repository_id == repository_id)
     return {row.account_id: moment(row.at) for row in transaction.execute(rows)}
-
-
-def is_from(verdict: Verdict, who: int) -> bool:
-    """Whether this account gave the verdict: in a review, by a label or a status, or over HTTP."""
-    return _speaks(verdict.validator.key, who) or verdict.account_id == who
 
 
 def signs(who: int) -> tuple[str, ...]:
@@ -54,6 +51,53 @@ def anonymous(known: Known, who: int, until: datetime) -> Known:
     return nameless
 
 
+def without_name(known: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
+    """An open pull request with its findings, and without this person's name, title and reasons.
+
+    The account's id stays until it is closed: it decides who may dismiss what, and whose verdict is whose.
+    """
+    acts = _Acts(who, until, login)
+    given = (verdict.validator for verdict in known.verdicts if is_from(verdict, who) and verdict.at <= until)
+    names = {login, *(validator.name for validator in given if not validator.check)} - {""}
+    known = replace(
+        without_reviewers(known, {who: until}),
+        briefs=tuple(
+            replace(brief, text=unquoted(brief.text, names), before=unquoted(brief.before, names))
+            for brief in known.briefs
+        ),
+        override=acts.unnamed(known.override) if known.override else None,
+        audits=tuple(map(acts.unnamed, known.audits)),
+        rulings=tuple(map(acts.unnamed, known.rulings)),
+    )
+    if known.author.id != who or known.created_at > until:
+        return known
+    # A brief repeats the title, or an earlier brief, as what it replaces.
+    briefs = tuple(replace(brief, before="") for brief in known.briefs)
+    return replace(known, author=replace(known.author, login=GHOST.login), title="", briefs=briefs)
+
+
+def unquoted(value: Any, names: Collection[str]) -> Any:
+    """A JSON value with nobody in place of these names, where a text of ours has one: always in quotes."""
+    # Not wherever the letters occur: a login may be a word, a branch or a part of a path.
+    if isinstance(value, str):
+        for name in names:
+            for quote in "`\"'":
+                value = value.replace(f"{quote}{name}{quote}", f"{quote}{GHOST.login}{quote}")
+        return value
+    if isinstance(value, list):
+        return [unquoted(each, names) for each in value]
+    if isinstance(value, dict):
+        return {key: _renamed(key, each, names) for key, each in value.items()}
+    return value
+
+
+_NAMES = frozenset({"by", "account", "source", "login", "name"})
+
+
+def _renamed(key: str, value: Any, names: Collection[str]) -> Any:
+    return GHOST.login if key in _NAMES and value in names else unquoted(value, names)
+
+
 def without_acts(known: PullRequest, who: int, until: datetime, login: str = "") -> PullRequest:
     """What is known, with nobody's name on what this account decided, and on what came of its words."""
     acts = _Acts(who, until, login)
@@ -63,7 +107,7 @@ def without_acts(known: PullRequest, who: int, until: datetime, login: str = "")
         audits=tuple(map(acts.unnamed, known.audits)),
         rulings=tuple(map(acts.unnamed, known.rulings)),
         grounding=tuple(
-            entry for entry in known.grounding if not _speaks(entry.validator, who) or entry.at > until
+            entry for entry in known.grounding if not is_key_of(entry.validator, who) or entry.at > until
         ),
         tracked=tuple(
             replace(each, observations=tuple(map(acts.unobserved, each.observations)))
@@ -89,16 +133,10 @@ class _Acts:
 
     def unobserved(self, seen: Observation) -> Observation:
         named = seen.author, seen.reviewer
-        if seen.at > self.until or not any(_speaks(each, self.who) for each in named):
+        if seen.at > self.until or not any(is_key_of(each, self.who) for each in named):
             return seen
-        author, reviewer = ("" if _speaks(each, self.who) else each for each in named)
+        author, reviewer = ("" if is_key_of(each, self.who) else each for each in named)
         return replace(seen, author=author, reviewer=reviewer)
-
-
-def _speaks(key: str, who: int) -> bool:
-    """Whether the voice of this key is the account's own."""
-    voice, _, rest = key.partition(":")
-    return voice in {"user", "validation"} and rest.partition(":")[0] == str(who)
 
 
 def _unsigned(verdict: Verdict, key: str) -> Verdict:

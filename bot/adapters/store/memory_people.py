@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, not_, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    LargeBinary,
+    Text,
+    and_,
+    cast,
+    delete,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    update,
+)
 
 from bot.adapters.store.codec import decode, encode, encode_record
 from bot.adapters.store.configs import config
-from bot.adapters.store.memory_names import anonymous, forgotten_in, is_from, signs, without_acts
+from bot.adapters.store.memory_names import (
+    anonymous,
+    forgotten_in,
+    signs,
+    unquoted,
+    without_acts,
+    without_name,
+)
 from bot.adapters.store.memory_schema import (
     OF_A_REPOSITORY,
     audit,
@@ -23,12 +44,18 @@ from bot.adapters.store.memory_schema import (
     reply,
     repository,
 )
-from bot.adapters.store.schema import delivery, outbox, pull_request, refusal
+from bot.adapters.store.schema import DONE, IS_PARKED, delivery, outbox, pull_request, refusal
 from bot.adapters.store.transaction import Transaction, moment
 from bot.domain.commands.replies import Stored
-from bot.domain.memory import Record
+from bot.domain.forgetting import is_from
+from bot.domain.memory import Record, record_of
 from bot.domain.memos import Forget
-from bot.domain.model import PullRequest, Verdict
+from bot.domain.model import GHOST, PullRequest, Verdict
+
+logger = logging.getLogger("whetstone.store")
+
+MOST_BODIES = 8 * 1024 * 1024
+"""Bytes of delivery bodies in one page of an export; the first is given whatever its size."""
 
 
 def stored(transaction: Transaction, repository_id: int, account_id: int) -> Stored:
@@ -42,22 +69,31 @@ def stored(transaction: Transaction, repository_id: int, account_id: int) -> Sto
         reply.c.account_id == account_id,
     )
     return Stored(
-        pull_requests=pull_requests,
+        pull_requests=pull_requests + len(_unreviewed(transaction, repository_id, account_id)),
         verdicts=sum(is_from(each, account_id) for text in rows for each in decode(text, Record).verdicts),
         commands=_count(transaction, *asked),
     )
 
 
 def export(transaction: Transaction, repository_id: int, account_id: int) -> dict[str, Any]:
-    """All that is stored about somebody in a repository, as JSON values."""
-    own = select(record).where(record.c.repository_id == repository_id, record.c.author_id == account_id)
-    mine = transaction.execute(own.order_by(record.c.number)).all()
+    """All that is stored about somebody in a repository, as JSON values; its deliveries apart."""
+    own = select(record, pull_request.c.record.label("whole"))
+    own = own.outerjoin(pull_request, pull_request.c.lane == record.c.lane)
+    own = own.where(record.c.repository_id == repository_id, record.c.author_id == account_id)
+    mine = transaction.execute(own).all()
+    unreviewed = _unreviewed(transaction, repository_id, account_id)
+    pull_requests = [
+        *({**_own(row.record), "title": _title(row.whole)} for row in mine),
+        *({**_own(encode(record_of(known))), "title": known.title} for _, known in unreviewed),
+    ]
     judged = select(record).where(_judged_by(repository_id, account_id)).order_by(record.c.number)
-    documents = select(document.c.body).where(document.c.lane.in_([row.lane for row in mine]))
+    lanes = [*(row.lane for row in mine), *(lane for lane, _ in unreviewed)]
+    documents = select(document.c.body).where(document.c.lane.in_(lanes))
     commands = select(reply).where(reply.c.repository_id == repository_id, reply.c.account_id == account_id)
     rulings = select(audit).where(audit.c.repository_id == repository_id, audit.c.account_id == account_id)
+    fixes = select(fix).where(fix.c.repository_id == repository_id, fix.c.author_id == account_id)
     return {
-        "pull_requests": [_own(row.record) for row in mine],
+        "pull_requests": sorted(pull_requests, key=lambda each: int(each["number"])),
         "documents": [msgspec.json.decode(body) for body in transaction.execute(documents).scalars()],
         "verdicts": [
             {"number": row.number, **verdict, **words.get(verdict["id"], {})}
@@ -72,7 +108,61 @@ def export(transaction: Transaction, repository_id: int, account_id: int) -> dic
             {"act": row.act, "tag": row.tag, "at": moment(row.at).isoformat(), "reason": row.reason}
             for row in transaction.execute(rulings)
         ],
+        "fixes": [
+            {"tag": row.tag, "number": row.number, "head": row.head, "at": moment(row.at).isoformat()}
+            for row in transaction.execute(fixes)
+        ],
     }
+
+
+def deliveries_naming(transaction: Transaction, repository_id: int, account_id: int) -> tuple[str, ...]:
+    """The ids of a repository's stored deliveries that name somebody, oldest first."""
+    named = and_(
+        lanes_of(delivery.c.lane, repository_id),
+        delivery.c.body.is_not(None),
+        _names(transaction, account_id),
+    )
+    found = select(delivery.c.id).where(named).order_by(delivery.c.accepted_at, delivery.c.position)
+    return tuple(transaction.execute(found).scalars())
+
+
+def exported_deliveries(transaction: Transaction, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """These deliveries with their bodies, as far as those fit into a page."""
+    listed: list[dict[str, Any]] = []
+    size = 0
+    for one in ids:
+        row = transaction.execute(select(delivery).where(delivery.c.id == one)).first()
+        if row is None or row.body is None:
+            continue  # emptied or deleted since its id was read
+        size += len(row.body)
+        listed.append(
+            {
+                "id": row.id,
+                "event": row.event,
+                "state": row.state,
+                "received_at": moment(row.received_at).isoformat(),
+                "bytes": len(row.body),
+                "body": msgspec.Raw(row.body) if not listed or size <= MOST_BODIES else None,
+            }
+        )
+    return listed
+
+
+def _unreviewed(
+    transaction: Transaction, repository_id: int, account_id: int
+) -> list[tuple[str, PullRequest]]:
+    """Somebody's pull requests that have no record yet, since nobody has reviewed them."""
+    theirs = and_(pull_request.c.repository_id == repository_id, pull_request.c.author_id == account_id)
+    recorded = select(record.c.lane).where(record.c.repository_id == repository_id)
+    rows = transaction.execute(
+        select(pull_request.c.lane, pull_request.c.record).where(theirs, pull_request.c.lane.not_in(recorded))
+    )
+    known = [(row.lane, decode(row.record, PullRequest)) for row in rows]
+    return [(lane, each) for lane, each in known if each.author.login != GHOST.login]
+
+
+def _title(whole: str | None) -> str:
+    return "" if whole is None else str(msgspec.json.decode(whole)["title"])
 
 
 def _own(text: str) -> dict[str, Any]:
@@ -109,22 +199,58 @@ def forget(transaction: Transaction, asked: Forget) -> None:
     )
     values = {"repository_id": where, "account_id": who, "at": asked.at.timestamp()}
     transaction.execute(tombstone, values)
-    lanes = select(record.c.lane).where(record.c.repository_id == where, record.c.author_id == who)
-    transaction.execute(delete(document).where(document.c.lane.in_(lanes)))
     transaction.execute(delete(fix).where(fix.c.repository_id == where, fix.c.author_id == who))
-    for one in (reply, audit):
-        transaction.execute(delete(one).where(one.c.repository_id == where, one.c.account_id == who))
+    transaction.execute(delete(reply).where(reply.c.repository_id == where, reply.c.account_id == who))
+    signed = or_(audit.c.account_id == who, and_(audit.c.account_id == 0, audit.c.login == asked.login))
+    transaction.execute(delete(audit).where(audit.c.repository_id == where, signed))
+    _anonymise_replies(transaction, asked)
     _anonymise_records(transaction, asked)
-    _anonymise_closed(transaction, asked)
+    _anonymise_pull_requests(transaction, asked)
+    _anonymise_writes(transaction, asked)
+    delete_parked(transaction, where, who, asked.at)
 
 
 def still_forgotten(transaction: Transaction, known: PullRequest) -> PullRequest:
-    """The pull request as it may be kept: who was forgotten stays so when a closed one is seen again."""
-    if not known.open:
-        for who, until in forgotten_in(transaction, known.repository.id).items():
-            _unquote(transaction, f"pr:{known.repository.id}:{known.number}", known, who, until)
-            known = _without(known, who, until)
+    """The pull request as it may be kept: who was forgotten stays so when it is seen again."""
+    for who, until in forgotten_in(transaction, known.repository.id).items():
+        known = _kept(transaction, known, who, until)
     return known
+
+
+def delete_parked(transaction: Transaction, repository_id: int, who: int, until: datetime) -> None:
+    """Delete the deliveries that were given up on, arrived by then and name the person."""
+    # Deleted, not emptied: GitHub can send one again, while an empty one would be retried in vain.
+    named = and_(
+        IS_PARKED,
+        lanes_of(delivery.c.lane, repository_id),
+        delivery.c.accepted_at <= until.timestamp(),
+        _names(transaction, who),
+    )
+    deleted = transaction.execute(delete(delivery).where(named)).rowcount
+    if deleted:
+        logger.info(
+            "parked deliveries that name a forgotten person are deleted",
+            extra={"repository": repository_id, "deliveries": deleted},
+        )
+
+
+def forgets_people(transaction: Transaction, lane: str) -> int | None:
+    """The id of the lane's repository where somebody asked to be forgotten: it keeps no bodies; else None."""
+    kind, _, rest = lane.partition(":")
+    number = rest.partition(":")[0]
+    # A backfill is followed by reading its steps; they name nobody.
+    if kind == "backfill" or not number.isdecimal():
+        return None
+    repository_id = int(number)
+    is_here = lanes_of(literal(lane), repository_id)
+    asked = select(forgotten.c.account_id).where(forgotten.c.repository_id == repository_id, is_here)
+    return None if transaction.execute(asked.limit(1)).first() is None else repository_id
+
+
+def has_done_body(repository_id: int) -> ColumnElement[bool]:
+    """A delivery of this repository that is done and still has its body; not a backfill's own."""
+    here = and_(lanes_of(delivery.c.lane, repository_id), delivery.c.lane != f"backfill:{repository_id}")
+    return and_(here, delivery.c.body.is_not(None), delivery.c.state == DONE)
 
 
 def forget_repository(
@@ -142,7 +268,7 @@ def forget_repository(
     told = and_(lanes_of(delivery.c.lane, repository_id), delivery.c.body.is_not(None))
     if spared is not None:
         told = and_(told, not_(spared))
-    transaction.execute(update(delivery).where(told).values(body=b"{}"))
+    transaction.execute(update(delivery).where(told).values(body=b"{}", error=None))
 
 
 def lanes_of(lane: ColumnElement[str], repository_id: int) -> ColumnElement[bool]:
@@ -167,27 +293,87 @@ def _anonymise_records(transaction: Transaction, asked: Forget) -> None:
         transaction.execute(update(record).where(record.c.lane == row.lane).values(values))
 
 
-def _anonymise_closed(transaction: Transaction, asked: Forget) -> None:
-    """An open pull request is still worked on, and needs to know whose it is; a closed one does not."""
+def _anonymise_replies(transaction: Transaction, asked: Forget) -> None:
+    """What others asked about the person, such as their history."""
+    here = reply.c.repository_id == asked.repository_id
+    about = reply.c.topic.icontains(f"login='{asked.login}'", autoescape=True)
+    transaction.execute(update(reply).where(here, about).values(topic="forgotten"))
+
+
+def _anonymise_pull_requests(transaction: Transaction, asked: Forget) -> None:
+    """An open pull request keeps its findings without the name, a closed one neither."""
     where, who = asked.repository_id, asked.account_id
-    kept = cast(pull_request.c.record, Text)
+    text = cast(pull_request.c.record, Text)
     acts = (f'%"by_id":{who},%', f'%"by_id":{who}}}%', f'%"by":"{asked.login}"%')
-    about = or_(pull_request.c.author_id == who, *(kept.like(sign) for sign in (*signs(who), *acts)))
-    closed = and_(pull_request.c.repository_id == where, pull_request.c.open.is_(False), about)
-    rows = transaction.execute(select(pull_request.c.lane, pull_request.c.record).where(closed)).all()
+    about = or_(pull_request.c.author_id == who, *(text.like(sign) for sign in (*signs(who), *acts)))
+    theirs = and_(pull_request.c.repository_id == where, about)
+    rows = transaction.execute(select(pull_request.c.lane, pull_request.c.record).where(theirs)).all()
     for row in rows:
-        before = decode(row.record, PullRequest)
-        _unquote(transaction, row.lane, before, who, asked.at)
-        known = _without(before, who, asked.at, asked.login)
+        known = _kept(transaction, decode(row.record, PullRequest), who, asked.at, asked.login)
         values = {"record": encode_record(known), "author_id": known.author.id}
         transaction.execute(update(pull_request).where(pull_request.c.lane == row.lane).values(values))
 
 
+def _anonymise_writes(transaction: Transaction, asked: Forget) -> None:
+    """What is still to be written to GitHub, such as what waits for a permission."""
+    named = and_(
+        lanes_of(outbox.c.lane, asked.repository_id), outbox.c.effect.contains(asked.login, autoescape=True)
+    )
+    # One that somebody holds is being sent, and goes with that.
+    rows = select(outbox.c.id, outbox.c.effect).where(named).with_for_update(skip_locked=True)
+    for row in transaction.execute(rows).all():
+        effect = encode(unquoted(msgspec.json.decode(row.effect), {asked.login}))
+        transaction.execute(update(outbox).where(outbox.c.id == row.id).values(effect=effect))
+
+
+def _kept(
+    transaction: Transaction, known: PullRequest, who: int, until: datetime, login: str = ""
+) -> PullRequest:
+    """The pull request and its documents without this person, as far as it still needs them."""
+    lane = f"pr:{known.repository.id}:{known.number}"
+    if known.open:
+        _unname_documents(transaction, lane, {login, *_names_of(known, who, until)} - {"", GHOST.login})
+        return without_name(known, who, until, login)
+    _unquote(transaction, lane, known, who, until)
+    return _without(known, who, until, login)
+
+
+def _unname_documents(transaction: Transaction, lane: str, names: Collection[str]) -> None:
+    if not names:
+        return
+    for row in transaction.execute(select(document).where(document.c.lane == lane)).all():
+        before = msgspec.json.decode(row.body)
+        after = unquoted(before, names)
+        if after != before:
+            transaction.execute(update(document).where(document.c.id == row.id).values(body=encode(after)))
+
+
+def _names_of(known: PullRequest, who: int, until: datetime) -> set[str]:
+    """The names under which the account's verdicts up to then are shown."""
+    return {
+        each.validator.name
+        for each in known.verdicts
+        if is_from(each, who) and each.at <= until and not each.validator.check
+    }
+
+
+def _names(transaction: Transaction, who: int) -> ColumnElement[bool]:
+    """Whether a delivery's body has this account, in any part."""
+    # PostgreSQL's `position` of two byte strings is a function under its full name only.
+    found = func.pg_catalog.position if transaction.shared else func.instr
+    needles = [f'id":{space}{who}{end}'.encode() for space in ("", " ") for end in (",", "}")]
+    return or_(*(found(delivery.c.body, literal(each, LargeBinary)) > 0 for each in needles))
+
+
 def _unquote(transaction: Transaction, lane: str, known: PullRequest, who: int, until: datetime) -> None:
-    """What a reviewer said goes from the documents too; one that has nothing else goes as a whole."""
+    """What a reviewer said goes from the documents too; an author's documents go as a whole."""
+    if known.author.id == who and known.created_at <= until:
+        transaction.execute(delete(document).where(document.c.lane == lane))
+        return
     names = {each.validator.name for each in known.verdicts if is_from(each, who) and each.at <= until}
     if not names:
         return
+    names.add(GHOST.login)  # so it was shown while the pull request was open
     kept = and_(document.c.lane == lane, document.c.at <= until.timestamp())
     for row in transaction.execute(select(document.c.id, document.c.body).where(kept)).all():
         body = msgspec.json.decode(row.body)

@@ -9,7 +9,7 @@ from sqlalchemy.sql.dml import Delete, Update
 
 from bot.adapters.store import refusals
 from bot.adapters.store.database import Database
-from bot.adapters.store.memory_erasure import erase
+from bot.adapters.store.memory_erasure import erase, resume
 from bot.adapters.store.schema import DONE, IS_QUEUED, PARKED, delivery, instance, lane, outbox, spending
 from bot.adapters.store.statistics import look
 
@@ -31,10 +31,12 @@ Step = Callable[[ColumnElement[float]], Update | Delete]
 async def sweep(database: Database) -> int:
     """Forget what is older than its retention; returns how many rows changed."""
     swept = sum([await _repeat(database, step) for step in STEPS])
-    swept += await erase(database)
+    erased = await erase(database) + await resume(database)
     await refusals.sweep(database)
     await look(database)
-    return swept
+    # Whatever else was deleted or sent since the last sweep is in the log as well.
+    await database.scrub(rewrite=erased > 0)
+    return swept + erased
 
 
 def bodies(now: ColumnElement[float]) -> Update:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import shlex
 import stat
@@ -16,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
 from sqlite3 import Connection as DriverConnection
+from sqlite3 import Error as DriverError
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
@@ -29,8 +31,15 @@ TOGETHER = 64
 """Transactions that share one commit at the most."""
 
 # FULL survives a power cut; with group commit it costs nothing measurable.
-PRAGMAS = ("busy_timeout=5000", "synchronous=FULL", "foreign_keys=ON")
+# With secure_delete what is deleted is overwritten with zeros.
+PRAGMAS = ("busy_timeout=5000", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON")
 LOOK_AGAIN = 0.01
+REWRITTEN = 256 * 1024 * 1024
+"""Bytes of a file that is rewritten after an erasure; a larger one would hold up deliveries for too long."""
+SCRUB_SECONDS = 1
+"""How long emptying the log waits for readers; deliveries wait meanwhile."""
+
+logger = logging.getLogger("whetstone.store")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +62,7 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, clock: Clock | None) -> None:
         _keep_private(path)
+        self._path = path
         self._clock = clock or _process_clock
         # SQLite has room for one writer; that ours queue up here is cheaper than waiting for its lock.
         self._writer = _engine(path, 1)
@@ -77,6 +87,10 @@ class SqliteDatabase:
     async def migrate(self, work: Work[None]) -> None:
         """A transaction that may write keeps every other writer out."""
         await self.write(work)
+
+    async def scrub(self, *, rewrite: bool = False) -> None:
+        """Empty the write-ahead log; `rewrite` also rewrites the file, unless it is large."""
+        await _in(self._writing, partial(self._scrub, rewrite))
 
     async def close(self) -> None:
         """Finish what was begun, then close the file."""
@@ -107,6 +121,25 @@ class SqliteDatabase:
             return _Outcome(self._run(self._writer, work))
         except Exception as error:  # noqa: BLE001  it goes to whoever asked
             return _Outcome(error=error)
+
+    def _scrub(self, rewrite: bool) -> None:  # noqa: FBT001  called by `partial` alone
+        connection = self._writer.raw_connection()
+        try:
+            cursor = connection.cursor()
+            cursor.execute(f"PRAGMA busy_timeout={SCRUB_SECONDS * 1000}")
+            # Copies of rows that moved to another page are not overwritten by `secure_delete`.
+            if rewrite and self._path.stat().st_size <= REWRITTEN:
+                cursor.execute("VACUUM")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if any(is_busy for is_busy, *_ in cursor.fetchall()):
+                logger.info("the log of the store is in use: it is emptied by the next hourly sweep")
+            cursor.execute(f"PRAGMA {PRAGMAS[0]}")
+        except DriverError as error:
+            # What was deleted is gone from the tables; the next sweep tries again.
+            logger.warning("the store's file can't be scrubbed: %s", error)
+            connection.invalidate()
+        finally:
+            connection.close()
 
     def _run(self, engine: Engine, work: Work[Result]) -> Result:
         with one_kind_of_error(), engine.begin() as connection:

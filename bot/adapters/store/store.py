@@ -11,6 +11,7 @@ from bot.adapters.store import (
     configs,
     deliveries,
     lanes,
+    memory_erasure,
     memory_homes,
     outbox,
     parking,
@@ -106,11 +107,16 @@ class SqlStore:
 
     async def apply(self, claim: Claim, turn: Turn) -> tuple[OutboxRow, ...]:
         """Write records, outbox and deliveries in one transaction; return the rows now owed."""
-        owed = await self._holding(claim, lambda transaction: turns.apply(transaction, claim.lane, turn))
+        applied = await self._holding(claim, lambda transaction: turns.apply(transaction, claim.lane, turn))
         for which in turns.told_of(turn):
             # Apart: a turn that waits for other lanes than its own could wait for ever.
             await self._database.write(partial(memory_homes.hurry, repository_id=which))
-        return owed
+        erased = turns.erased_in(turn)
+        for which in erased:
+            await memory_erasure.empty_bodies(self._database, which)
+        if applied.emptied or erased:
+            await self._database.scrub(rewrite=bool(erased))
+        return applied.owed
 
     async def sending(self, claim: Claim, row: OutboxRow) -> OutboxRow:
         """Commit that this row is about to be sent."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from typing import TypeVar
@@ -13,6 +14,7 @@ from bot.adapters.store import (
     memory,
     memory_homes,
     memory_memos,
+    memory_names,
     memory_people,
     memory_replies,
     memory_weeks,
@@ -21,7 +23,7 @@ from bot.adapters.store import (
 )
 from bot.adapters.store.transaction import Transaction
 from bot.domain.effects import Effect, Withdraw
-from bot.domain.memos import RepositoryGained, RepositorySeen
+from bot.domain.memos import Forget, RepositoryDeleted, RepositoryGained, RepositorySeen
 from bot.domain.model import Sticky
 from bot.domain.owing import not_shown
 from bot.domain.thread_effects import Reply
@@ -57,8 +59,16 @@ def claim(transaction: Transaction, who: lanes.Claimant, limit: int) -> tuple[Cl
     )
 
 
-def apply(transaction: Transaction, lane: str, turn: Turn) -> tuple[OutboxRow, ...]:
-    """Records, deliveries and outbox as the turn left them; returns the rows now owed."""
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The rows that are owed after a turn, and whether bodies of deliveries were emptied."""
+
+    owed: tuple[OutboxRow, ...]
+    emptied: bool
+
+
+def apply(transaction: Transaction, lane: str, turn: Turn) -> Applied:
+    """Records, deliveries and outbox as the turn left them."""
     if turn.pull_request:
         # First: whoever moves a repository holds its row before those of its pull requests.
         known = memory_homes.at_home(transaction, turn.pull_request, shares=turn.shares)
@@ -73,15 +83,25 @@ def apply(transaction: Transaction, lane: str, turn: Turn) -> tuple[OutboxRow, .
     memory_replies.note(transaction, lane, turn.effects)
     for memo in turn.memos:
         memory_memos.write(transaction, lane, memo)
-    deliveries.finish(transaction, lane, turn.done)
+    # After the memos: one of them may be to forget somebody.
+    where = memory_people.forgets_people(transaction, lane)
+    deliveries.finish(transaction, lane, turn.done, empty=where is not None)
     deliveries.park(transaction, lane, turn.parked)
-    return outbox.owe(transaction, lane, turn.effects)
+    if where is not None and turn.parked:
+        for who, until in memory_names.forgotten_in(transaction, where).items():
+            memory_people.delete_parked(transaction, where, who, until)
+    return Applied(outbox.owe(transaction, lane, turn.effects), emptied=where is not None)
 
 
 def told_of(turn: Turn) -> tuple[int, ...]:
     """The repositories of which the turn says where they are."""
     told = (memo for memo in turn.memos if isinstance(memo, RepositoryGained | RepositorySeen))
     return tuple(memo.repository.id for memo in told)
+
+
+def erased_in(turn: Turn) -> tuple[int, ...]:
+    """The repositories in which the turn deletes what was stored."""
+    return tuple(memo.repository_id for memo in turn.memos if isinstance(memo, Forget | RepositoryDeleted))
 
 
 def sent(transaction: Transaction, row: OutboxRow, sticky: Sticky | None, then: tuple[Effect, ...]) -> None:
@@ -97,7 +117,7 @@ def given_up(transaction: Transaction, row: OutboxRow) -> None:
     """The row is owed no longer, and what it should have shown is not recorded as shown."""
     known = records.load(transaction, row.lane)
     if known is not None and (honest := not_shown(known, row.effect)) != known:
-        records.save(transaction, row.lane, honest)
+        records.save(transaction, row.lane, memory_people.still_forgotten(transaction, honest))
     outbox.forget(transaction, row)
 
 

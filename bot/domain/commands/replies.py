@@ -23,7 +23,7 @@ class Stored:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether there is nothing to export or to forget."""
+        """Whether nothing is stored but deliveries."""
         return not (self.pull_requests or self.verdicts or self.commands)
 
 
@@ -62,20 +62,26 @@ def export_text(login: str, repository: Repository, public_url: str | None) -> s
 
 
 def forget_text(login: str, stored: Stored, *, done: bool = False) -> str:
-    """What goes, or what is gone, and what stays: counts without a name, and what is still worked on."""
-    if stored.is_nothing:
-        return f"Nothing is stored about {person(login)} in this repository.\n"
+    """What goes, or what is gone, and what stays: in the store, and on GitHub."""
     what = _stored(stored)
-    kept = (
-        "What is counted stays, without name and words: a verdict that stands goes on standing. "
-        "What belongs to an open pull request keeps both until that is closed."
-    )
     if done:
-        return f"Deleted for {person(login)} in this repository: {what}. {kept}\n"
+        # Without the login: what is still to be posted is in the store.
+        return f"Deleted for you in this repository: {what}.\n\n{_STAYS}\n"
     return (
-        f"Stored about {person(login)} in this repository: {what}. {kept} This can't be undone.\n\n"
+        f"Stored about {person(login)} in this repository: {what}. This can't be undone.\n\n{_STAYS}\n\n"
         "To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`\n"
     )
+
+
+_STAYS = (
+    "- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words "
+    "go when the pull request is closed; until then its author and reviewers are known by account number). "
+    "Backups of the operator keep what they had.\n"
+    "- Stays on GitHub: your pull requests, reviews and comments, and this bot's comments, check runs and "
+    "weekly summary as they were posted, some of which name or quote you. Whoever may delete them does so "
+    "there.\n"
+    "- What you do here from now on is new, and is stored again."
+)
 
 
 def record_elsewhere(login: str, repository: Repository, public_url: str | None) -> str:
@@ -101,4 +107,5 @@ def _stored(stored: Stored) -> str:
         (stored.verdicts, "verdict"),
         (stored.commands, "command"),
     )
-    return joined([counted(number, noun) for number, noun in parts if number])
+    counts = [counted(number, noun) for number, noun in parts if number]
+    return joined([*counts, "the webhook deliveries that name you"])

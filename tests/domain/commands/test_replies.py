@@ -117,20 +117,30 @@ def test_an_export_is_answered_with_the_address_never_with_data():
     assert "this bot's server, at `GET /api/v1/repos/acme/" in export_text("bob", HERE, None)
 
 
+STAYS = """\
+- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words go when the \
+pull request is closed; until then its author and reviewers are known by account number). Backups of the operator \
+keep what they had.
+- Stays on GitHub: your pull requests, reviews and comments, and this bot's comments, check runs and weekly summary \
+as they were posted, some of which name or quote you. Whoever may delete them does so there.
+- What you do here from now on is new, and is stored again."""
+
+
 def test_forgetting_says_what_would_go_and_wants_a_confirmation():
     stored = Stored(pull_requests=14, verdicts=1, commands=3)
     assert forget_text("bob", stored) == (
-        "Stored about `bob` in this repository: 14 pull requests, 1 verdict and 3 commands. "
-        "What is counted stays, without name and words: a verdict that stands goes on standing. "
-        "What belongs to an open pull request keeps both until that is closed. This can't be undone.\n\n"
+        "Stored about `bob` in this repository: 14 pull requests, 1 verdict, 3 commands and the webhook deliveries "
+        f"that name you. This can't be undone.\n\n{STAYS}\n\n"
         "To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`\n"
     )
-    assert forget_text("bob", stored, done=True) == (
-        "Deleted for `bob` in this repository: 14 pull requests, 1 verdict and 3 commands. "
-        "What is counted stays, without name and words: a verdict that stands goes on standing. "
-        "What belongs to an open pull request keeps both until that is closed.\n"
+
+
+def test_the_answer_to_whoever_was_forgotten_does_not_name_them():
+    assert forget_text("bob", Stored(verdicts=1), done=True) == (
+        "Deleted for you in this repository: 1 verdict and the webhook deliveries that name you.\n\n"
+        f"{STAYS}\n"
     )
-    assert forget_text("bob", Stored()) == "Nothing is stored about `bob` in this repository.\n"
+    assert "repository: the webhook deliveries" in forget_text("bob", Stored(), done=True)
 
 
 def test_a_persons_record_is_read_elsewhere():

@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
-_STORED = ("pull_requests", "documents", "verdicts", "commands", "rulings")
+_STORED = ("pull_requests", "documents", "verdicts", "commands", "rulings", "fixes", "deliveries")
 _RATES: Json = {
     **dict.fromkeys(("claims", "verified", "contradicted", "unverifiable"), _COUNT),
     **{

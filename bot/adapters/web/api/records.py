@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -54,7 +54,15 @@ class Archive(Records, Protocol):
         ...
 
     async def export(self, repository_id: int, account_id: int) -> dict[str, Any]:
-        """All that is stored about somebody in a repository."""
+        """All that is stored about somebody in a repository, less its deliveries."""
+        ...
+
+    async def deliveries(self, repository_id: int, account_id: int) -> tuple[str, ...]:
+        """The ids of the stored deliveries of a repository that name somebody, oldest first."""
+        ...
+
+    async def delivered(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """These deliveries with their bodies, as far as those fit into a page."""
         ...
 
 
@@ -66,6 +74,7 @@ class AuthorRecords:
     rule_book: RuleBook
     now: Callable[[], datetime]
     shared: Shared[tuple[int, int, History], _Both] = field(default_factory=shared_reports)
+    exporting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     def routes(self, guard: Guard) -> list[web.RouteDef]:
         """The three routes about authors."""
@@ -95,13 +104,20 @@ class AuthorRecords:
         return reply(request, patterns(now, before, rules.gates, author.login, hours).as_json())
 
     async def export(self, request: web.Request, visit: Visit) -> web.Response:
-        """All that is stored about an author; a page of their pull requests at a time."""
+        """All that is stored about an author; a page of pull requests and deliveries at a time."""
         rules = await self.rule_book.rules(visit.repository)
         author = await self._author(request, visit, rules)
-        found = await self.archive.export(visit.repository.id, author.id)
-        shown, links = page_of(request, found["pull_requests"])
-        about = {"login": author.login, "id": author.id, "repository": visit.repository.full_name}
-        return reply(request, {**about, **found, "pull_requests": shown}, links=links)
+        where = visit.repository
+        async with self.exporting:  # every stored delivery of the repository is searched
+            found = await self.archive.export(where.id, author.id)
+            ids = await self.archive.deliveries(where.id, author.id)
+            pull_requests = found["pull_requests"]
+            page, links = page_of(request, range(max(len(pull_requests), len(ids))))
+            deliveries = await self.archive.delivered([ids[row] for row in page if row < len(ids)])
+        about = {"login": author.login, "id": author.id, "repository": where.full_name}
+        shown = [pull_requests[row] for row in page if row < len(pull_requests)]
+        whole = {**about, **found, "pull_requests": shown, "deliveries": deliveries}
+        return reply(request, whole, links=links)
 
     async def _author(self, request: web.Request, visit: Visit, rules: Rules) -> Account:
         login = request.match_info["login"]
