@@ -6,20 +6,20 @@ import argparse
 import asyncio
 import json
 import os
-import re
 import sys
 
 from bot import wiring
 from bot.cli import Command, UsageError
 from bot.cli.mistakes import said_in_one_line
 from bot.cli.numbers import at_least_one
+from bot.domain import regex
 from bot.domain.comment_marker import MARKER
 from bot.domain.escape import read_marker
 from bot.domain.spoken import document, word_of
 from bot.ports import GitHubError
 
 # An account that an enterprise manages has an underscore in its login.
-_REPOSITORY = re.compile(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+")
+_REPOSITORY = regex.Pattern(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+")
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

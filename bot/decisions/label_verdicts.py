@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from bot.domain.events import LabelSeen
-from bot.domain.gates import is_tag
+from bot.domain.gates import is_tag, normalize_tag
 from bot.domain.model import Item, PullRequest, Stance, Validator, Verdict
 from bot.domain.origin import hash_of
 
@@ -17,7 +16,7 @@ def tag_of(label: str) -> str | None:
     """The tag that the label names; None for every other label."""
     if not label.lower().startswith(PREFIX):
         return None
-    tag = re.sub(r"[\s\-]+", "_", label[len(PREFIX) :].strip().lower())
+    tag = normalize_tag(label[len(PREFIX) :])
     return tag if is_tag(tag) else None
 
 

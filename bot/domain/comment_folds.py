@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from bot.domain import document as documents
-from bot.domain import quality_fold, selection_report
+from bot.domain import quality_fold, regex, selection_report
 from bot.domain.escape import code_span, cut, one_line
 from bot.domain.feedback import FailedGate, Feedback, Finding
 from bot.domain.gate_text import is_doubted
@@ -91,9 +89,21 @@ def _fold(result: str, inside: str) -> str:
 
 def _plain(text: str) -> str:
     """Text inside a summary element, where Markdown is not read but HTML, mentions and references are."""
-    text = _LIVE.sub("\\g<0>\u2060", cut(one_line(text), 200))
+    text = _LIVE.sub(_inert, cut(one_line(text), 200))
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-_LIVE = re.compile(r"[@#]|\bgh-|/|[0-9a-f]{6}(?=[0-9a-f])", re.IGNORECASE)
+_LIVE = regex.Pattern(r"[@#/]|gh-|[0-9a-f]{7,}", ignore_case=True)
+
+
+def _inert(found: regex.Match) -> str:
+    """Put a word joiner where it keeps GitHub from making a link: behind the sign, or in the number."""
+    text, at = found[0], found.start()
+    if text.lower() == "gh-" and regex.is_word(found.string[at - 1 : at]):
+        return str(text)
+    return "\u2060".join(text[start : start + 6] for start in range(0, len(text), 6)) + "\u2060" * (
+        len(text) < 6
+    )
+
+
 """After what a word joiner keeps a mention, a number, an address or a commit from being one."""

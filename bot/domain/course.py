@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bot.domain import regex
 from bot.domain.check_result import CheckResult
 from bot.domain.choices import CheckKind
 from bot.domain.degradation import Degradation, degradation
@@ -17,7 +17,7 @@ from bot.domain.rules import Rules
 from bot.domain.scoring import Snapshot
 from bot.domain.trajectory import Scored, Trajectory, trajectory
 
-_TEST_WORD = re.compile(r"(?:^|[^a-z])(?:tests?|testing|pytest|unittests?|e2e|specs?)(?:$|[^a-z])")
+_TEST_WORD = regex.Pattern(r"(?:^|[^a-z])(?:tests?|testing|pytest|unittests?|e2e|specs?)(?:$|[^a-z])")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_HEADER = re.compile(
+from bot.domain import regex
+
+_HEADER = regex.Pattern(
     r"@@ -(?P<old>\d{1,9})(?:,(?P<old_count>\d{1,9}))? \+(?P<new>\d{1,9})(?:,(?P<new_count>\d{1,9}))? @@"
 )
 
@@ -88,7 +89,7 @@ def hunks(patch: str) -> Iterator[Hunk]:
     """Give each hunk of a unified diff of one file, with as many lines as its header announces."""
     lines = iter(patch.split("\n"))
     for line in lines:
-        if header := _HEADER.match(line):
+        if line.startswith("@@ -") and (header := _HEADER.match(line)):
             old, new = int(header["old_count"] or 1), int(header["new_count"] or 1)
             # An empty side names the line before it.
             yield Hunk(

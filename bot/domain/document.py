@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Mapping
 
+from bot.domain import regex
 from bot.domain.escape import cut, json_text
 from bot.domain.feedback import FailedGate, Feedback, Finding
 from bot.domain.gates import Aspect
@@ -97,14 +97,18 @@ def kind_of(path: str) -> str:
     return "code" if _CODE.fullmatch(suffix) else "artifact"
 
 
-_TEST = re.compile(r"(^|/)(tests?|spec|__tests__)/|(^|/)test_[^/]*$|[._-](test|spec)\.[a-z]+$", re.IGNORECASE)
-_SCHEMA = re.compile(r"(^|/)schemas?/|\.(xsd|proto|graphql|avsc)$|schema\.(json|ya?ml|sql)$", re.IGNORECASE)
+_TEST = regex.Pattern(
+    r"(^|/)(tests?|spec|__tests__)/|(^|/)test_[^/]*$|[._-](test|spec)\.[a-z]+$", ignore_case=True
+)
+_SCHEMA = regex.Pattern(
+    r"(^|/)schemas?/|\.(xsd|proto|graphql|avsc)$|schema\.(json|ya?ml|sql)$", ignore_case=True
+)
 _CONFIGURATION = frozenset(
     {".yml", ".yaml", ".toml", ".ini", ".cfg", ".conf", ".env", ".json", ".properties"}
 )
 _CONFIGURATION_NAMES = frozenset({"Dockerfile", "Makefile", "Procfile", "Jenkinsfile"})
 _DOCUMENT = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc", ".tex", ".org", ".html"})
-_CODE = re.compile(
+_CODE = regex.Pattern(
     r"\.(py|jsx?|tsx?|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|sql|lua|exs?|hs|clj|r|jl|dart|vue|svelte"
     r"|s?css|pl|m|zig)"
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from bot.domain import regex
 from bot.domain.grounding.manifests import folded, versions
 
 FRAMEWORKS: Mapping[str, str] = {
@@ -38,8 +38,11 @@ FRAMEWORKS: Mapping[str, str] = {
 }
 """Packages that a change has to keep to; one that is built on another stands before it."""
 
-_INSTALLED = re.compile(r"(?:site-packages|dist-packages|node_modules)/((?:@[\w.-]{1,60}/)?[\w.-]{1,60})/")
-_SUFFIX = re.compile(r"\w\.(py|jsx?|mjs|tsx?|rs|go|java|kt)\b")
+# A framework's own name is ASCII.
+_INSTALLED = regex.Pattern(
+    r"(?:site-packages|dist-packages|node_modules)/((?:@[A-Za-z0-9_.-]+/)?[A-Za-z0-9_.-]+)/"
+)
+_SUFFIX = regex.Pattern(r"\w\.(py|jsx?|mjs|tsx?|rs|go|java|kt)\b")
 _PYTHON, _NODE = ("pyproject.toml", "requirements.txt"), ("package.json",)
 _MANIFESTS: Mapping[str, tuple[str, ...]] = {
     "py": _PYTHON,

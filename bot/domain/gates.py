@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
+from string import ascii_lowercase, digits
 
+from bot.domain import regex
 from bot.domain.phrases import occur, spans
 
-_TAG = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+_TAG_LETTERS = frozenset(ascii_lowercase + digits)
 _TAG_LENGTH = 64
+_GAP = regex.Pattern(r"[\s-]+")
 
 
 class Severity(StrEnum):
@@ -134,7 +136,17 @@ class Gates:
 
 def is_tag(text: str) -> bool:
     """Whether the text has the form of a tag: two or more words of a-z and 0-9 joined by `_`."""
-    return len(text) <= _TAG_LENGTH and _TAG.fullmatch(text) is not None
+    words = text.split("_") if len(text) <= _TAG_LENGTH else ()
+    return len(words) > 1 and text[0] not in digits and all(map(_is_of_tag, words))
+
+
+def _is_of_tag(word: str) -> bool:
+    return bool(word) and _TAG_LETTERS.issuperset(word)
+
+
+def normalize_tag(text: str) -> str:
+    """Return the text as tags are written: in lower case, with `_` for white space and hyphens."""
+    return _GAP.sub("_", text.strip().lower())
 
 
 def phrases_in(text: str, gates: Gates) -> tuple[tuple[str, int, int], ...]:
@@ -194,4 +206,4 @@ def _letters(word: str) -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def _stems(word: str) -> frozenset[str]:
     """The words of a tag in any order, without the s of a plural."""
-    return frozenset(part.rstrip("s") for part in re.split(r"[_\-\s]+", word.lower()) if part)
+    return frozenset(part.rstrip("s") for part in word.lower().replace("_", " ").replace("-", " ").split())

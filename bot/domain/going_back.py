@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 
+from bot.domain import regex
 from bot.domain.diff import Diff
 from bot.domain.trajectory import Scored
 
 MOST_FILES = 30
 
-_MAGIC = re.compile(r"[*?\[\\]|^:")  # git reads these in a path as a pattern
-_UNSHOWABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|<!--|```")
+_MAGIC = regex.Pattern(r"[*?\[\\]|^:")  # git reads these in a path as a pattern
+_UNSHOWABLE = regex.Pattern(r"[\x00-\x1f\x7f-\x{9f}\x{2028}\x{2029}]|<!--|```")
 
 
 def differing(earlier: Diff, present: Diff) -> tuple[str, ...]:

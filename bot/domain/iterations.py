@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -215,8 +214,8 @@ def in_order(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 def _order(verdict: Verdict) -> tuple[datetime, int, str]:
     # GitHub's times have whole seconds; within one, the higher of two ids came later.
-    digits = re.search(r"\d+$", verdict.id)
-    return verdict.at, int(digits.group()) if digits else 0, verdict.id
+    digits = verdict.id[len(verdict.id.rstrip("0123456789")) :]
+    return verdict.at, int(digits or 0), verdict.id
 
 
 def _is_late_check(verdict: Verdict, held: Verdict, head: str | None) -> bool:

@@ -79,6 +79,11 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
+def is_word(character: str) -> bool:
+    r"""Whether the character, if there is one, is one that `\w` matches."""
+    return character.isalnum() or character == "_"
+
+
 def escape(text: str) -> str:
     """Return a pattern that matches just this text."""
     return str(re2.escape(encodable(text)))

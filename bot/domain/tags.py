@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from bot.domain import prose
-from bot.domain.gates import Gates, is_tag
+from bot.domain import prose, regex
+from bot.domain.gates import Gates, is_tag, normalize_tag
 from bot.domain.model import Item, Place, Stance
 from bot.domain.prose import Kind
 
@@ -19,13 +18,13 @@ MOST_WORDS = 500
 MOST_SAID = 2_000
 """Characters of one text that are kept for the detector."""
 
-_BRACKETS = re.compile(r"\[([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\]")
-_VERDICT = re.compile(r"VERDICT:[^:\s]{1,64}:(REQUEST_CHANGES|APPROVE)")
-_BULLET = re.compile(r"^(?:[-*+]|\d{1,9}[.)])\s+")
+_BRACKETS = regex.Pattern(r"\[([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\]")
+_VERDICT = regex.Pattern(r"VERDICT:[^:\s]{1,64}:(REQUEST_CHANGES|APPROVE)")
+_BULLET = regex.Pattern(r"^(?:[-*+]|\d{1,9}[.)])\s+")
 _STANCES = {"REQUEST_CHANGES": Stance.REJECTS, "APPROVE": Stance.APPROVES}
 _NOT_SAID = tuple(kind for kind in Kind if kind is not Kind.TEXT)
 _NO_TASK = tuple(kind for kind in _NOT_SAID if kind is not Kind.TASK)
-_BOX = re.compile(r"\[[ xX]\]")
+_BOXES = ("[ ]", "[x]", "[X]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def _hidden_tags(body: str) -> Iterator[str]:
 
 def _listed(names: Iterable[object]) -> Iterator[str]:
     for name in names:
-        tag = re.sub(r"[\s\-]+", "_", str(name).strip().lower()) if isinstance(name, str) else ""
+        tag = normalize_tag(name) if isinstance(name, str) else ""
         if is_tag(tag):
             yield tag
 
@@ -119,11 +118,11 @@ def _bracketed(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
     """Known tags in brackets with the line they stand on, less its brackets."""
     said = prose.mask(body, *_NOT_SAID).split("\n")
     readable = prose.mask(body, Kind.COMMENT).split("\n")
-    boxes = prose.mask(body, *_NO_TASK).split("\n") if _BOX.search(body) else said
+    boxes = prose.mask(body, *_NO_TASK).split("\n") if any(map(body.__contains__, _BOXES)) else said
     for line, words, box in zip(said, readable, boxes, strict=True):
         if line != box:
             continue  # a task: what is to be looked at, or was
-        tags = [tag for tag in _BRACKETS.findall(line) if tag in gates]
+        tags = [tag for tag in _BRACKETS.findall(line) if tag in gates] if "[" in line else []
         tidy = _tidy(words) if tags else ""
         yield from ((tag, tidy) for tag in tags)
 

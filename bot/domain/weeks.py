@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
+from bot.domain import regex
 from bot.domain.memory import Window
 
-_NAME = re.compile(r"(\d{4})-W(\d{2})")
+_NAME = regex.Pattern(r"(\d{4})-W(\d{2})")
 
 
 @dataclass(frozen=True, slots=True, order=True)

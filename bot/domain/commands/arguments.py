@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from bot.domain import regex
 from bot.domain.commands.asked import (
     AppealAsked,
     Choice,
@@ -27,12 +27,12 @@ MOST_HOURS = 24 * 3650
 MOST_TAGS = 20
 """Of one `/feedback-reject`."""
 
-_REASON = re.compile(r"(?:^|\s)reason:", re.IGNORECASE)
+_REASON = regex.Pattern(r"(?:^|\s)reason:", ignore_case=True)
 _LONGEST_REASON = 500
-_WORD = re.compile(r"`([^`]+)`|([^\s,`]+)")
-_LOGIN = re.compile(r"@([a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?(?:\[bot\])?)", re.IGNORECASE)
-_PERIOD = re.compile(r"(\d{1,6})([hdw])", re.IGNORECASE)
-_PLACE = re.compile(r"(?P<path>[^:]+)(?::(?P<line>\d{1,7})(?:-(?P<end>\d{1,7}))?)?")
+_WORD = regex.Pattern(r"`([^`]+)`|([^\s,`]+)")
+_LOGIN = regex.Pattern(r"@([a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?(?:\[bot\])?)", ignore_case=True)
+_PERIOD = regex.Pattern(r"(\d{1,6})([hdw])", ignore_case=True)
+_PLACE = regex.Pattern(r"(?P<path>[^:]+)(?::(?P<line>\d{1,7})(?:-(?P<end>\d{1,7}))?)?")
 _HOURS = {"h": 1, "d": 24, "w": 168}
 
 
@@ -169,7 +169,7 @@ def _not_history(word: str) -> str:
 
 def _place(word: str) -> Place | None:
     found = _PLACE.fullmatch(word)
-    if found is None or not re.search(r"[./:]", word):
+    if found is None or not any(sign in word for sign in "./:"):
         return None
     if found["line"] is None:
         return Place(found["path"])

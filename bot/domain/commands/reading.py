@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from bot.domain import regex
 from bot.domain.commands.asked import Asked, Mistake
 from bot.domain.commands.catalogue import COMMANDS, command_named
 from bot.domain.commands.command import PREFIX, Command
@@ -17,7 +17,7 @@ MOST = 3
 _SHARED = 5
 """Letters at the beginning by which a longer slip is still known: `explane`, `selection`."""
 
-_LINE = re.compile(rf"^[ ]{{0,3}}{PREFIX}([a-z]+)(?![\w/-])([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
+_LINE = regex.Pattern(rf"(?m)^ {{0,3}}{PREFIX}([a-z]+)([^\r\n]*)", ignore_case=True)
 _NOT_OWN = (Kind.CODE, Kind.FENCE, Kind.QUOTE, Kind.COMMENT, Kind.HTML, Kind.LINK, Kind.IMAGE)
 
 
@@ -46,8 +46,11 @@ def commands_in(body: str) -> tuple[Given | WrongUse, ...]:
         return ()
     found: list[Given | WrongUse] = []
     for line in _LINE.finditer(mask(body, *_NOT_OWN)):
+        goes_on = regex.is_word(line[2][:1]) or line[2].startswith(("/", "-"))  # another, longer name
         starts_it = not body[line.start() : line.start(1)].strip(" ").lower().removeprefix(PREFIX)
-        given = _read(line[1].lower(), body[line.start(2) : line.end(2)]) if starts_it else None
+        given = (
+            _read(line[1].lower(), body[line.start(2) : line.end(2)]) if starts_it and not goes_on else None
+        )
         if given and given not in found:
             found.append(given)
     return tuple(found[:MOST])
