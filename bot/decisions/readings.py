@@ -6,10 +6,10 @@ comment is about to be written; only for an error without a framework is a manif
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from bot.domain import regex
 from bot.domain.brief import Known, OpenItem, Reading
 from bot.domain.choices import ClaimType
 from bot.domain.feedback import FailedGate, Feedback, Finding
@@ -21,8 +21,8 @@ from bot.domain.prose import Kind, mask
 MOST_READ = 6_000
 """Characters of what was said, and of what was printed, that a brief goes by."""
 
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_FAILS = re.compile(r"(?i)\b(?:fail\w*|broken?|red|errors?)\b")
+_COMMENT = regex.Pattern(r"(?s)<!--.*?(?:-->|\z)")
+_FAILS = regex.Pattern(r"(?i)\b(?:fail\w*|broken?|red|errors?)\b")
 
 
 def readings(feedback: Feedback, said: str) -> tuple[Reading, ...]:
@@ -159,5 +159,13 @@ def _without_tags(said: str, feedback: Feedback) -> str:
     """The own words without what is meant for machines: a tag such as `flaky_test` is no test's name."""
     plain = mask(_COMMENT.sub(" ", said), Kind.QUOTE)
     for tag in feedback.issues:
-        plain = re.sub(rf"\[?(?<!\w){re.escape(tag)}(?!\w)\]?:?[ \t]*", "", plain)
+        if tag in plain:
+            plain = regex.Pattern(rf"\[?({regex.escape(tag)})\]?:?[ \t]*").sub(_unless_part, plain)
     return plain
+
+
+def _unless_part(found: regex.Match) -> str:
+    """Return nothing for a tag, and all of what is part of a longer word."""
+    start, end = found.span(1)
+    is_part = any(map(regex.is_word, (found.string[start - 1 : start], found.string[end : end + 1])))
+    return str(found[0]) if is_part else ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.domain import regex
 from bot.domain.model import Place
 from bot.domain.prose import Kind, cover, mask
 
@@ -141,8 +141,20 @@ def said_error(text: str) -> str:
 
 def reported_test(text: str) -> str:
     """Return the name of the first test that a test runner reports as failed."""
-    reported = _REPORTED.search(text)
-    return next(filter(None, reported.groups())).strip("`") if reported else ""
+    for found in _REPORTED.finditer(text):
+        name = next(filter(None, found.groups()))
+        if not name.strip(" "):  # only what introduces it: the name itself must look like a test's
+            name = _test_ahead(text[found.end() : found.end() + _LONGEST_NAME])
+        if name:
+            return str(name.strip("`"))
+    return ""
+
+
+def _test_ahead(text: str) -> str:
+    """Return the word at the start of the text, up to a bracket, if it can be a test."""
+    word = text.split(maxsplit=1)[0] if text[:1].strip() else ""
+    name = word.partition("(")[0].partition(")")[0]
+    return name if len(name) > 2 and any(map(word.__contains__, _OF_TESTS)) else ""
 
 
 def failing_test(text: str) -> str:
@@ -157,72 +169,99 @@ def failing_test(text: str) -> str:
 def expected(text: str) -> str:
     """Return the part of the text that sets what was wanted against what came."""
     found = (match[0].strip() for match in _EXPECTED.finditer(text))
-    return next((one for one in found if not _OPINION.search(one) or len(_VALUE.findall(one)) > 1), "")
+    return next((one for one in found if not _is_opinion(one) or len(_VALUE.findall(one)) > 1), "")
+
+
+def _is_opinion(text: str) -> bool:
+    said = text.lower()
+    return any(not said.endswith("but ", 0, was.start()) for was in _WAS.finditer(said))
 
 
 def intent(text: str) -> str:
     """Return the sentence in which the validator says what was wanted, whole: half of one misleads."""
     own = mask(text, Kind.QUOTE, Kind.FENCE, Kind.COMMENT)
-    match = _INTENT.search(own)
+    match = next((found for found in _INTENT.finditer(own) if not found["praise"]), None)
     if match is None:
         return ""
-    ends = [end.end() for end in _SENTENCE_END.finditer(own)]
+    ends = list(_sentence_ends(own))
     start = max((end for end in ends if end <= match.start()), default=0)
     stop = min((end for end in ends if end > match.start()), default=len(own))
     return _LIST_MARK.sub("", text[start:stop].strip()).rstrip(".! ")
 
 
-_SLOT = re.compile(r"\{(\w+)\}")
+_SLOT = regex.Pattern(r"\{(\w+)\}")
 _GAVE_UP = (
     r"(?i:segmentation fault|core dumped|panicked at|\bpanic: |fatal error|\berror: |\berror c\d{4}"
     r"|exit(?:ed)? (?:with )?(?:code|status) [1-9]|undefined reference|assertion .{0,80} failed)"
 )
-_ERROR = re.compile(rf"\b[A-Z]\w*(?:Error|Exception)\b:? ?\S|{_GAVE_UP}")
-_PRINTED = re.compile(rf"\b[A-Z]\w*(?:Error|Exception): ?\S|{_GAVE_UP}")
+_ERROR = regex.Pattern(rf"\b[A-Z]\w*(?:Error|Exception)\b:? ?\S|{_GAVE_UP}")
+_PRINTED = regex.Pattern(rf"\b[A-Z]\w*(?:Error|Exception): ?\S|{_GAVE_UP}")
 """Stricter than among what a program printed: people speak of errors by their names as well."""
 _SHOWN = (Kind.FENCE, Kind.CODE)
-_OVER = re.compile(r"(?i)\b(?:no more|no longer|not any ?more|without|fixed|gone|never)\b")
-_FAILING = re.compile(
+_OVER = regex.Pattern(r"(?i)\b(?:no more|no longer|not any ?more|without|fixed|gone|never)\b")
+_FAILING = regex.Pattern(
     r"(?i)\b(?:fail\w*|red|breaks?|broken?|crash\w*|tim(?:es?|ed|ing) out|errors?|so (?:is|does)|same for"
     r"|(?:not|n't|n’t|no longer|make\b.{0,80}) (?:pass|passes|passing))\b"
 )
-_CLAUSE_END = re.compile(
-    r"[.!?;](?=\s|$)|,|\n\s*\n|\b(?:but|because|since|while|whereas|although|though|after|when)\b"
+_CLAUSE_END = regex.Pattern(
+    r"[.!?;](?:\s|$)|,|\n\s*\n|\b(?:but|because|since|while|whereas|although|though|after|when)\b"
 )
-_OPINION = re.compile(r"(?i)(?<!but )\bwas\b")
-_VALUE = re.compile(r"[`\"'‘“<][^`\"'’”>]+[`\"'’”>]|\d[\d.,]*+")
-_REPORTED = re.compile(  # as test runners say it
-    r"(?m)^\W{0,8}FAIL(?:ED)?:? +(?=\S{0,150}(?:[Tt]est|[Ss]pec|::))([^\s()]{3,150})"  # FAILED a.py::test_b
+_WAS = regex.Pattern(r"\bwas\b")
+_VALUE = regex.Pattern(r"[`\"'‘“<][^`\"'’”>]+[`\"'’”>]|\d[\d.,]*")
+_LONGEST_NAME = 150
+_OF_TESTS = ("test", "Test", "spec", "Spec", "::")
+_REPORTED = regex.Pattern(  # as test runners say it
+    r"(?m)^\W{0,8}FAIL(?:ED)?:?( +)"  # FAILED a.py::test_b
     r"|^[ \t]{0,8}test (\S{3,150}) \.\.\. FAILED"
     r"|^[ \t]{0,8}(\S{1,100}::\S{1,100}) FAILED\b"
-    r"|^[ \t]{0,8}(\w[\w.]{2,150}) > [^\n]{1,120} FAILED\b"  # BetaTest > sums FAILED
+    r"|^[ \t]{0,8}(\w[\w.]{2,}) > [^\n]{1,120} FAILED\b"  # BetaTest > sums FAILED
     r"|<<< FAIL(?:URE|ED)!(?: -+)? in (\S{3,150})"
-    r"|^\[ERROR\] {1,4}([\w.]{0,100}Test[\w.]{0,80})"
+    r"|^\[ERROR\] {1,4}([\w.]*Test[\w.]*)"
 )
-_TEST = re.compile(
-    r"\btest_\w{3,80}|\b\w{1,80}_tests?\b|\b[\w/]{1,120}\.(?:spec|test)\.\w{1,4}"
-    r"|\b[A-Z]\w{0,60}Test\b(?:\.\w{1,60})?"
+_TEST = regex.Pattern(
+    r"\btest_\w{3,}|\b\w+_tests?\b|\b[\w/]+\.(?:spec|test)\.\w{1,4}|\b[A-Z]\w*Test\b(?:\.\w+)?"
 )
-_EXPECTED = re.compile(
+_EXPECTED = regex.Pattern(
     r"(?i)\bexpected:? [^\n]{1,120}?\b(?:but |instead |, )?(?:got|was|actual:?|received|found)\b"
     r":? ?[^\n]{0,80}"
     r"|\bexpected:? [^\n]{1,120}\n\s{0,20}(?:but got|got|actual|received|found):? [^\n]{1,80}"
 )
-_INTENT = re.compile(
-    r"(?i)\b(?:i meant|i wanted|i asked for|what i (?:want|need)|i(?: would|['’]d) (?:rather|prefer)"
-    r"|should (?:be(?! (?:fine|ok|okay|good|enough|easy)\b)|use|go|live|stay|rather)"
+_INTENT = regex.Pattern(
+    r"(?i)(?P<praise>\bshould be (?:fine|ok|okay|good|enough|easy)\b)"
+    r"|\b(?:i meant|i wanted|i asked for|what i (?:want|need)|i(?: would|['’]d) (?:rather|prefer)"
+    r"|should (?:be|use|go|live|stay|rather)"
     r"|please (?:use|keep|move|make|do))\b[^\n]{3}"
 )
-_FRAME = re.compile(
-    r'(?m)^[ \t]*+File "([^"\n]{1,200})", line \d|^[ \t]*+at (?:[^(\n]{0,120}\()?([^\s()]{1,200}\.\w{1,4}):\d'
+_FRAME = regex.Pattern(
+    r'(?m)^[ \t]*File "([^"\n]{1,200})", line \d|^[ \t]*at (?:[^(\n]{0,120}\()?([^\s()]{1,200}\.\w{1,4}):\d'
 )
-_INSTALLED = re.compile(r"site-packages|dist-packages|node_modules|/lib/python\d|^node:|^<")
-_SENTENCE_END = re.compile(
-    r"[.!?](?<!\d\.)(?<!\b[eE]\.g\.)(?<!\b[iI]\.e\.)(?<!\b[cC]f\.)(?<!\bvs\.)(?=\s|$)|\n"
-    # Behind a number only where a sentence begins, and not behind that of a list in the text.
-    r"|(?<=\d)(?<![:;,.!?] \d)\.(?=\s+[A-Z])"
+_INSTALLED = regex.Pattern(r"site-packages|dist-packages|node_modules|/lib/python\d|^node:|^<")
+_SENTENCE_END = regex.Pattern(
+    r"(?P<abbreviation>\b(?:[eE]\.g|[iI]\.e|[cC]f|vs)\.)|(?P<sign>[.!?])(?:\s|$)|\n"
 )
-_LIST_MARK = re.compile(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
+
+
+def _sentence_ends(text: str) -> Iterator[int]:
+    for found in _SENTENCE_END.finditer(text):
+        at = found.start()
+        behind_number = found["sign"] == "." and text[at - 1 : at].isdecimal()
+        if found["sign"] and (not behind_number or _is_end_behind_number(text, at)):
+            yield at + 1
+        if found[0].endswith("\n"):
+            yield found.end()
+
+
+def _is_end_behind_number(text: str, at: int) -> bool:
+    """Whether a sentence begins behind the dot, and its number is not that of a list in the text."""
+    listed = text[at - 2 : at - 1] == " " and text[max(at - 3, 0) : at - 2] in _BEFORE_LISTED
+    following = at + 1
+    while text[following : following + 1].isspace():
+        following += 1
+    return not listed and "A" <= text[following : following + 1] <= "Z"
+
+
+_BEFORE_LISTED = tuple(":;,.!?")
+_LIST_MARK = regex.Pattern(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 
 
 def _what_must_pass(known: Known) -> str:

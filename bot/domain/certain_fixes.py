@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 
+from bot.domain import regex
 from bot.domain.gates import nearest
 from bot.domain.model import Item
+from bot.domain.scan import has_word
 
 FRONTMATTER = ("type", "domain", "description", "confidence", "source", "created")
 """The fields that a claim must have."""
 _RENAMED = {"source_archive": "source"}
-_FIELD = re.compile(r"(?P<key>[A-Za-z][\w-]*)(?P<colon>\s*:\s*)(?P<value>.*?)\s*")
-_LINK = re.compile(r"\[\[(?P<target>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|(?P<shown>[^\[\]|]+))?\]\]")
+_FIELD = regex.Pattern(r"(?P<key>[A-Za-z][\w-]*)(?P<colon>\s*:\s*)(?P<value>.*?)\s*")
+_LINK = regex.Pattern(r"\[\[(?P<target>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|(?P<shown>[^\[\]|]+))?\]\]")
+_MOMENT = regex.Pattern(r"(\d{4}-\d{2}-\d{2})[T ]\d{2}:")
 _FORMS = ("%Y/%m/%d", "%Y.%m.%d", "%Y-%m-%d", "%Y%m%d", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y")
 _LONGEST = 500
 
@@ -70,7 +72,7 @@ def _link(item: Item, lines: list[str], _on: date) -> str | None:
     if line is None or not 0 < line <= len(lines):
         return None
     links = list(_LINK.finditer(lines[line - 1]))
-    named = [link for link in links if _names(item.words, link["target"].strip())]
+    named = [link for link in links if has_word(item.words, link["target"].strip(), joined_by="-")]
     found = named if len(named) == 1 else links
     if len(found) != 1:
         return None
@@ -96,10 +98,6 @@ def _fields(item: Item | None, lines: list[str]) -> Iterator[tuple[int, str, str
             yield number, field["key"], field["value"].strip("\"'")
 
 
-def _names(words: str, target: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(target)}(?![\w-])", words) is not None
-
-
 def _right_name(key: str, missing: list[str]) -> str | None:
     right = _RENAMED.get(key) or (key.lower() if key.lower() in FRONTMATTER else nearest(key, missing))
     return right if right in missing else None
@@ -107,7 +105,7 @@ def _right_name(key: str, missing: list[str]) -> str | None:
 
 def _read(value: str) -> date | None:
     """The day that the text names, in one of the forms that can be read in only one way."""
-    moment = re.match(r"(\d{4}-\d{2}-\d{2})[T ]\d{2}:", value)
+    moment = _MOMENT.match(value)
     for form in _FORMS:
         try:
             return datetime.strptime(moment[1] if moment else value, form).date()  # noqa: DTZ007  a day has no zone

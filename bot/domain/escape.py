@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Mapping
+
+from bot.domain import regex
+from bot.domain.scan import code_spans
 
 CODE_LIMIT = 120
 """Characters of somebody's words that one line shows."""
@@ -18,22 +20,23 @@ def code_span(text: str, limit: int = CODE_LIMIT) -> str:
 
 def own_code(text: str, limit: int = CODE_LIMIT) -> str:
     """A gate's own words as code that can be copied: only what looks like a marker is changed."""
-    return _code(_MARKER.sub(_unhidden("<!--"), cut(one_line(text), limit)))
+    return _code(_MARKER.sub(lambda found: _unhidden(found[0]), cut(one_line(text), limit)))
 
 
 def quiet(text: str) -> str:
     """A gate's own sentence on one line: emphasis and code stay, nothing in it mentions, links or hides."""
     line = one_line(text)
     done, parts = 0, []
-    for found in _CODE_OR_LIVE.finditer(line):
-        parts += [_literal(line[done : found.start()]), _as_code(found)]
-        done = found.end()
-    return "".join((*parts, _literal(line[done:])))
+    for start, end, ticks in code_spans(line):
+        parts += [_without_live(line[done:start]), _as_code(line[start + ticks : end - ticks])]
+        done = end
+    return "".join((*parts, _without_live(line[done:])))
 
 
 def table_cell(markdown: str) -> str:
     """The Markdown as a table's cell; GitHub takes the backslash away again, also inside code."""
-    return _LINE_ENDS.sub(" ", markdown).replace("|", "\\|").strip()
+    lines = markdown.replace("\r", "\n").split("\n")
+    return " ".join(filter(None, lines)).replace("|", "\\|").strip()
 
 
 def one_line(text: str) -> str:
@@ -53,8 +56,9 @@ def marker(word: str, data: Mapping[str, object]) -> str:
 
 def json_text(data: object) -> str:
     """JSON on one line in which `<`, `>` and `&` stand only as escapes, so that HTML can hold it."""
-    text = _UNSEEN.sub(_escaped, json.dumps(data, ensure_ascii=False))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    text = json.dumps(data, ensure_ascii=False)
+    unseen = {ord(sign): _escaped(sign) for sign in set(text) if not " " <= sign <= "~"}
+    return text.translate(unseen).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def read_marker(word: str, body: str) -> dict[str, object] | None:
@@ -68,28 +72,24 @@ def read_marker(word: str, body: str) -> dict[str, object] | None:
     return None
 
 
-_BACKTICKS = re.compile(r"`+")
-_MARKER = re.compile(r"<!--(?=\s*[A-Z][A-Z-]*:)")
-_UNSEEN = re.compile(r"[^ -~]")
-_LINE_ENDS = re.compile(r"[\r\n]+")
-_CODE_OR_LIVE = re.compile(
-    r"(?<!`)(?P<fence>`+)(?!`)(?P<code>.*?[^`])(?P=fence)(?!`)"
-    r"|(?:https?://|www\.)[^\s`]*[\w/]"
-    # A name before the sign is read from its beginning only: from each of its letters takes quadratic time.
-    r"|(?:(?<![\w.-])(?:[\w.-]++/)?+[\w.-]*+)?(?:@[a-z0-9](?:[\w./-]*\w)?|#[0-9]+)"
+_BACKTICKS = regex.Pattern(r"`+")
+_MARKER = regex.Pattern(r"<!--\s*[A-Z][A-Z-]*:")
+_LIVE = regex.Pattern(
+    r"(?:https?://|www\.)[^\s`]*[\w/]"
+    r"|(?:[\w.-]+/)?[\w.-]*(?:@[a-z0-9](?:[\w./-]*\w)?|#[0-9]+)"
     r"|\bgh-[0-9]+"
-    r"|\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b",
-    re.IGNORECASE,
+    r"|(?P<hex>\b[0-9a-f]{7,40}\b)",
+    ignore_case=True,
 )
 # One character each that Markdown or HTML would read; an entity can't begin code, HTML or an escape.
-_MEANT = re.compile(r"&(?=[#\w])|[<`\\]|!(?=\[)|(?<=\])\(")
+_MEANT = regex.Pattern(r"&[#\w]|[<`\\]|!\[|\]\(")
 # The (non-)joiners make letters and emoji of several languages; the word joiner is our own.
 _WANTED = frozenset("\u200c\u200d\u2060")
 
 
 def _code(text: str) -> str:
     words = text or " "
-    fence = "`" * (max(map(len, _BACKTICKS.findall(words)), default=0) + 1)
+    fence = "`" * (max(map(len, _BACKTICKS.findall(words)), default=0) + 1) if "`" in words else "`"
     pad = " " if "`" in (words[0], words[-1]) else ""
     return f"{fence}{pad}{words}{pad}{fence}"
 
@@ -98,17 +98,32 @@ def _unhidden(text: str) -> str:
     return text.replace("<!--", "<\u2060!--")
 
 
+def _without_live(text: str) -> str:
+    """Make code of what GitHub would link or notify about, and escape the rest."""
+    done, parts = 0, []
+    for found in _LIVE.finditer(text):
+        if found["hex"] and (found[0].isdigit() or found[0].isalpha()):
+            continue  # a number or a word is no commit
+        parts += [_literal(text[done : found.start()]), _as_code(found[0])]
+        done = found.end()
+    return "".join((*parts, _literal(text[done:])))
+
+
 def _literal(text: str) -> str:
-    return _MEANT.sub(lambda found: f"&#{ord(found[0])};", text)
+    return _MEANT.sub(_entity, text)
 
 
-def _as_code(found: re.Match[str]) -> str:
-    text = found[0] if found["fence"] is None else found["code"]
+def _entity(found: regex.Match) -> str:
+    text: str = found[0]
+    return f"]&#{ord('(')};" if text == "](" else f"&#{ord(text[0])};{text[1:]}"
+
+
+def _as_code(text: str) -> str:
     return own_code(text, len(text))
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return found[0] if _visible(found[0]) == found[0] else json.dumps(found[0])[1:-1]
+def _escaped(character: str) -> str:
+    return character if _visible(character) == character else json.dumps(character)[1:-1]
 
 
 def _visible(character: str) -> str:

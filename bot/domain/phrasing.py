@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 
+from bot.domain import regex
 from bot.domain.escape import code_span, cut, quiet
 from bot.domain.gates import Gates
 from bot.domain.patterns import Tally
@@ -25,7 +25,7 @@ _MONTHS = (
     "November",
     "December",
 )
-_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?](?=\s+[\"'`(]?[A-Z0-9])")
+_SENTENCE_END = regex.Pattern(r"(?P<abbreviation>\b(?:e\.g|i\.e|etc|vs)[.!?])|[.!?]\s+[\"'`(]?[A-Z0-9]")
 _SENTENCE = 200  # characters of a fix that a cell shows
 
 
@@ -69,8 +69,8 @@ def joined(words: Sequence[str], last: str = "and") -> str:
 @lru_cache(1024)  # of the same gates at every history and week
 def first_sentence(text: str) -> str:
     """The first sentence of a gate's text, made quiet."""
-    found = _SENTENCE_END.search(text)
-    return quiet(cut(text[: found.end()] if found else text, _SENTENCE))
+    ends = (found.start() + 1 for found in _SENTENCE_END.finditer(text) if not found["abbreviation"])
+    return quiet(cut(text[: next(ends, len(text))], _SENTENCE))
 
 
 def period(hours: int) -> str:

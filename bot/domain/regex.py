@@ -63,8 +63,9 @@ class Pattern:
         return list(self._for(text).split(encodable(text), maxsplit))
 
     def sub(self, replacement: str | Callable[[Match], str], text: str) -> str:
-        """Return the text with each match replaced."""
-        return str(self._for(text).sub(replacement, encodable(text)))
+        """Return the text with each match replaced; a replacement that is text is taken literally."""
+        replace = replacement if callable(replacement) else lambda _: replacement
+        return str(self._for(text).sub(replace, encodable(text)))
 
     def _for(self, text: str) -> Any:
         if text.isascii():

@@ -7,7 +7,6 @@ links they don't.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +16,7 @@ from typing import Any
 import re2
 
 from bot.domain.prose import Kind, mask
+from bot.domain.scan import quotations
 
 
 class Wording(StrEnum):
@@ -121,11 +121,8 @@ _GAP = r"[\s*_~]+"
 _EMPHASIS = str.maketrans("*_~", "   ")
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
 _NOT_OWN = tuple(kind for kind in Kind if kind not in {Kind.TEXT, Kind.TASK})
-# Bounded, so that a stray quotation mark hides little and costs little.
-_QUOTED = re.compile(
-    r"""\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|„[^“”\n]{1,300}[“”]|«[^»\n]{1,300}»"""
-    r"""|(?:‘|(?<![^\s(\[{,;:])')(?:[^'\n]|(?<=\w)'(?=\w)){1,300}'(?!\w)"""
-)
+_MARKS = {'"': '"', "“": "”", "„": "“”", "«": "»", "‘": "'", "'": "'"}
+_BEFORE_MARK = "([{,;:"
 _IN_A_NAME = frozenset("/\\@#$")
 _OF_A_NAME = frozenset("<([/\\")
 
@@ -162,7 +159,11 @@ def _told(text: str) -> str:
 
 
 def _own_words(told: str) -> str:
-    return _QUOTED.sub(lambda match: " " * len(match.group()), mask(told, *_NOT_OWN))
+    own, done, parts = mask(told, *_NOT_OWN), 0, []
+    for start, end in quotations(own, _MARKS, _BEFORE_MARK):
+        parts += [own[done:start], " " * (end - start)]
+        done = end
+    return "".join((*parts, own[done:]))
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
