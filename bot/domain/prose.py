@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
+from string import ascii_letters
 
-from bot.domain.prose_blocks import read_blocks
+from bot.domain.prose_blocks import read_blocks, with_plain_breaks
 from bot.domain.prose_inline import read_inline
 from bot.domain.prose_kinds import Fence, Kind, Piece
 
@@ -55,7 +56,7 @@ def mask(body: str, *hidden: Kind) -> str:
     done = 0
     for kind, start, end in _pieces(body):
         if kind in hidden:
-            parts += (body[done:start], _VISIBLE.sub(" ", body[start:end]))
+            parts += (body[done:start], _blank(body[start:end]))
             done = end
     return "".join((*parts, body[done:])) if parts else body
 
@@ -81,11 +82,8 @@ def comments(body: str) -> tuple[Comment, ...]:
 _TEXT = Kind.TEXT  # found without asking the enum, which is slow for what is asked of every piece
 # What can begin anything but plain text; most short comments have none of it.
 _SIGNS = ("`", "<", ">", "[", "~", "\t", "://", "    ", "www.", "WWW.", "Www.")
-_VISIBLE = re.compile(r"[^\r\n]")
-_LINE = re.compile(r"[^\r\n]*+(?:\r\n|\n|\r)?")
 # Lines that begin with a letter, and empty ones: no block begins there, only paragraphs need be told apart.
-_PLAIN = re.compile(r"(?:[A-Za-z@][^\r\n]*+\n?+|\n)*+")
-_PARAGRAPH = re.compile(r"[^\n]++(?:\n[^\n]++)*+")
+_PLAIN_STARTS = frozenset(("", "@", *ascii_letters))
 
 
 def _may_be_marked_up(body: str) -> bool:
@@ -93,13 +91,22 @@ def _may_be_marked_up(body: str) -> bool:
 
 
 def _pieces(body: str) -> list[Piece]:
-    if _PLAIN.fullmatch(body):
-        return [piece for text in _PARAGRAPH.finditer(body) for piece in read_inline(body, *text.span(), ())]
+    if "\r" not in body and _PLAIN_STARTS.issuperset([line[:1] for line in body.split("\n")]):
+        return [piece for start, end in _paragraphs(body) for piece in read_inline(body, start, end, ())]
     blocks = read_blocks(body)
     found = blocks.pieces
     for start, end in blocks.paragraphs:
         found += read_inline(body, start, end, blocks.labels)
     return sorted(found, key=_start)
+
+
+def _paragraphs(body: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for part in body.split("\n\n"):
+        if text := part.strip("\n"):
+            start = at + part.startswith("\n")
+            yield start, start + len(text)
+        at += len(part) + 2
 
 
 def _covered(pieces: list[Piece], length: int) -> list[Piece]:
@@ -116,7 +123,12 @@ def _covered(pieces: list[Piece], length: int) -> list[Piece]:
 
 
 def _line_starts(body: str) -> list[int]:
-    return [0, *accumulate(len(line) for line in _LINE.findall(body))][:-1]
+    return [0, *accumulate(len(line) + 1 for line in with_plain_breaks(body).split("\n"))][:-1]
+
+
+def _blank(text: str) -> str:
+    lines = (line.split("\r") for line in text.split("\n"))
+    return "\n".join(["\r".join([" " * len(part) for part in line]) for line in lines])
 
 
 def _start(piece: Piece) -> int:

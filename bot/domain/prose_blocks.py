@@ -2,46 +2,54 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from string import ascii_letters
+from typing import NamedTuple
 
-from bot.domain.prose_kinds import Blocks, Fence, Kind, label
+from bot.domain import regex
+from bot.domain.prose_kinds import Blocks, Fence, Kind, end_of_closing_tag, label
 
 
 def read_blocks(body: str) -> Blocks:
     """Sort the lines of a body into blocks, as CommonMark does in the common cases."""
     reader = _Reader(body)
     at = number = 0
-    while (line := _LINE.match(body, at)) and at < len(body):
+    while at < len(body):
         number += 1
-        reader.read(number, at, line.end(1))
-        at = line.end()
+        end, after = reader.line(at)
+        reader.read(number, at, end)
+        at = after
         if reader.resume > at:  # what a fence or a comment covers is no line of its own
-            last = max(body.rfind("\n", at, reader.resume), body.rfind("\r", at, reader.resume)) + 1
-            number += len(_BREAK.findall(body, at, last))
+            last = reader.breaks.rfind("\n", at, reader.resume) + 1
+            number += reader.breaks.count("\n", at, last)
             at = max(at, last)
     return reader.finish()
 
 
+def with_plain_breaks(body: str) -> str:
+    """Return a body of the same length in which each line ends with one line feed."""
+    return body.replace("\r\n", " \n").replace("\r", "\n") if "\r" in body else body
+
+
 _LETTERS = frozenset(ascii_letters)
 """What no block begins with: most lines do."""
-_BREAK = re.compile(r"\r\n|\n|\r")
-_LINE = re.compile(r"([^\r\n]*+)(?:\r\n|\n|\r|$)")
-_FENCE = re.compile(r"(`{3,}+|~{3,}+)([^\r\n]*+)")
-_CLOSING = re.compile(r"(?<=[\r\n]) {0,3}+(`{3,}+|~{3,}+)[ \t]*+(?=[\r\n]|\Z)")
-_FULL = re.compile(r"(?<=[\r\n])([ \t]*+)([^ \t\r\n][^\r\n]*+)")
-_HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
-_RULE = re.compile(r"(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+)$")
-_UNDERLINE = re.compile(r"(?:=++|-++)[ \t]*+$")
-_ITEM = re.compile(r"([-+*]|\d{1,9}[.)])([ \t]+|$)")
-_TASK = re.compile(r"\[[ xX]\](?=[ \t])")
-_RAW = re.compile(r"<(pre|script|style|textarea)(?:[\s>]|$)", re.IGNORECASE)
-_DEFINITION = re.compile(
-    r"\[([^\[\]^][^\[\]]{0,998}+)\]:[ \t]*+(?:<[^<>]*+>|[^\s<]\S*+)"
-    r"(?:[ \t]++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?[ \t]*+$"
+_NUMBER = regex.Pattern(r"[0-9]{1,9}[.)]")
+_TASKS = ("[ ]", "[x]", "[X]")
+_RAW = ("pre", "script", "style", "textarea")
+_DEFINITION = regex.Pattern(
+    r"\[([^\[\]^][^\[\]]*)\]:[ \t]*(?:<[^<>]*>|[^\s<]\S*)"
+    r"(?:[ \t]+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?[ \t]*"
 )
-_QUOTES = re.compile(r"(?:[ ]{0,3}>[ \t]?)++")
+_LONGEST_LABEL = 999
 _DEEPEST = 32  # nested lists beyond this are read as text, so that hostile nesting stays linear
+
+
+class _Item(NamedTuple):
+    """How a list item begins."""
+
+    marker: str
+    space: str
+    has_text: bool
 
 
 class _Reader:
@@ -49,6 +57,7 @@ class _Reader:
 
     def __init__(self, body: str) -> None:
         self.body = body
+        self.breaks = with_plain_breaks(body)
         self.found = Blocks()
         self.lists: list[int] = []
         self.paragraph: tuple[int, int] | None = None
@@ -57,6 +66,13 @@ class _Reader:
         self.quoted_line = -1
         self.resume = 0  # a fence, a comment or a raw HTML block covers everything before this offset
         self.number = 0
+
+    def line(self, start: int) -> tuple[int, int]:
+        """Return where the line ends that starts there, without and with what ends it."""
+        end = self.breaks.find("\n", start)
+        if end < 0:
+            return len(self.body), len(self.body)
+        return (end - self.body.startswith("\r\n", end - 1) if end > start else end), end + 1
 
     def read(self, number: int, start: int, end: int) -> None:
         self.number = number
@@ -87,29 +103,47 @@ class _Reader:
         self._close()
         return self.found
 
-    def _fence(self, opened: re.Match[str], indent: int) -> None:
+    def _fence(self, at: int, end: int, indent: int) -> None:
         """Take everything into the fence up to the line that closes it, or that ends its list item."""
-        end = opened.end()
+        mark, info = _fence_mark(self.body[at:end])
         begin = end + (2 if self.body.startswith("\r\n", end) else 1)
-        text_end, self.resume = self._end_of_fence(opened[1], end)
+        text_end, self.resume = self._end_of_fence(mark, end)
         text = _plain(self.body[begin:text_end], indent) if text_end >= begin else ""
-        self.found.fences.append(Fence(opened[2].strip(), text, self.number))
-        self.found.pieces.append((Kind.FENCE, opened.start(), self.resume))
+        self.found.fences.append(Fence(info.strip(), text, self.number))
+        self.found.pieces.append((Kind.FENCE, at, self.resume))
 
     def _end_of_fence(self, mark: str, at: int) -> tuple[int, int]:
         """Return where the text of a fence ends, and where the fence itself does."""
         column = self.lists[-1] if self.lists else 0
         if not column:
-            marks = (line for line in _CLOSING.finditer(self.body, at) if line[1].startswith(mark))
-            closing = next(marks, None)
-            return self._fence_up_to(closing.start(), closing.end()) if closing else self._fence_up_to()
-        for line in _FULL.finditer(self.body, at):
-            indent = _width(line[1])
-            if indent < column:  # the list item that held the fence is over
-                return self._fence_up_to(line.start())
-            if indent - column < 4 and _closes(line[2], mark):
-                return self._fence_up_to(line.start(), line.end())
+            return self._fence_up_to(*self._closing_line(mark, at))
+        for start, end in self._lines_after(at):
+            text = self.body[start:end]
+            bare = text.lstrip(" \t")
+            indent = _width(text[: len(text) - len(bare)])
+            if bare and indent < column:  # the list item that held the fence is over
+                return self._fence_up_to(start)
+            if indent - column < 4 and _closes(bare, mark):
+                return self._fence_up_to(start, end)
         return self._fence_up_to()
+
+    def _closing_line(self, mark: str, at: int) -> tuple[int, int] | tuple[()]:
+        """Return the first line behind an offset that closes a fence, found by its mark: most have none."""
+        while (found := self.body.find(mark, at)) >= 0:
+            start = self.breaks.rfind("\n", at, found) + 1
+            end, after = self.line(found)
+            begins_line = start and found - start < 4 and not self.body[start:found].strip(" ")
+            if begins_line and _closes(self.body[found:end], mark):
+                return start, end
+            at = after - 1 if after > end else after
+        return ()
+
+    def _lines_after(self, at: int) -> Iterator[tuple[int, int]]:
+        _, start = self.line(at)
+        while start < len(self.body):
+            end, after = self.line(start)
+            yield start, end
+            start = after
 
     def _fence_up_to(self, line: int | None = None, end: int | None = None) -> tuple[int, int]:
         """Return the end of what stands before a line, and of the fence: there, unless the line closes it."""
@@ -128,7 +162,7 @@ class _Reader:
             first = self.body[at]
             if first in "`~<>#-+*_=0123456789" and self._marked(first, at, end, indent, depth):
                 return
-            item = _ITEM.match(self.body, at, end) if first in "-+*0123456789" else None
+            item = _item(self.body[at:end]) if first in "-+*0123456789" else None
             if not item or depth >= _DEEPEST or not self._may_start(item, depth):
                 self._text(at, end, depth)
                 return
@@ -136,13 +170,13 @@ class _Reader:
             content = _content_column(item, indent)
             self.lists.append(content)
             depth += 1
-            at = item.end()
+            at += len(item.marker) + len(item.space)
             if at >= end:
                 return
-            indent = max(content, indent + _width(item.group()))
-            if task := _TASK.match(self.body, at, end):
-                self.found.pieces.append((Kind.TASK, task.start(), task.end()))
-                self._text(task.end(), end, depth)
+            indent = max(content, indent + _width(item.marker + item.space))
+            if self.body.startswith(_TASKS, at) and self.body[at + 3 : min(end, at + 4)] in (" ", "\t"):
+                self.found.pieces.append((Kind.TASK, at, at + 3))
+                self._text(at + 3, end, depth)
                 return
 
     def _marked(self, first: str, at: int, end: int, indent: int, depth: int) -> bool:
@@ -151,10 +185,10 @@ class _Reader:
             goes_on = self.quoted_text
             self._leave(depth)
             self._quote(at, end, goes_on=goes_on)
-        elif first in "`~" and (opened := self._fence_opens(at, end)):
+        elif first in "`~" and self._fence_opens(at, end):
             self._leave(depth)
-            self._fence(opened, indent)
-        elif first == "#" and _HEADING.match(self.body, at, end):
+            self._fence(at, end, indent)
+        elif first == "#" and _is_heading(self.body[at:end]):
             self._leave(depth)
             self.found.paragraphs.append((at, end))
         elif first in "-*_=" and self._is_rule(at, end, depth):
@@ -166,23 +200,25 @@ class _Reader:
         return True
 
     def _is_rule(self, at: int, end: int, depth: int) -> bool:
-        if _RULE.match(self.body, at, end):
+        line = self.body[at:end]
+        signs = line.replace(" ", "").replace("\t", "")
+        if signs[0] != "=" and len(signs) >= 3 and signs == signs[0] * len(signs):
             return True
-        return bool(self.paragraph and depth == len(self.lists) and _UNDERLINE.match(self.body, at, end))
+        underlined = self.paragraph and depth == len(self.lists) and signs[0] in "=-"
+        return bool(underlined and _closes(line, signs[0]))
 
-    def _fence_opens(self, at: int, end: int) -> re.Match[str] | None:
-        opened = _FENCE.match(self.body, at, end)
-        return None if opened is None or (opened[1][0] == "`" and "`" in opened[2]) else opened
+    def _fence_opens(self, at: int, end: int) -> bool:
+        mark, info = _fence_mark(self.body[at:end])
+        return bool(mark) and not (mark[0] == "`" and "`" in info)
 
     def _markup(self, at: int, end: int, depth: int) -> bool:
         if self.body.startswith("<!--", at):
             closed = self.body.find("-->", at + 2)
             stop = len(self.body) if closed < 0 else closed + 3
             kind = Kind.COMMENT
-        elif raw := _RAW.match(self.body, at, end):
-            closing = re.compile(f"</{raw[1]}>", re.IGNORECASE).search(self.body, at)
-            stop = closing.end() if closing else len(self.body)
-            kind = Kind.FENCE if raw[1].lower() == "pre" else Kind.HTML
+        elif raw := _raw_tag(self.body[at:end]):
+            stop = end_of_closing_tag(self.body, (raw,), at, len(self.body)) or len(self.body)
+            kind = Kind.FENCE if raw == "pre" else Kind.HTML
         else:
             return False
         self._leave(depth)
@@ -205,16 +241,14 @@ class _Reader:
     def _quote(self, at: int, end: int, *, goes_on: bool) -> None:
         self.quoted_line = self.number
         self.found.pieces.append((Kind.QUOTE, at, end))
-        prefix = _QUOTES.match(self.body, at, end)
-        inner = self.body[prefix.end() if prefix else at : end]
+        inner = _unquoted(self.body[at:end])
         bare = inner.strip()
         if self.quoted_fence:
             self.quoted_fence = "" if _closes(bare, self.quoted_fence) else self.quoted_fence
             return
-        opened = _FENCE.match(bare)
-        self.quoted_fence = opened[1] if opened else ""
+        self.quoted_fence, _ = _fence_mark(bare)
         code = not goes_on and inner.startswith(("    ", "\t"))
-        self.quoted_text = bool(bare) and not opened and not code and not _HEADING.match(bare)
+        self.quoted_text = bool(bare) and not self.quoted_fence and not code and not _is_heading(bare)
 
     def _deep(self, at: int, end: int, depth: int) -> None:
         if self.paragraph or self.quoted_text:
@@ -230,18 +264,18 @@ class _Reader:
             self.found.pieces.append((Kind.QUOTE, at, end))
         else:
             del self.lists[depth:]
-            definition = _DEFINITION.match(self.body, at, end) if self.body[at] == "[" else None
-            if definition:
-                self.found.labels.add(label(definition[1]))
+            name = _defined_label(self.body[at:end]) if self.body[at] == "[" else ""
+            if name:
+                self.found.labels.add(label(name))
                 self.found.pieces.append((Kind.LINK, at, end))
             else:
                 self.paragraph = (at, end)
 
-    def _may_start(self, item: re.Match[str], depth: int) -> bool:
+    def _may_start(self, item: _Item, depth: int) -> bool:
         """Say whether a list item may begin here; within a paragraph only `1.` and bullets with text."""
         if not self.paragraph or depth < len(self.lists):
             return True
-        return bool(item[2]) and item.end() < item.endpos and item[1] in ("-", "+", "*", "1.", "1)")
+        return bool(item.space) and item.has_text and item.marker in ("-", "+", "*", "1.", "1)")
 
     def _leave(self, depth: int) -> None:
         self._close()
@@ -259,9 +293,59 @@ def _closes(bare: str, mark: str) -> bool:
     return len(closing) >= len(mark) and closing == mark[0] * len(closing)
 
 
-def _content_column(item: re.Match[str], indent: int) -> int:
-    marker = indent + len(item[1])
-    space = _width(item[2])
+def _item(line: str) -> _Item | None:
+    """Return how the list item begins, or None where the line is none."""
+    number = _NUMBER.match(line) if line[0].isdigit() else None
+    marker = number[0] if number else line[0] if line[0] in "-+*" else ""
+    rest = line[len(marker) :]
+    text = rest.lstrip(" \t")
+    space = rest[: len(rest) - len(text)]
+    return _Item(marker, space, bool(text)) if marker and (space or not rest) else None
+
+
+def _fence_mark(line: str) -> tuple[str, str]:
+    """Return what opens a fence, and the rest of the line; nothing where none is opened."""
+    sign = line[:1]
+    info = line.lstrip(sign) if sign in ("`", "~") else line
+    length = len(line) - len(info)
+    return (line[:length], info) if length >= 3 else ("", "")
+
+
+def _is_heading(line: str) -> bool:
+    text = line.lstrip("#")
+    return 1 <= len(line) - len(text) <= 6 and text[:1] in ("", " ", "\t")
+
+
+def _raw_tag(line: str) -> str:
+    """Return the name of the tag, behind which HTML is raw, that the line begins with."""
+    named = (name for name in _RAW if line[1 : len(name) + 1].lower() == name)
+    return next((name for name in named if line[len(name) + 1 : len(name) + 2].strip() in ("", ">")), "")
+
+
+def _unquoted(line: str) -> str:
+    """Return the line without the signs of a quote that it begins with."""
+    at = 0
+    while (sign := _skip_blanks(line, at)) - at < 4 and line.startswith(">", sign):
+        at = sign + 1 + (line[sign + 1 : sign + 2] in (" ", "\t"))
+    return line[at:]
+
+
+def _skip_blanks(line: str, at: int) -> int:
+    while line.startswith(" ", at):
+        at += 1
+    return at
+
+
+def _defined_label(line: str) -> str:
+    """Return the label that the line defines for links, if it does."""
+    definition = _DEFINITION.fullmatch(line) if "]:" in line else None
+    name: str = definition[1] if definition else ""
+    return name if len(name) <= _LONGEST_LABEL else ""
+
+
+def _content_column(item: _Item, indent: int) -> int:
+    marker = indent + len(item.marker)
+    space = _width(item.space)
     return marker + (space if 1 <= space <= 4 else 1)
 
 
@@ -273,7 +357,9 @@ def _plain(text: str, indent: int) -> str:
     """Return the lines of a fence with as much less indent as the fence has, each ended alike."""
     if not indent and "\r" not in text:
         return f"{text}\n"
-    return "".join([f"{_outdent(line, indent)}\n" for line in _BREAK.split(text)])
+    return "".join(
+        [f"{_outdent(line, indent)}\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    )
 
 
 def _outdent(line: str, indent: int) -> str:

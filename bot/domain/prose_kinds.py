@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -44,6 +45,20 @@ class Blocks:
     paragraphs: list[tuple[int, int]] = field(default_factory=list)
     fences: list[Fence] = field(default_factory=list)
     labels: set[str] = field(default_factory=set)
+
+
+def end_of_closing_tag(body: str, names: Collection[str], start: int, end: int) -> int:
+    """Return the offset behind the first `</name>` of these names; 0 where there is none."""
+    at = body.find("</", start, end)
+    while at >= 0:
+        close = body.find(">", at + 2, min(end, at + _LONGEST_TAG))
+        if close >= 0 and body[at + 2 : close].lower() in names:
+            return close + 1
+        at = body.find("</", at + 2, end)
+    return 0
+
+
+_LONGEST_TAG = 16  # longer than each name that is looked for, with its signs
 
 
 def label(text: str) -> str:

@@ -26,19 +26,19 @@ def code_spans(text: str, longest: int | None = None) -> Iterator[tuple[int, int
     A run of backticks opens code where the next run that is as long is on the same line, and at most
     `longest` characters away.
     """
-    runs = list(_runs("`", text))
+    ticks = list(runs("`", text, 0, len(text)))
     closing: list[int | None] = []
     next_of_length: dict[int, int] = {}
-    for index in range(len(runs) - 1, -1, -1):
-        start, end = runs[index]
+    for index in range(len(ticks) - 1, -1, -1):
+        start, end = ticks[index]
         closing.append(next_of_length.get(end - start))
         next_of_length[end - start] = index
     closing.reverse()
     done = 0
-    for (start, end), other in zip(runs, closing, strict=True):
+    for (start, end), other in zip(ticks, closing, strict=True):
         if other is None or start < done:
             continue
-        close, done_there = runs[other]
+        close, done_there = ticks[other]
         if (longest is None or close - end <= longest) and text.find("\n", end, close) < 0:
             yield start, done_there, end - start
             done = done_there
@@ -76,10 +76,15 @@ def _end_of_quotation(text: str, start: int, marks: str) -> int:
     return close + 1 if close > start and text.find("\n", start, close) < 0 else 0
 
 
-def _runs(sign: str, text: str) -> Iterator[tuple[int, int]]:
-    end = 0
-    while (start := text.find(sign, end)) >= 0:
-        end = start + 1
-        while text.startswith(sign, end):
-            end += 1
-        yield start, end
+def runs(sign: str, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each run of a character between two offsets."""
+    while (start := text.find(sign, start, end)) >= 0:
+        begin, start = start, end_of_run(sign, text, start, end)
+        yield begin, start
+
+
+def end_of_run(sign: str, text: str, start: int, end: int) -> int:
+    """Return the offset behind the run of a character that starts there."""
+    while start < end and text[start] == sign:
+        start += 1
+    return start
