@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from bot.domain import regex
 from bot.domain.choices import ClaimType
 from bot.domain.grounding import file_patterns, knowledge_patterns, state_patterns
 from bot.domain.grounding.claim import Claim, Form
@@ -41,11 +41,20 @@ def find(text: str) -> tuple[Claim, ...]:
 
 def _of_sentence(words: Marked, sentence: str) -> Iterator[Claim]:
     bare = words.plain(sentence)
-    if not _SIGN.search(sentence) and (kind := _kind(bare, knowledge_patterns.NOT_REQUIRED)):
+    if _PATH_SIGN not in sentence and (kind := _kind(bare, knowledge_patterns.NOT_REQUIRED)):
         yield Claim(kind, bare[:200])
         return
-    for clause in _CLAUSES.split(sentence):
+    for clause in _clauses(sentence):
         yield from _of_clause(words, clause)
+
+
+def _clauses(sentence: str) -> Iterator[str]:
+    done = 0
+    for end in _CLAUSES.finditer(sentence):
+        yield sentence[done : end.start()]
+        done = max(end.end(1), end.end(2))
+        done = end.end() if done < 0 else done  # a word that begins the next clause is part of it
+    yield sentence[done:]
 
 
 def _of_clause(words: Marked, clause: str) -> Iterator[Claim]:
@@ -81,27 +90,28 @@ def _implied(mention: Mention, text: str) -> Claim:
     return Claim(kind, text, mention.path, mention.line, mention.end_line, form=Form.NAMED)
 
 
-def _kind(text: str, table: tuple[tuple[ClaimType, re.Pattern[str]], ...]) -> ClaimType | None:
+def _kind(text: str, table: tuple[tuple[ClaimType, regex.Pattern], ...]) -> ClaimType | None:
     return next((kind for kind, expression in table if expression.search(text)), None)
 
 
-_SIGN = re.compile("\ue000P")
-_DENIED = re.compile(
-    r"\b(?:no|not|nor|never|without|missing|lacks?|gone|deleted|removed|absent|\w+n't)\b", re.IGNORECASE
+_PATH_SIGN = "\ue000P"
+_DENIED = regex.Pattern(
+    r"\b(?:no|not|nor|never|without|missing|lacks?|gone|deleted|removed|absent|\w+n't)\b", ignore_case=True
 )
-_PATH = re.compile("\ue000P([0-9]+)\ue001")
-_CLAUSES = re.compile(
-    r",?\s+(?:but|whereas|although|though|because)\s+|,\s+(?=(?:yet|so|see|cf\.?|and|while|which|then)\b)|:\s+(?=see\b)",
-    re.IGNORECASE,
+_PATH = regex.Pattern("\ue000P([0-9]+)\ue001")
+_CLAUSES = regex.Pattern(
+    r",?\s+(?:but|whereas|although|though|because)\s+"
+    r"|(,\s+)(?:yet|so|see|cf\.?|and|while|which|then)\b|(:\s+)see\b",
+    ignore_case=True,
 )
-_ASKED = re.compile(
+_ASKED = regex.Pattern(
     r"\b(?:should|must|needs?\s+to|ought\s+to|could|would|might|may|shall|please|let's|wants?\s+to|if|unless"
     r"|expected\s+to|supposed\s+to|has\s+to|have\s+to|will|why|whether|make\s+sure|ensure|imagine|suppose)\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 # What is to be made, or is a new name, is not there yet.
-_MADE = re.compile(
+_MADE = regex.Pattern(
     r"\b(?:add|create|move|rename|put|write|extract|introduce|generate|save|new\s+file|call\s+it|name\s+it|e\.g\."
     r"|such\s+as|for\s+example|for\s+instance|like)\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )

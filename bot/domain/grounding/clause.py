@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -41,7 +40,7 @@ class Heard:
     def word(self, name: str) -> str:
         """A bare word, or what a sign in its place stands for."""
         value = self.group(name)
-        sign = re.fullmatch(QUOTE, value)
+        sign = _QUOTE.fullmatch(value)
         return self.marked.quotes[int(sign["q"])] if sign else value.rstrip(".")
 
     def claim(self, kind: ClaimType, form: Form = Form.STATED, **known: str) -> Claim:
@@ -94,22 +93,25 @@ def pattern(expression: str, build: Build) -> Pattern:
 
 def _says_more(clause: str, match: regex.Match) -> bool:
     rest = _CITATION.sub("", clause[match.end() :]).strip(" .,:!)*_`'\"")
-    goes_on = bool(rest) and not _CONTINUED.match(rest)
+    continued = _CONTINUED.match(rest)
+    goes_on = bool(rest) and (not continued or bool(continued["thing"]))
     return goes_on or bool(_QUALIFIER.search(clause[: match.start()]))
 
 
-_CONTINUED = re.compile(
-    r"(?:and\b(?!\s+(?:the\s+|a\s+)?\ue000)|which\b|too$|already\b|now\b|still\b|anymore\b|any more\b"
+_QUOTE = regex.Pattern(QUOTE)
+_CONTINUED = regex.Pattern(
+    r"(?P<thing>and\s+(?:the\s+|a\s+)?\x{e000})"
+    r"|(?:and\b|which\b|too$|already\b|now\b|still\b|anymore\b|any more\b"
     r"|at (?:the|this) (?:head|commit|revision)\b|right now\b|currently\b)|\(",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_QUALIFIER = re.compile(
+_QUALIFIER = regex.Pattern(
     r"\b(?:only|every|each|all|most|nothing|nobody|always|often|sometimes|twice|half|few|after|until|except"
     r"|besides|instead|(?:one|two|three|four|five|six|seven|eight|nine|ten|several|some|[0-9]+) of)\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
 # Somebody else's word, a denial, or another revision: then the writer does not say that it is so here.
-_NOT_SAID = re.compile(
+_NOT_SAID = regex.Pattern(
     r"\b(?:not|never|no|none|neither|nor|without|unlike|false|untrue|lie|wrong|myth|doubts?|doubtful"
     r"|denies|denied"
     r"|claims?|claimed|claiming|says|said|states?|stated|promises|pretends|supposedly|allegedly"
@@ -117,11 +119,11 @@ _NOT_SAID = re.compile(
     r"|(?:on|in) (?:main|master|production|upstream|the (?:base|fork|last|previous|next|old|new|other))"
     r"|release"
     r"|before|earlier|previously|formerly|former|old|yesterday|locally|once|imagine|suppose)\b",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_CITATION = re.compile(
-    r"\((?:read|grep|glob|seen|observed|verified|npm|pytest|see|from|source)\b[^)]*\)", re.IGNORECASE
+_CITATION = regex.Pattern(
+    r"\((?:read|grep|glob|seen|observed|verified|npm|pytest|see|from|source)\b[^)]*\)", ignore_case=True
 )
-_CITED = re.compile(
-    r"\((?:read|grep|glob|seen|observed|verified|npm|pytest|see|from|source)\b", re.IGNORECASE
+_CITED = regex.Pattern(
+    r"\((?:read|grep|glob|seen|observed|verified|npm|pytest|see|from|source)\b", ignore_case=True
 )

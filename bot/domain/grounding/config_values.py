@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from bot.domain import regex
 from bot.domain.grounding.toml_text import toml
 
-_YAML = re.compile(r"^(?P<indent>[ ]*)(?:- )?[\"']?(?P<key>[\w./-]+)[\"']?\s*:(?:\s+(?P<value>.*))?$")
-_INI = re.compile(r"^\s*(?:export\s+)?(?P<key>[\w.-]+)\s*[=:](?P<value>.*)$")
-_COMMENT = re.compile(r"(?<!\s)\s++(?:#|//|;).*$")
+_YAML = regex.Pattern(r"^(?P<indent>[ ]*)(?:- )?[\"']?(?P<key>[\w./-]+)[\"']?\s*:(?:\s+(?P<value>.*))?$")
+_INI = regex.Pattern(r"^\s*(?:export\s+)?(?P<key>[\w.-]+)\s*[=:](?P<value>.*)$")
+_COMMENT = regex.Pattern(r"\s+(?:#|//|;).*$")
+_SECTION = regex.Pattern(r"\s*\[([^\]]+)\]\s*")
 
 
 def values(path: str, lines: Sequence[str], key: str) -> tuple[str, ...]:
@@ -79,7 +80,7 @@ def _yaml(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _ini(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     section = ""
     for line in lines:
-        if header := re.fullmatch(r"\s*\[([^\]]+)\]\s*", line):
+        if header := _SECTION.fullmatch(line):
             section = header[1]
         elif not line.lstrip().startswith(("#", ";")) and (match := _INI.match(line)):
             yield f"{section}.{match['key']}".lstrip("."), _COMMENT.sub("", match["value"]).strip()
@@ -87,10 +88,9 @@ def _ini(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _code(lines: Sequence[str], key: str) -> Iterator[tuple[str, str]]:
     """Assignments of a plain value to the name; whatever is computed is not a value that can be read."""
-    name = re.escape(key)
-    said = re.compile(
-        rf"(?:[\w<>,: ]+\s)?[\"']?{name}[\"']?\s*+(?::[\w.&'\[\]<>|\s]++(?=[:=]))?(?::=|[:=])\s*+"
-        rf"(?P<value>\"[^\"]*\"|'[^']*'|-?\d[\w.]*|true|false|null|None|True|False|nil)\s*+[;,)]*+\s*+(?:(?:#|//).*)?$"
+    said = regex.Pattern(
+        rf"(?:[\w<>,: ]+\s)?[\"']?{regex.escape(key)}[\"']?\s*(?::[\w.&'\[\]<>|\s]+)?(?::=|[:=])\s*"
+        r"(?P<value>\"[^\"]*\"|'[^']*'|-?\d[\w.]*|true|false|null|None|True|False|nil)\s*[;,)]*\s*(?:(?:#|//).*)?$"
     )
     for line in lines:
         if not line.lstrip().startswith(("#", "//", "*", "--")) and (match := said.match(line.lstrip())):

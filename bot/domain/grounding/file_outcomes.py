@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bot.domain import regex
 from bot.domain.grounding.claim import Claim, Form
 from bot.domain.grounding.locate import Found, locate, text_of
 from bot.domain.grounding.observations import Definition, EntryKind, Observations, Text
 from bot.domain.grounding.result import Outcome, Result, Tool, contradicted, unverifiable, verified
+from bot.domain.scan import has_word
 
 _LONGEST = 80
 """Characters of what a claim is about that a note repeats."""
@@ -164,36 +165,46 @@ def _named_in(claim: Claim, path: str, name: str, known: list[Definition], text:
 def _is_named(definition: Definition, name: str) -> bool:
     if definition.name == name or slug(definition.name) == name:
         return True
-    wanted = re.split(r"::|\.|#", name)
-    held = re.split(r"::|\.", definition.name)
+    wanted, held = _parts(name), definition.name.replace("::", ".").split(".")
     return held[-len(wanted) :] == wanted
 
 
 def slug(heading: str) -> str:
     """A heading as GitHub's links name it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+    kept = (sign for sign in heading.lower() if regex.is_word(sign) or sign in "- ")
+    return "".join(kept).replace(" ", "-")
 
 
 def _leaf(name: str) -> str:
-    return re.split(r"::|\.|#", name)[-1]
+    return _parts(name)[-1]
+
+
+def _parts(name: str) -> list[str]:
+    return name.replace("::", ".").replace("#", ".").split(".")
 
 
 def _hits(claim: Claim, text: Text) -> list[int]:
     if claim.form is Form.CALLED:
-        name = re.escape(claim.subject.split("(")[0])
-        call = re.compile(rf"(?<![\w.]){name}\s*\(")
+        call = regex.Pattern(rf"(?:^|[^\w.]){regex.escape(claim.subject.split('(')[0])}\s*\(")
         made = {each.line for each in text.definitions or ()}
         return [n for n, line in enumerate(text.lines, 1) if call.search(_code(line)) and n not in made]
     if claim.form is Form.IMPORTED:
-        name = re.escape(claim.subject)
-        bring = re.compile(rf"^\s*(?:import|from|use|#include|const|let|var|require)\b.*(?<!\w){name}(?!\w)")
-        return [number for number, line in enumerate(text.lines, 1) if bring.search(line)]
+        return [number for number, line in enumerate(text.lines, 1) if _imports(line, claim.subject)]
     return _word_lines(claim.subject, text.lines)
+
+
+def _imports(line: str, name: str) -> bool:
+    start = _IMPORT.match(line) if name in line else None
+    return start is not None and has_word(line, name, start.end())
+
+
+_IMPORT = regex.Pattern(r"\s*(?:import|from|use|#include|const|let|var|require)\b")
+_NOT_CODE = regex.Pattern(r"\"[^\"]*\"|'[^']*'|(?:#|//).*$")
 
 
 def _code(line: str) -> str:
     """The line without what stands in quotes and comments."""
-    return re.sub(r"\"[^\"]*\"|'[^']*'|(?:#|//).*$", "", line)
+    return _NOT_CODE.sub("", line)
 
 
 def _word_lines(words: str, lines: Sequence[str]) -> list[int]:
@@ -201,11 +212,11 @@ def _word_lines(words: str, lines: Sequence[str]) -> list[int]:
     wanted = " ".join(words.split())
     if not wanted:
         return []
-    left = r"(?<!\w)" if wanted[0].isalnum() or wanted[0] == "_" else ""
-    right = r"(?!\w)" if wanted[-1].isalnum() or wanted[-1] == "_" else ""
+    left = r"(?:^|\W)" if regex.is_word(wanted[0]) else ""
+    right = r"(?:$|\W)" if regex.is_word(wanted[-1]) else ""
     if wanted[-1].isdigit():
-        right = r"(?![\w]|\.\d)"
-    expression = re.compile(left + r"\s+".join(map(re.escape, wanted.split())) + right)
+        right = r"(?:$|[^\w.]|\.(?:$|[^\d]))"
+    expression = regex.Pattern(left + r"\s+".join(map(regex.escape, wanted.split())) + right)
     first = wanted.split()[0]
     return [number for number, line in enumerate(lines, 1) if first in line and expression.search(line)]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from bot.domain import regex
 from bot.domain.choices import ClaimType
 from bot.domain.grounding.claim import Claim, Form
 from bot.domain.grounding.clause import NOT, Heard, Pattern, pattern
@@ -54,13 +53,13 @@ def _existence(heard: Heard) -> Claim | None:
 
 def _setting(heard: Heard) -> Claim | None:
     key, value = heard.word("key"), heard.word("val")
-    if key.lower() in _NO_KEY or value.lower() in _NO_VALUE or re.fullmatch(r"[\w./-]+\(\)", key):
+    if key.lower() in _NO_KEY or value.lower() in _NO_VALUE or _CALL.fullmatch(key):
         return None
     return heard.claim(ClaimType.CONFIGURATION_VALUES, subject=key, value=value)
 
 
 def _pair(heard: Heard) -> Claim | None:
-    found = re.fullmatch(r"[\"']?([\w.-]+)[\"']?\s*[:=]\s*(.+?),?", heard.quote())
+    found = _PAIR.fullmatch(heard.quote())
     mention = heard.mention
     if found is None or mention is None or not _CONFIG.search(mention.path):
         return None
@@ -80,8 +79,10 @@ _NO_VALUE_WORDS = (
     " hardcoded incorrect invalid unused duplicated outdated absent present gone broken needed here there"
 )
 _NO_VALUE = frozenset(_NO_VALUE_WORDS.split())
-_CONFIG = re.compile(
-    r"\.(?:ya?ml|toml|ini|cfg|conf|json[c5]?|properties|env|xml)$|(?:^|/)\.[a-z]\w*$", re.IGNORECASE
+_CALL = regex.Pattern(r"[\w./-]+\(\)")
+_PAIR = regex.Pattern(r"[\"']?([\w.-]+)[\"']?\s*[:=]\s*(.+?),?")
+_CONFIG = regex.Pattern(
+    r"\.(?:ya?ml|toml|ini|cfg|conf|json[c5]?|properties|env|xml)$|(?:^|/)\.[a-z]\w*$", ignore_case=True
 )
 
 CONFIGURATION: tuple[Pattern, ...] = (

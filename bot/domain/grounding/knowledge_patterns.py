@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from bot.domain import regex
 from bot.domain.choices import ClaimType
 
 _LANGUAGE = (
@@ -12,12 +11,12 @@ _LANGUAGE = (
 )
 
 
-def _any(*expressions: str) -> re.Pattern[str]:
-    return re.compile("|".join(expressions).replace(" ", r"\s+"), re.IGNORECASE)
+def _any(*expressions: str) -> regex.Pattern:
+    return regex.Pattern("|".join(expressions).replace(" ", r"\s+"), ignore_case=True)
 
 
 # A sentence of these kinds is about no part of this repository: it is never flagged.
-NOT_REQUIRED: tuple[tuple[ClaimType, re.Pattern[str]], ...] = (
+NOT_REQUIRED: tuple[tuple[ClaimType, regex.Pattern], ...] = (
     (
         ClaimType.MATHEMATICAL_FACTS,
         _any(
@@ -70,7 +69,7 @@ NOT_REQUIRED: tuple[tuple[ClaimType, re.Pattern[str]], ...] = (
         ),
     ),
 )
-RECOMMENDED: tuple[tuple[ClaimType, re.Pattern[str]], ...] = (
+RECOMMENDED: tuple[tuple[ClaimType, regex.Pattern], ...] = (
     (
         ClaimType.HISTORICAL_CHANGES,
         _any(

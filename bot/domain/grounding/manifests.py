@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Callable, Iterator, Mapping
 
+from bot.domain import regex
 from bot.domain.grounding.toml_text import toml
 
 Versions = Mapping[str, frozenset[str]]
 
-_REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#()]*)\)?")
-_GO = re.compile(r"^[ \t]*+(?:require[ \t]++)?([\w.-]+(?:/[\w.~-]+)+)[ \t]++(v[\w.+-]+)", re.MULTILINE)
-_POM = re.compile(r"<dependency>(.{0,2000}?)</dependency>", re.DOTALL)
-_PROPERTY = re.compile(r"<([\w.-]{1,200})>\s*+([^<]{1,100}?)\s*+</\1>")
-_EXACT = re.compile(r"(?:===?|v|=)?\s*(\d[\w.+-]*)")
+_REQUIREMENT = regex.Pattern(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#()]*)\)?")
+_GO = regex.Pattern(r"(?m)^[ \t]*(?:require[ \t]+)?([\w.-]+(?:/[\w.~-]+)+)[ \t]+(v[\w.+-]+)")
+_LONGEST_DEPENDENCY, _LONGEST_VALUE = 2000, 200
+_ELEMENT = regex.Pattern(r"<([\w.-]+)>([^<]+)</([\w.-]+)>")
+_PLACEHOLDER = regex.Pattern(r"\$\{([\w.-]+)\}")
+_REQUIREMENTS = regex.Pattern(r"[\w.-]*requirements[\w.-]*\.txt")
+_JOINTS = regex.Pattern(r"[-_.]+")
+_EXACT = regex.Pattern(r"(?:===?|v|=)?\s*(\d[\w.+-]*)")
 
 
 def is_manifest(path: str) -> bool:
@@ -44,7 +47,7 @@ def versions(path: str, text: str) -> Versions | None:
 
 def folded(name: str) -> str:
     """A package's name as all its spellings compare."""
-    return re.sub(r"[-_.]+", "-", name.lower())
+    return _JOINTS.sub("-", name.lower())
 
 
 def exact(wanted: str) -> str | None:
@@ -58,7 +61,7 @@ Reader = Callable[[str], Iterator[tuple[str, str]]]
 
 def _reader(path: str) -> Reader | None:
     name = posixpath.basename(path)
-    if re.fullmatch(r"[\w.-]*requirements[\w.-]*\.txt", name):
+    if _REQUIREMENTS.fullmatch(name):
         return _requirements
     return _READERS.get(name)
 
@@ -127,10 +130,11 @@ def _go_mod(text: str) -> Iterator[tuple[str, str]]:
 def _pom(text: str) -> Iterator[tuple[str, str]]:
     # By hand: an XML parser would resolve entities that a stranger wrote.
     properties: dict[str, str] | None = None
-    for block in _POM.findall(text):
-        said = dict(re.findall(r"<(groupId|artifactId|version)>\s*+([^<]{1,200}?)\s*+</\1>", block))
+    for part in text.split("<dependency>")[1:]:
+        block, closed, _ = part.partition("</dependency>")
+        said = dict(_elements(block)) if closed and len(block) <= _LONGEST_DEPENDENCY else {}
         version = said.get("version", "")
-        if held := re.fullmatch(r"\$\{([\w.-]+)\}", version):
+        if held := _PLACEHOLDER.fullmatch(version):
             properties = _properties(text) if properties is None else properties
             version = properties.get(held[1], "")
         if artifact := said.get("artifactId"):
@@ -141,9 +145,17 @@ def _pom(text: str) -> Iterator[tuple[str, str]]:
 def _properties(text: str) -> dict[str, str]:
     """The first value that each name is given."""
     found: dict[str, str] = {}
-    for name, value in _PROPERTY.findall(text):
+    for name, value in _elements(text):
         found.setdefault(name, value)
     return found
+
+
+def _elements(text: str) -> Iterator[tuple[str, str]]:
+    """The elements that hold nothing but a short text."""
+    for name, content, closed in _ELEMENT.findall(text):
+        value = content.strip()
+        if name == closed and 0 < len(value) <= _LONGEST_VALUE:
+            yield name, value
 
 
 _READERS: Mapping[str, Reader] = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from bot.domain import regex
 from bot.domain.grounding.paths import is_inside
 from bot.domain.prose import Kind, mask
+from bot.domain.scan import code_spans, quotations
 
 P = "\ue000P{}\ue001"
 Q = "\ue000Q{}\ue001"
@@ -40,7 +41,7 @@ class Marked:
 
     def sentences(self) -> Iterator[str]:
         """The sentences, still with signs; a question claims nothing."""
-        for sentence in _ENDS.split(self.text):
+        for sentence in _sentences(self.text):
             if sentence.strip() and not sentence.rstrip(" )*_").endswith("?"):
                 yield sentence.strip()[:_LONGEST_SENTENCE]
 
@@ -53,14 +54,14 @@ def marked(text: str) -> Marked:
     """The writer's own words, files and quoted words made signs."""
     readable = mask(text[:LONGEST].replace("\ue000", " ").replace("\ue001", " "), *_NOT_READ)
     # What is not read became spaces; a pasted log of them would be gone over from each of its places.
-    readable = _GAPS.sub(" ", readable)
+    readable = "\n".join(map(_single_spaced, readable.split("\n")))
     found = Marked("")
-    found.text = _CODE.sub(lambda code: _code(found, code["code"].strip(), code[0]), readable)
-    found.text = _WIKI.sub(lambda link: _mention(found, Mention(f"{link[1]}.md"), link[0]), found.text)
+    found.text = _with_code(found, readable)
+    found.text = _WIKI.sub(lambda link: _wiki(found, link), found.text)
     # Bare files first: an apostrophe or a quotation mark may stand around a path.
-    found.text = _BARE.sub(lambda path: _bare(found, path), found.text)
-    found.text = _QUOTED.sub(lambda quote: _quote(found, quote), found.text)
-    found.text = _CALL.sub(lambda call: _word(found, call[0]), found.text)
+    found.text = _with_files(found, found.text)
+    found.text = _with_quotes(found, found.text)
+    found.text = _CALL.sub(lambda call: _call(found, call), found.text)
     found.text = _with_lines(found, found.text)
     return found
 
@@ -87,34 +88,36 @@ _EXTENSIONS = (
 _NAMES = "Dockerfile Makefile Procfile Jenkinsfile Gemfile LICENSE README CHANGELOG CODEOWNERS"
 _EXT = "|".join(_EXTENSIONS.split())
 _NAMED = "|".join(_NAMES.split())
-_KNOWN = re.compile(rf"[\w.@+-]*\.(?:{_EXT})|{_NAMED}|\.[a-z][\w.-]*", re.IGNORECASE)
+_KNOWN = regex.Pattern(rf"[\w.@+-]*\.(?:{_EXT})|{_NAMED}|\.[a-z][\w.-]*", ignore_case=True)
 _PLACE = (
     r"(?::(?P<line>[1-9][0-9]{0,6})(?:[-–](?P<end>[1-9][0-9]{0,6}))?(?::[0-9]+)?"
     r"|\#L(?P<hash>[1-9][0-9]{0,6})(?:-L?(?P<hash_end>[1-9][0-9]{0,6}))?"
-    r"|::?(?P<name>[A-Za-z_][\w.]*(?:::\w+)*)(?:\(\))?|\#(?P<slug>[\w-]+))?"
+    r"|::?(?P<name>[A-Za-z_][\w.]*(?:::\w+)*)(?:\(\))?|\#(?P<slug>[\w-]+))"
 )
-_WHOLE = re.compile(rf"(?P<path>(?:[\w.@+~\[\]-]+/|/)*[\w.@+\[\]-]+/?){_PLACE}")
-_BARE = re.compile(
-    rf"(?<![\w/.@:\\~$+-])(?P<path>(?:~?/)?(?:[\w.@+-]+/)*(?:[\w@+-][\w.@+-]*\.(?:{_EXT})|{_NAMED}(?=/|\b)"
+_WHOLE = regex.Pattern(rf"(?P<path>(?:[\w.@+~\[\]-]+/|/)*[\w.@+\[\]-]+/?){_PLACE}?")
+_IN_RUN = r"[\w/.@:\\~$+-]"
+"""What a file can stand in but not begin behind: only where such a run begins is a file looked for."""
+_RUN = regex.Pattern(rf"{_IN_RUN}*(?:\.[A-Za-z]|{_NAMED}){_IN_RUN}*")
+_LONGEST_PLACE = 200  # characters behind a run that name a line or a part of the file
+_BARE = regex.Pattern(
+    rf"(?P<path>(?:~?/)?(?:[\w.@+-]+/)*(?:[\w@+-][\w.@+-]*\.(?:{_EXT})|{_NAMED}"
     rf"|\.(?:env|npmrc|netrc|gitignore|eslintrc|github)\b[\w.-]*\b))"
-    rf"(?![\w/]|\.\w|\(){_PLACE}"
+    rf"(?:{_PLACE}|$|[^\w/.(]|\.(?:$|\W))"
 )
-_NO_FILE = re.compile(
+_NO_FILE = regex.Pattern(
     r"(?:application|text|image|audio|video|multipart|origin|upstream|refs|https?:)/|[\d./]+$"
 )
-_CODE = re.compile(r"(?<!`)(?P<fence>`+)(?!`)(?P<code>[^`\n]|[^\n]{1,500}?[^`\n])(?P=fence)(?!`)")
-_WIKI = re.compile(r"\[\[([\w ./-]{1,200})(?:[|#][^\]\n]{0,200})?\]\]")
-_QUOTED = re.compile(
-    r"\"(?P<a>[^\"\n]{1,300})\"|“(?P<b>[^”\n]{1,300})”|«(?P<c>[^»\n]{1,300})»"
-    r"|(?:‘|(?<![^\s(\[{,;:=]))'(?P<d>(?:[^'\n]|(?<=\w)'(?=\w)){1,300})'(?!\w)"
-)
-_CALL = re.compile(r"(?<![\w`.])(?<!\w::)[A-Za-z_][\w.]*+(?:::\w++)*+\(\)")
-_SIGN = re.compile("\ue000[PQ][0-9]+\ue001")
-_ENDS = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)\s+|\n+|;\s+|\s[—–]\s|\s-\s")
-_GAPS = re.compile(r"[^\S\n]++")
+_LONGEST_CODE = 501
+_WIKI = regex.Pattern(r"\[\[([\w ./-]+)(?:[|#][^\]\n]*)?\]\]")
+_LONGEST_LINK = 400
+_MARKS = {'"': '"', "“": "”", "«": "»", "'": "'"}
+_BEFORE_MARK = "([{,;:=‘"
+_CALL = regex.Pattern(r"[A-Za-z_][\w.]*(?:::\w+)*\(\)")
+_SIGN = regex.Pattern("\ue000[PQ][0-9]+\ue001")
+_ENDS = regex.Pattern(r"(?P<abbreviation>\b(?:e\.g|i\.e|cf)\.)|(?P<sign>[.!?])\s+|\n+|;\s+|\s[—–]\s|\s-\s")
 _LINES = r"lines?\s+(?P<n>[1-9][0-9]{0,6})(?:\s*(?:[-–]|to|and)\s*(?P<m>[1-9][0-9]{0,6}))?"
-_AFTER = re.compile(rf"{PATH}(?:\s*,\s*|\s*\(\s*|\s+)(?:at\s+|on\s+|in\s+)?{_LINES}\)?", re.IGNORECASE)
-_BEFORE = re.compile(rf"\b{_LINES}\s+(?:of|in)\s+(?:the\s+file\s+)?{PATH}", re.IGNORECASE)
+_AFTER = regex.Pattern(rf"{PATH}(?:\s*,\s*|\s*\(\s*|\s+)(?:at\s+|on\s+|in\s+)?{_LINES}\)?", ignore_case=True)
+_BEFORE = regex.Pattern(rf"\b{_LINES}\s+(?:of|in)\s+(?:the\s+file\s+)?{PATH}", ignore_case=True)
 
 
 def _code(found: Marked, code: str, whole: str) -> str:
@@ -124,14 +127,70 @@ def _code(found: Marked, code: str, whole: str) -> str:
     return _sign(found, Q, found.quotes, code, whole)
 
 
-def _bare(found: Marked, match: re.Match[str]) -> str:
-    return _mention(found, _placed(match), match[0])
+def _sentences(text: str) -> Iterator[str]:
+    done = 0
+    for end in _ENDS.finditer(text):
+        if not end["abbreviation"]:
+            yield text[done : end.start() + len(end["sign"] or "")]
+            done = end.end()
+    yield text[done:]
 
 
-def _quote(found: Marked, match: re.Match[str]) -> str:
-    inner = next(group for group in (match["a"], match["b"], match["c"], match["d"]) if group)
-    sign = _SIGN.fullmatch(inner.strip())
-    return sign[0] if sign else _sign(found, Q, found.quotes, found.plain(inner), found.plain(match[0]))
+def _single_spaced(line: str) -> str:
+    words = " ".join(line.split())
+    if not words:
+        return " " if line else ""
+    return f"{' ' * line[0].isspace()}{words}{' ' * line[-1].isspace()}"
+
+
+def _with_code(found: Marked, text: str) -> str:
+    done, parts = 0, []
+    for start, end, ticks in code_spans(text, _LONGEST_CODE):
+        parts += [text[done:start], _code(found, text[start + ticks : end - ticks].strip(), text[start:end])]
+        done = end
+    return "".join((*parts, text[done:]))
+
+
+def _wiki(found: Marked, link: regex.Match) -> str:
+    whole: str = link[0]
+    return _mention(found, Mention(f"{link[1]}.md"), whole) if len(whole) <= _LONGEST_LINK else whole
+
+
+def _with_files(found: Marked, text: str) -> str:
+    done, parts = 0, []
+    for run in _RUN.finditer(text):
+        start = run.start()
+        file = _BARE.match(text[start : run.end() + _LONGEST_PLACE]) if start >= done else None
+        if file is None:
+            continue
+        mention = _placed(file)
+        end = start + (file.end() if mention.line or mention.name else len(mention.path))
+        parts += [text[done:start], _mention(found, mention, text[start:end])]
+        done = end
+    return "".join((*parts, text[done:]))
+
+
+def _with_quotes(found: Marked, text: str) -> str:
+    done, parts = 0, []
+    for start, end in quotations(text, _MARKS, _BEFORE_MARK):
+        parts += [text[done:start], _quote(found, text[start:end])]
+        done = end
+    return "".join((*parts, text[done:]))
+
+
+def _quote(found: Marked, quoted: str) -> str:
+    inner = quoted[1:-1]
+    if _SIGN.fullmatch(inner.strip()):
+        return inner.strip()
+    return _sign(found, Q, found.quotes, found.plain(inner), found.plain(quoted))
+
+
+def _call(found: Marked, call: regex.Match) -> str:
+    whole: str = call[0]
+    before = call.string[max(call.start() - 3, 0) : call.start()]
+    is_part = before[-1:] in ("`", ".") or regex.is_word(before[-1:])
+    is_part = is_part or (before.endswith("::") and regex.is_word(before[:-2]))
+    return whole if is_part else _word(found, whole)
 
 
 def _word(found: Marked, word: str) -> str:
@@ -152,7 +211,7 @@ def _sign(found: Marked, form: str, known: list[str], value: str, whole: str) ->
     return sign
 
 
-def _placed(match: re.Match[str]) -> Mention:
+def _placed(match: regex.Match) -> Mention:
     line, end = match["line"] or match["hash"], match["end"] or match["hash_end"]
     name = match["name"] or match["slug"] or ""
     return Mention(match["path"], int(line) if line else None, int(end) if end else None, name)
@@ -161,10 +220,10 @@ def _placed(match: re.Match[str]) -> Mention:
 def _with_lines(found: Marked, text: str) -> str:
     """The text with `line 42 of a.py` and `a.py, line 42` made one sign."""
 
-    def joined(match: re.Match[str]) -> str:
+    def joined(match: regex.Match) -> str:
         sign, index = P.format(match["p"]), int(match["p"])
         if found.mentions[index].line is not None:
-            return match[0]
+            return str(match[0])
         end = int(match["m"]) if match["m"] else None
         placed = replace(found.mentions[index], line=int(match["n"]), end_line=end)
         return _mention(found, placed, match[0].replace(sign, found.said[sign]))

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from bot.domain import regex
 from bot.domain.grounding.claim import Claim
 from bot.domain.grounding.observations import BranchState, CheckRun, Observations
 from bot.domain.grounding.result import Outcome, Result, Tool, contradicted, unverifiable, verified
+from bot.domain.scan import has_word
 
-_STATUS = re.compile(r"\b[1-5][0-9][0-9]\b")
+_STATUS = regex.Pattern(r"\b[1-5][0-9][0-9]\b")
 Kinds = Mapping[str, str]
 """Check name → what the repository's config says that it shows."""
 
+_FAILED = regex.Pattern(r"(?i)\b([0-9]+) (?:tests? )?fail(?:ed|ures?|ing)\b")
 _WORDS = {
-    "tests": re.compile(
+    "tests": regex.Pattern(
         r"(?i)(?:^|[^a-z])(?:tests?|pytest|jest|unit|specs?|vitest|mocha|rspec|junit)(?:[^a-z]|$)"
     ),
-    "build": re.compile(r"(?i)(?:^|[^a-z])(?:build|compile|cargo|maven|gradle)(?:[^a-z]|$)"),
-    "lint": re.compile(r"(?i)(?:^|[^a-z])(?:lint|linter|eslint|ruff|flake8|clippy|golangci)(?:[^a-z]|$)"),
-    "types": re.compile(r"(?i)(?:^|[^a-z])(?:types?|typecheck|mypy|pyright|tsc)(?:[^a-z]|$)"),
+    "build": regex.Pattern(r"(?i)(?:^|[^a-z])(?:build|compile|cargo|maven|gradle)(?:[^a-z]|$)"),
+    "lint": regex.Pattern(r"(?i)(?:^|[^a-z])(?:lint|linter|eslint|ruff|flake8|clippy|golangci)(?:[^a-z]|$)"),
+    "types": regex.Pattern(r"(?i)(?:^|[^a-z])(?:types?|typecheck|mypy|pyright|tsc)(?:[^a-z]|$)"),
 }
 
 
@@ -128,7 +130,7 @@ def _together(value: str, runs: list[CheckRun]) -> Result:  # noqa: PLR0911  one
 def _amount(amount: str, wanted: str, failed: list[CheckRun]) -> Result:
     if amount.isdigit() and wanted == "fail":
         for run in failed:
-            counts = set(re.findall(r"(?i)\b([0-9]+) (?:tests? )?fail(?:ed|ures?|ing)\b", _said(run)))
+            counts = set(_FAILED.findall(_said(run)))
             if counts == {amount}:
                 return _shown(verified(Tool.CHECKS), run)
             if counts:
@@ -138,8 +140,7 @@ def _amount(amount: str, wanted: str, failed: list[CheckRun]) -> Result:
 
 def _named_test(claim: Claim, name: str, runs: list[CheckRun]) -> Result:
     bare = name.removesuffix("()")
-    word = re.compile(rf"(?<!\w){re.escape(bare)}(?!\w)")
-    naming = [run for run in runs if run.failed and word.search(_said(run))]
+    naming = [run for run in runs if run.failed and has_word(_said(run), bare)]
     if claim.value == "fail" and naming:
         return _shown(verified(Tool.CHECKS), naming[0])
     if claim.value == "pass" and naming:
@@ -156,7 +157,7 @@ def _printed(
     words: tuple[str, ...],
     *,
     failed: bool = False,
-    one_of: re.Pattern[str] | None = None,
+    one_of: regex.Pattern | None = None,
 ) -> Result:
     if seen.checks is None:
         return unverifiable("the check runs were not read")
@@ -173,7 +174,7 @@ def _printed(
 
 def _has(text: str, words: str) -> bool:
     wanted = " ".join(words.split())
-    return bool(wanted) and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text) is not None
+    return bool(wanted) and has_word(text, wanted)
 
 
 def _parts(run: CheckRun) -> list[str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from bot.domain import iterations
+from bot.domain import iterations, regex
 from bot.domain.choices import ClaimType
 from bot.domain.facts import Facts
 from bot.domain.grounding.claim import Claim, Form, Requirement, requirement
@@ -17,7 +16,7 @@ from bot.domain.model import Item, PullRequest, Stance, Verdict
 from bot.domain.rules import Rules
 from bot.domain.snapshots import InlineComment
 
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_HUNK = regex.Pattern(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _CONTEXT = 3
 
 
@@ -94,7 +93,7 @@ def _of_body(verdict: Verdict, facts: Facts, rules: Rules, seen: Iterable[str]) 
             yield Asked(claim, verdict, "", need)
 
 
-_TAG = re.compile(r"\[[a-z][a-z0-9]*(?:_[a-z0-9]+)+\][ :]*")
+_TAG = regex.Pattern(r"\[[a-z][a-z0-9]*(?:_[a-z0-9]+)+\][ :]*")
 
 
 def _anchor(comment: InlineComment | None, item: Item) -> Anchor | None:

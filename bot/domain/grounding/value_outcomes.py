@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
+from bot.domain import regex
 from bot.domain.grounding.claim import Claim
 from bot.domain.grounding.config_values import plain, values
 from bot.domain.grounding.locate import text_of
@@ -39,7 +39,7 @@ def setting(claim: Claim, seen: Observations) -> Result:  # noqa: PLR0911  one a
 
 
 # A value under such a key is not repeated, whatever file it stands in.
-_PRIVATE = re.compile(r"pass|secret|token|key|credential|auth|private|dsn", re.IGNORECASE)
+_PRIVATE = regex.Pattern(r"pass|secret|token|key|credential|auth|private|dsn", ignore_case=True)
 
 
 def dependency(claim: Claim, seen: Observations) -> Result:
