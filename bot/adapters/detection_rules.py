@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -30,7 +29,6 @@ _STRUCTURE = ("structure", "says", "strength", "signal", "reason", "example", "p
 _ACTION = ("action", "description", "template")
 _PARTS = ("version", "lists", "kinds", "words", "actions", "structures", "cues")
 _NUMBERS = len(FeedbackType) + 1
-_HUNDREDTHS = re.compile("-?[0-9]{1,6}" + "\t-?[0-9]{1,6}" * (_NUMBERS - 1))
 
 
 def shipped() -> DetectionRules:
@@ -239,14 +237,20 @@ def _keys(node: Mapping, path: str, known: tuple[str, ...], file: str) -> Iterat
         )
 
 
+def _is_hundredths(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) <= 6
+
+
 def _weights(data: bytes, file: str) -> tuple[dict[str, tuple[int, ...]], list[Problem]]:
     """Read the table: a feature, a tab, and hundredths for each type and for none."""
     found: dict[str, tuple[int, ...]] = {}
     problems = []
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         feature, _, columns = line.partition("\t")
-        if _HUNDREDTHS.fullmatch(columns):
-            found[feature] = tuple(map(int, columns.split("\t")))
+        numbers = columns.split("\t")
+        if len(numbers) == _NUMBERS and all(map(_is_hundredths, numbers)):
+            found[feature] = tuple(map(int, numbers))
         else:
             allowed = f"a feature and {_NUMBERS} whole numbers, with tabs between"
             problems.append(Problem(file, number, 1, "the line is no feature with its weights", allowed))

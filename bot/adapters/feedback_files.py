@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from bot.adapters.feedback_json import read_json
 from bot.adapters.feedback_yaml import read_yaml
 from bot.adapters.parsed import Parsed, Path, Unparsable
+from bot.domain import regex
 from bot.domain.lint import Position, UnreadableFeedback
+from bot.domain.prose_blocks import with_plain_breaks
 
 LARGEST = 1_048_576
 """Bytes that a feedback file may have."""
@@ -35,17 +37,18 @@ class FeedbackFile:
         """Where these characters of a text stand, or at least where the text starts."""
         value = self._text_at(path)
         wanted = _spaced(value[start:end])
-        before = len(wanted.findall(value, 0, start)) if value[start:end].strip() else None
+        before = len(wanted.findall(value[:start])) if value[start:end].strip() else None
         first, last = self._span(path)
         if before is not None:
-            for number, match in enumerate(wanted.finditer(self.text, first, last)):
+            for number, match in enumerate(wanted.finditer(self.text[first:last])):
                 if number == before:
-                    return self._at(match.start())
+                    return self._at(first + match.start())
         return self._at(first)
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [0, *(match.end() for match in re.finditer(r"\r\n|\n|\r", self.text))]
+        lines = with_plain_breaks(self.text).split("\n")
+        return [0, *accumulate(len(line) + 1 for line in lines)][:-1]
 
     def _at(self, offset: int) -> Position:
         line = bisect_right(self._starts, offset)
@@ -90,6 +93,6 @@ def _is_json(name: str, text: str) -> bool:
     return suffix == "json" or text.lstrip()[:1] in {"{", "["}
 
 
-def _spaced(words: str) -> re.Pattern[str]:
+def _spaced(words: str) -> regex.Pattern:
     """The words as they may stand in a file, where a line can be folded at any space."""
-    return re.compile(r"\s+".join(re.escape(word) for word in words.split()))
+    return regex.Pattern(r"\s+".join(map(regex.escape, words.split())))

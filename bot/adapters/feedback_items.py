@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from bot.adapters import feedback_files
-from bot.domain import prose
+from bot.domain import prose, regex
 from bot.domain.gates import Aspect, is_tag
 from bot.domain.lint import UnreadableFeedback
 from bot.domain.model import Item, Place
@@ -18,8 +17,8 @@ SEVERITIES = frozenset({"critical", "major", "minor", "suggestion"})
 
 _KEY = "feedback_items"
 _LANGUAGES = frozenset({"json", "yaml", "yml"})
-_LINES = re.compile(r"L?(\d{1,7})(?:\s*[-–]\s*L?(\d{1,7}))?")
-_PATH_AND_PLACE = re.compile(r"(?P<path>[^\s:]+\.[^\s:]+|[^\s:]+/[^\s:]+):(?P<place>.+)")
+_LINES = regex.Pattern(r"L?(\d{1,7})(?:\s*[-–]\s*L?(\d{1,7}))?")
+_PATH_AND_PLACE = regex.Pattern(r"(?P<path>[^\s:]+\.[^\s:]+|[^\s:]+/[^\s:]+):(?P<place>.+)")
 _PARTS = frozenset({"function", "section", "element"})
 _LONGEST = 1000
 _LONGEST_PART = 200

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
 from bot.adapters.parsed import DEEPEST, Parsed, Path, Unparsable
+from bot.domain import regex
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,308})(\.[0-9]+)?([eE][-+]?[0-9]+)?(?![0-9])")
+_SPACE = frozenset(" \t\n\r")
+_NUMBER = regex.Pattern(r"-?(?:0|[1-9][0-9]{0,308})(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_IN_NUMBER = frozenset("0123456789+-.eE")
 _STRINGS = JSONDecoder()
 _WORDS = {"true": True, "false": False, "null": None}
 
@@ -97,13 +98,17 @@ class _Reader:
         for word, value in _WORDS.items():
             if self.text.startswith(word, at):
                 return value, at + len(word)
-        match = _NUMBER.match(self.text, at)
-        if match is None:
+        end = at
+        while end < len(self.text) and self.text[end] in _IN_NUMBER:
+            end += 1
+        match = _NUMBER.match(self.text[at:end])
+        if match is None or self.text[at + match.end() : end][:1].isdigit():
             raise Unparsable("expected a value: an object, a list, a text in double quotes, a number", at)
         whole = match[1] is None and match[2] is None
-        return (int(match[0]) if whole else float(match[0])), match.end()
+        return (int(match[0]) if whole else float(match[0])), at + match.end()
 
 
 def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
+    while at < len(text) and text[at] in _SPACE:
+        at += 1
+    return at

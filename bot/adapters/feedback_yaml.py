@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import yaml
 
 from bot.adapters.parsed import DEEPEST, Parsed, Path, Unparsable
+from bot.domain import regex
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_WHOLE = re.compile(r"[-+]?[0-9]{1,300}")
-_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]{1,300}(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_WHOLE = regex.Pattern(r"[-+]?[0-9]{1,300}")
+_NUMBER_STARTS = frozenset("+-.0123456789")
+_NUMBER = regex.Pattern(r"[-+]?(?:\.[0-9]+|[0-9]{1,300}(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 
 
@@ -102,6 +103,8 @@ def _scalar(event: Any) -> str | float | bool | None:
         return word
     if word.lower() in _WORDS:
         return _WORDS[word.lower()]
+    if word[:1] not in _NUMBER_STARTS:
+        return word
     if _WHOLE.fullmatch(word):
         return int(word)
     return float(word) if _NUMBER.fullmatch(word) else word

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -11,22 +10,24 @@ from typing import Any, TextIO
 
 import msgspec
 
+from bot.domain import regex
+
 ROOT = "whetstone"
 FEEDBACK = "pipeline.feedback"
 """The logger that tells of feedback given: what was posted, where, for whom."""
 
 HIDDEN = "[hidden]"
 
-_KEY = r"-----BEGIN[ A-Z]*PRIVATE[ ]KEY-----.*?(?:-----END[ A-Z]*PRIVATE[ ]KEY-----|\Z)"
-PRIVATE_KEY = re.compile(_KEY, re.DOTALL)
-_SHAPES = rf"""
-        gh[a-z]_[A-Za-z0-9_.-]+                       # tokens are of any length, so by their prefix
-      | github_pat_[A-Za-z0-9_]+
-      | \beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+   # a JWT
-      | {_KEY}
-      | (?<=://)[^\s/@:]*:[^\s/@]+(?=@)           # user and password of an address
-      | (?<=sha256=)[0-9a-fA-F]{{64}}               # a signature opens the door once more
-"""
+_KEY = r"(?s:-----BEGIN[ A-Z]*PRIVATE KEY-----.*?(?:-----END[ A-Z]*PRIVATE KEY-----|\z))"
+PRIVATE_KEY = regex.Pattern(_KEY)
+_SHAPES = (
+    r"gh[a-z]_[A-Za-z0-9_.-]+",  # tokens are of any length, so by their prefix
+    r"github_pat_[A-Za-z0-9_]+",
+    r"\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+",  # a JWT
+    _KEY,
+    r"(?P<address>://)[^\s/@:]*:[^\s/@]+@",  # user and password
+    r"(?P<signature>sha256=)[0-9a-fA-F]{64}",  # with its body, it would be accepted once more
+)
 _CONTROLS = {number: f"\\x{number:02x}" for number in (*range(32), *range(127, 160))} | {
     9: "\\t",
     10: "\\n",
@@ -59,12 +60,16 @@ class Redaction:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         named = sorted({s.strip() for s in secrets if len(s.strip()) >= _SHORTEST}, key=len, reverse=True)
         # One pattern, so that neither kind cuts the other one in two.
-        either = "|".join((*map(re.escape, named), _SHAPES))
-        self._secrets = re.compile(either, re.VERBOSE | re.DOTALL)
+        self._secrets = regex.Pattern("|".join((*map(regex.escape, named), *_SHAPES)))
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""
-        return self._secrets.sub(HIDDEN, text)
+        return self._secrets.sub(_hidden, text)
+
+
+def _hidden(found: regex.Match) -> str:
+    """Return what stands for a secret, between what was matched around it."""
+    return f"{found['address'] or found['signature'] or ''}{HIDDEN}{'@' if found['address'] else ''}"
 
 
 class _Redacting(logging.Formatter):
@@ -84,7 +89,7 @@ class Console(_Redacting):
         ]
         if record.exc_info:
             # Before it is cut into lines: a key of several would not be known by its parts.
-            trace = self._redact(self.formatException(record.exc_info))
+            trace = self._redact(_encodable(self.formatException(record.exc_info)))
             # An exception's text may be anybody's; a line that begins further in is nobody's own.
             lines += [f"  {_shown(line)}" for line in trace.split("\n")]
         return self._redact("\n".join(lines))

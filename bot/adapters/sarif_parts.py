@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, TypeGuard
+
+from bot.domain import regex
 
 LONGEST = 2000
 """Characters of a message that are kept."""
 
-_LINK = re.compile(r"\[((?:[^\[\]\\]|\\.){1,500})\]\([0-9]{1,9}\)")
-_SLOT = re.compile(r"\{([0-9]{1,3})\}")
+_LINK = regex.Pattern(r"\[((?:[^\[\]\\]|\\.)+)\]\([0-9]{1,9}\)")
+_SLOT = regex.Pattern(r"\{([0-9]{1,3})\}")
 
 
 class Rules:
@@ -52,7 +53,7 @@ def message(said: object, rule: dict[str, Any]) -> str:
     arguments = [text(argument)[:LONGEST] for argument in listed(stated.get("arguments"))]
     if arguments:
         whole = _SLOT.sub(lambda slot: _argument(slot, arguments), whole)
-    return _LINK.sub(r"\1", whole[:LONGEST]).strip()
+    return _LINK.sub(lambda link: str(link[1]), whole[:LONGEST]).strip()
 
 
 def obj(value: object) -> dict[str, Any]:
@@ -75,9 +76,9 @@ def number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**31 else None
 
 
-def _argument(slot: re.Match[str], arguments: list[str]) -> str:
+def _argument(slot: regex.Match, arguments: list[str]) -> str:
     index = int(slot[1])
-    return arguments[index] if index < len(arguments) else slot[0]
+    return arguments[index] if index < len(arguments) else str(slot[0])
 
 
 def _is_index(value: object) -> TypeGuard[int]:

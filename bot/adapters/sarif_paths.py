@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import Any
 from urllib.parse import unquote
 
 from bot.adapters.sarif_parts import listed, obj, text
+from bot.domain import regex
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_HOST = re.compile(r"file:(?://[^/]*)?", re.IGNORECASE)
+_SCHEME = regex.Pattern(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_HOST = regex.Pattern(r"file:(?://[^/]*)?", ignore_case=True)
+_DRIVE = regex.Pattern(r"[A-Za-z]:[\\/]")
 _LONGEST = 1024
 _DEEPEST = 5
 _MOST_ROOTS = 100
 """Each result is compared with every root; a real log has a few."""
 # Where GitHub's runners check a repository out: tools that know no root (ruff) name the whole path.
-_RUNNER = re.compile(
+_RUNNER = regex.Pattern(
     r"/(?:home/runner/work/[^/]+/[^/]+|github/workspace|__w/[^/]+/[^/]+)/|/[A-Za-z]:/a/[^/]+/[^/]+/"
 )
 
@@ -65,15 +66,16 @@ class Roots:
         for root in self._known:
             if path.startswith(root):
                 return path.removeprefix(root)
-        return _RUNNER.sub("", path, count=1) if _RUNNER.match(path) else path
+        runner = _RUNNER.match(path)
+        return path[runner.end() :] if runner else path
 
 
 def _absolute(uri: str) -> str:
     """The path of a file on the tool's machine, empty for any other address."""
-    if re.match(r"[A-Za-z]:[\\/]", uri):
+    if _DRIVE.match(uri):
         return "/" + uri.replace("\\", "/")
-    if uri.lower().startswith("file:"):
-        return unquote(_HOST.sub("", uri, count=1))
+    if host := _HOST.match(uri):
+        return unquote(uri[host.end() :])
     return uri if uri.startswith("/") else ""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from bot.adapters.schema_words import expectation, found, own_schema, subject
+from bot.domain import regex
 
 if TYPE_CHECKING:
     # Large, and most servers never judge a document: loaded with the first one.
@@ -79,14 +79,29 @@ def pointer(path: Iterable[str | int]) -> str:
 
 @cache
 def _validator(name: str) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator, FormatChecker
+    from jsonschema import Draft202012Validator, FormatChecker, validators
 
     # Our own formats: jsonschema checks `date-time` only where a further package happens to be
     # installed, and then differently from version to version.
     formats = FormatChecker(formats=())
     formats.checks("uuid")(_is_uuid)
     formats.checks("date-time", raises=ValueError)(_is_time)
-    return Draft202012Validator(load(name), format_checker=formats)
+    extend: Any = validators.extend  # which has no types
+    validator: Draft202012Validator = extend(Draft202012Validator, {"pattern": _pattern})(
+        load(name), format_checker=formats
+    )
+    return validator
+
+
+_expression = cache(regex.Pattern)
+
+
+def _pattern(_validator: Any, pattern: str, value: object, _schema: Any) -> Iterator[ValidationError]:
+    """Check the keyword `pattern`, for which jsonschema itself would use an engine that backtracks."""
+    from jsonschema.exceptions import ValidationError
+
+    if isinstance(value, str) and not _expression(pattern).search(value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 def _violations(error: ValidationError, root: Any) -> Iterator[Violation]:
@@ -100,8 +115,8 @@ def _rank(part: str | int) -> tuple[int, int, str]:
     return (0, part, "") if isinstance(part, int) else (1, 0, part)
 
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_TIME = re.compile(
+_UUID = regex.Pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_TIME = regex.Pattern(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}):([0-9]{2})(?:\.[0-9]+)?([Zz]|[-+][0-9]{2}:[0-9]{2})"
 )
 

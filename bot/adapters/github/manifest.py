@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +17,12 @@ import bot
 from bot.adapters.github.asking import has_dot_segment
 from bot.adapters.github.wire import ACCEPT, REQUESTER
 from bot.adapters.payloads.fields import Odd, identifier, text, word
+from bot.domain import regex
 from bot.domain.app_facts import Wanted
 from bot.ports import GitHubError, Gone, Unavailable
 
-_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
+_ADDRESS = regex.Pattern(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
+_LOGIN = regex.Pattern(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 _LONGEST_NAME = 34
 """What GitHub takes for the name of an App."""
 
@@ -45,7 +46,7 @@ class Order:
         found = []
         if not _LOGIN.fullmatch(self.owner):
             found.append("the account is not a login of GitHub")
-        if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", self.public_url):
+        if not _ADDRESS.fullmatch(self.public_url):
             found.append("the address is not an http:// or https:// address")
         elif is_of_one_machine(self.public_url) and not is_of_one_machine(web_url):
             found.append("GitHub can't reach this address: it leads every machine to itself")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from bot.adapters.payloads.fields import find
+from bot.domain import regex
 
-_MARKER = re.compile(r"<!-- [A-Z]+(?:-[A-Z]+)*: (\{.*?\}) -->")
+_MARKER = regex.Pattern(r"<!-- [A-Z]+(?:-[A-Z]+)*: (\{.*?\}) -->")
 
 
 def carries(body: str, marker_id: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
@@ -18,6 +17,7 @@ from yarl import URL
 from bot.adapters.github.asking import has_dot_segment
 from bot.adapters.github.errors import Answer, Asked, Refusals, unreached
 from bot.adapters.github.tokens import Token
+from bot.domain import regex
 from bot.ports import Fenced, Gone, Unavailable
 
 REQUESTER = "whetstone-bot"
@@ -28,7 +28,7 @@ _HOPS = 5
 _PAGES = 100
 _REMEMBERED = 16 * 1024 * 1024
 
-_LAST_PAGE = re.compile(r'[?&]page=(\d{1,9})[^>,]*>;\s*rel="last"')
+_LAST_PAGE = regex.Pattern(r'[?&]page=(\d{1,9})[^>,]*>;\s*rel="last"')
 
 _Known = tuple[int, int, str, str]
 """Installation, address, accepted type: two installations never share an answer."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from bot.adapters.log import PRIVATE_KEY, Redaction
+from bot.domain import regex
 
 MOST = 2_000
 """Characters that are kept of a title, a summary, a text, and of an annotation."""
@@ -31,5 +30,5 @@ def _ends(text: str) -> str:
     return f"{first}{LEFT_OUT}{last.partition(chr(10))[2] or _FIRST_WORD.sub('', last)}"
 
 
-_LAST_WORD = re.compile(r"\S*+\Z")
-_FIRST_WORD = re.compile(r"\A\S*+\s*+")
+_LAST_WORD = regex.Pattern(r"\S*\z")
+_FIRST_WORD = regex.Pattern(r"\A\S*\s*")

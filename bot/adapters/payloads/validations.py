@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +14,7 @@ from bot.adapters.feedback_items import items_of
 from bot.adapters.payloads import things
 from bot.adapters.payloads.fields import Json, find, identifier, moment, optional_integer, text, word
 from bot.adapters.payloads.jobs import repository
+from bot.domain import regex
 from bot.domain.events import Event, Ignored
 from bot.domain.model import GHOST, Account, Place, Repository
 from bot.domain.own_events import ToolFinding, ValidationSeen
@@ -22,7 +22,7 @@ from bot.ports import Delivery
 
 VALIDATION = "validation"
 """The action of our own event."""
-_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHA = regex.Pattern(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ behind the reader's back. Plain words are read as in YAML 1.2: `on`, `no` and `2
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import yaml
 
 from bot.adapters.rule_files.nodes import Entry, Mapping, Node, Scalar, Sequence
+from bot.domain import regex
 from bot.domain.problems import Problem, RuleFileError
 
 LARGEST = 65_536
@@ -21,10 +21,13 @@ DEEPEST = 16
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _YAMLS = "tag:yaml.org,2002:"
-_WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})")
-_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
+_WHOLE = regex.Pattern(r"[-+]?(?:0|[1-9][0-9]{0,14})")
+_NUMBER_STARTS = frozenset("+-0123456789")
+_NUMBER = regex.Pattern(r"[-+]?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_UNPRINTABLE = regex.Pattern(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{9f}\x{2028}\x{2029}\x{feff}\x{fffe}\x{ffff}]"
+)
 
 
 def read(data: bytes, file: str) -> Mapping:
@@ -113,7 +116,8 @@ class _Reader:
                 self._put(Scalar(None, line, column))
             case yaml.ScalarEvent():
                 self._refuse_marks(event, line, column)
-                if bad := _UNPRINTABLE.search(event.value):  # it came as an escape in quotes
+                is_plain = event.value.isprintable()
+                if not is_plain and (bad := _UNPRINTABLE.search(event.value)):  # an escape in quotes
                     self._unprintable(bad[0], line, column)
                 self._put(Scalar(_value(event), line, column), text=event.value)
             case yaml.CollectionStartEvent():
@@ -186,6 +190,8 @@ def _value(event: Any) -> str | float | bool | None:
         return word
     if word in _WORDS:
         return _WORDS[word]
+    if word[:1] not in _NUMBER_STARTS:
+        return word
     if _WHOLE.fullmatch(word):
         return int(word)
     return float(word) if _NUMBER.fullmatch(word) else word

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +11,13 @@ import bot
 from bot.adapters.rule_files.document import LARGEST, read
 from bot.adapters.rule_files.nodes import Mapping, Scalar, plain
 from bot.adapters.rule_files.shape import differences
+from bot.domain import regex
 from bot.domain.gates import DEFAULT_PRIORITY, Aspect, Example, Gate, Gates, Severity
 from bot.domain.problems import Problem, RuleFileError
 
 ENDING = ".yml"
 
-_PACK = re.compile(rb"^pack\s*:", re.MULTILINE)
+_PACK = regex.Pattern(r"(?m)^pack\s*:")
 
 
 def rules_directory() -> Path:
@@ -66,7 +66,7 @@ def load_packs(directory: Path) -> dict[str, Gates]:
 
 def is_pack(data: bytes) -> bool:
     """Whether the file says that it is a pack; a config or another rule file does not."""
-    return _PACK.search(data) is not None
+    return _PACK.search(data.decode("utf-8", "replace")) is not None
 
 
 def new_gate(tag: str, values: dict[str, Any], pack: str) -> Gate:

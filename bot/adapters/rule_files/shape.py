@@ -7,7 +7,6 @@ Only the keywords that our schemas use are known; a test compares the verdicts w
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +15,7 @@ from typing import Any
 
 from bot.adapters.rule_files.formats import complaint
 from bot.adapters.rule_files.nodes import Entry, Mapping, Node, Scalar, Sequence
+from bot.domain import regex
 from bot.domain.gates import nearest
 from bot.domain.problems import Problem
 
@@ -198,10 +198,10 @@ def _is_long_enough(value: str, rule: Rule) -> bool:
 
 
 def _matches(value: str, rule: Rule) -> bool:
-    pattern = rule.get("pattern", "")
-    if pattern.endswith("$"):  # Python's $ would let a last line break through, JSON Schema's does not
-        pattern = pattern[:-1] + r"\Z"
-    return re.search(pattern, value) is not None
+    return _expression(rule.get("pattern", "")).search(value) is not None
+
+
+_expression = cache(regex.Pattern)
 
 
 def _is_in_range(value: float, rule: Rule) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,10 +16,11 @@ from bot.adapters.web.bodies import PATIENCE, BodyBudget
 from bot.adapters.web.echoes import is_echo
 from bot.adapters.web.glance import glance
 from bot.adapters.web.lanes import lane
+from bot.domain import regex
 from bot.ports import Acceptance, Delivery, Inbox, StoreUnavailable
 
 MAX_BODY = 25 * 1024 * 1024
-_DELIVERY_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
+_DELIVERY_ID = regex.Pattern(r"[A-Za-z0-9._:-]{1,100}")
 
 
 def _now() -> datetime:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -15,7 +14,7 @@ from bot.adapters.github.visitors import UnknownToken
 from bot.adapters.web.api.limits import PerMinute
 from bot.adapters.web.api.refusals import Refusal, no_token, not_found, too_many
 from bot.adapters.web.sharing import Shared
-from bot.domain.regex import Pattern
+from bot.domain import regex
 from bot.domain.visits import Visit
 from bot.ports import GitHubError
 
@@ -32,13 +31,13 @@ LATELY = 86_400.0
 WAITING = 600.0
 """Seconds within which a token may come back."""
 
-_TOKEN = re.compile(r"[A-Za-z0-9_.\-]{20,512}")
 _NAMES = {
-    "owner": Pattern(r"[A-Za-z0-9_-]{1,39}"),
-    "repo": Pattern(r"[A-Za-z0-9._-]{1,100}"),
-    "login": Pattern(r"[A-Za-z0-9_-]{1,39}(?:\[bot\])?"),
+    "owner": regex.Pattern(r"[A-Za-z0-9_-]{1,39}"),
+    "repo": regex.Pattern(r"[A-Za-z0-9._-]{1,100}"),
+    "login": regex.Pattern(r"[A-Za-z0-9_-]{1,39}(?:\[bot\])?"),
 }
 """What GitHub allows as a name; `_` is in the logins of managed users."""
+_TOKEN = regex.Pattern(r"[A-Za-z0-9_.\-]{20,512}")
 _KEPT = 10_000
 
 Key = tuple[str, str, str]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import hashlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +21,7 @@ from bot.adapters.web.api.guard import Guard
 from bot.adapters.web.api.limits import PerMinute
 from bot.adapters.web.api.refusals import Refusal, not_found, too_many
 from bot.adapters.web.bodies import BodyBudget
+from bot.domain import regex
 from bot.domain.choices import Permission
 from bot.domain.visits import Visit
 from bot.ports import Inbox, RuleBook
@@ -36,7 +36,7 @@ _LARGEST = 2**31 - 1
 _SHOWN = 5
 # Workflows of forks have its token too, and nobody can see whether one may write.
 _ACTIONS = "github-actions[bot]"
-_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHA = regex.Pattern(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)

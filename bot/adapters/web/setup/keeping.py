@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-_ASSIGNMENT = re.compile(
-    r"^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*"
-    r"(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^\n]*)[^\n]*(?:\n|\Z)",
-    re.MULTILINE,
+from bot.domain import regex
+
+_ASSIGNMENT = regex.Pattern(
+    r"(?m)^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*"
+    r"(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^\n]*)[^\n]*(?:\n|\z)"
 )
 
 
@@ -22,7 +22,7 @@ def keep(path: Path, values: Mapping[str, str]) -> None:
     path = path.resolve()  # a link goes on leading to the file that others read
     # What is not UTF-8 is the reader's to name; here it must not cost the key that GitHub shows once.
     before = path.read_bytes().decode("utf-8-sig", "surrogateescape") if path.exists() else ""
-    kept = _ASSIGNMENT.sub(lambda found: "" if found["name"] in values else found[0], before)
+    kept = _without(before, values)
     if kept and not kept.endswith("\n"):
         kept += "\n"
     text = kept + "".join(f"{name}={_quoted(value)}\n" for name, value in values.items())
@@ -31,6 +31,16 @@ def keep(path: Path, values: Mapping[str, str]) -> None:
         file.flush()
         os.fsync(file.fileno())
         name.replace(path)
+
+
+def _without(text: str, names: Container[str]) -> str:
+    """Return the text less the lines that set these names; by offsets, so that every byte else stays."""
+    done, parts = 0, []
+    for found in _ASSIGNMENT.finditer(text):
+        if found["name"] in names:
+            parts.append(text[done : found.start()])
+            done = found.end()
+    return "".join((*parts, text[done:]))
 
 
 def try_out(path: Path) -> None:
