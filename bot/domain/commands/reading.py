@@ -53,7 +53,9 @@ def commands_in(body: str) -> tuple[Given | WrongUse, ...]:
         )
         if given and given not in found:
             found.append(given)
-    return tuple(found[:MOST])
+        if len(found) == MOST:
+            break
+    return tuple(found)
 
 
 def _read(name: str, rest: str) -> Given | WrongUse | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from bot.domain import regex
 from bot.domain.choices import ClaimType
@@ -12,6 +13,8 @@ from bot.domain.grounding.mentions import Marked, Mention, marked
 
 MOST_CLAIMS = 50
 """Claims of one text that are kept: a review with more is a document, not a review."""
+MOST_SENTENCES = 1_000
+"""Sentences of one text that are read: each is searched for every way to put a claim."""
 
 # The first that fits decides: a version in a manifest is also "contents", the narrower reading is the claim.
 _FAMILIES = (
@@ -28,11 +31,11 @@ _FAMILIES = (
 )
 
 
-def find(text: str) -> tuple[Claim, ...]:
+def find(text: str, most_sentences: int = MOST_SENTENCES) -> tuple[Claim, ...]:
     """Every claim in the writer's own words, in order; an order, a wish or a question is none."""
     words = marked(text)
     found: list[Claim] = []
-    for sentence in words.sentences():
+    for sentence in islice(words.sentences(), most_sentences):
         found += _of_sentence(words, sentence)
         if len(found) >= MOST_CLAIMS:
             break

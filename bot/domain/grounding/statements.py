@@ -18,6 +18,8 @@ from bot.domain.snapshots import InlineComment
 
 _HUNK = regex.Pattern(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _CONTEXT = 3
+MOST_SENTENCES = 20
+"""Sentences of one item that are read: a verdict may have hundreds of items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def _of_item(item: Item, verdict: Verdict) -> Iterator[Claim]:
         kind = ClaimType.FILE_LOCATION
         yield Claim(kind, str(place)[:200], place.path, place.line, place.end_line, form=Form.PLACE)
     if not verdict.validator.check:
-        yield from find(item.words)
+        yield from find(item.words, MOST_SENTENCES)
 
 
 def _of_body(verdict: Verdict, facts: Facts, rules: Rules, seen: Iterable[str]) -> Iterator[Asked]:

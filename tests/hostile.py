@@ -1,0 +1,644 @@
+"""Every reader of foreign text, and the shapes of text that are made to keep it busy.
+
+`python -m tests.hostile` reads cases from standard input, a group, a reader and a shape a line, and reports each
+on standard output. A case that takes more than `LIMIT` seconds of CPU ends the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from bot import wiring
+from bot.adapters import feedback_files, feedback_lint, log, payloads, sarif
+from bot.adapters.feedback_items import items_in
+from bot.adapters.github import markers
+from bot.adapters.payloads import outputs, validations
+from bot.adapters.rule_files import load_config, load_packs, merge, rules_directory
+from bot.adapters.web.glance import glance
+from bot.adapters.web.lanes import lane
+from bot.decisions.inference import inferred, words_of
+from bot.domain import (
+    brief_slots,
+    certain_fixes,
+    diff,
+    escape,
+    framework,
+    line_map,
+    phrases,
+    phrasing,
+    prose,
+    quality,
+    specificity,
+    spoken,
+    suggestions,
+    tags,
+)
+from bot.domain.commands.reading import commands_in
+from bot.domain.detection.detector import detect
+from bot.domain.gates import is_tag, nearest
+from bot.domain.grounding import claims, config_values, manifests, mentions, outcome, paths
+from bot.domain.grounding.file_outcomes import slug
+from bot.domain.grounding.observations import CheckRun, Entry, EntryKind, Observations, Text, Tree
+from bot.domain.lint import UnreadableFeedback
+from bot.domain.model import Item, Place
+from bot.domain.problems import RuleFileError
+from bot.ports import Delivery
+from tests.builders import KNOWLEDGE_BASE, review
+
+LENGTH = 64_000
+"""Characters of one text; GitHub takes 65,536 in a comment."""
+LIMIT = 2.0
+"""Seconds of CPU that any reader may take for any one text."""
+
+Reader = Callable[[str], object]
+Shape = Callable[[int], str]
+
+NOW = datetime(2026, 11, 16, tzinfo=UTC)
+RULES = replace(wiring.default_rules(), understanding=wiring.detection_rules())
+PACKS = load_packs(rules_directory())
+SHA = "11bd71901bbe5b1630ceea73d27597364c9af683"
+LOG = "2026-11-16 ERROR step 17 failed with code 3, retrying in 5 seconds.\n"
+
+
+def repeated(unit: str, before: str = "", after: str = "") -> Shape:
+    """Make a text of one unit again and again, between two others."""
+
+    def make(length: int) -> str:
+        room = max(0, length - len(before) - len(after))
+        return before + (unit * (room // len(unit) + 1))[:room] + after
+
+    return make
+
+
+def nested(opening: str, closing: str) -> Shape:
+    """Make a text of what is opened again and again, then closed as often."""
+
+    def make(length: int) -> str:
+        depth = length // (len(opening) + len(closing))
+        return opening * depth + closing * depth
+
+    return make
+
+
+def numbered(unit: str) -> Shape:
+    """Make a text of a unit with a number that is never the same."""
+
+    def make(length: int) -> str:
+        return "".join(unit.format(number) for number in range(length // len(unit) + 1))[:length]
+
+    return make
+
+
+UNITS = (
+    *(
+        "a",
+        "A",
+        "0",
+        " ",
+        "\t",
+        "\n",
+        "\r",
+        "\r\n",
+        "\u00a0",
+        "\u2028",
+        "\0",
+        "é",
+        "😀",
+        "\ud800",
+        "_",
+        "-",
+        ".",
+    ),
+    *(
+        ",",
+        ":",
+        ";",
+        "/",
+        "\\",
+        "@",
+        "#",
+        "*",
+        "~",
+        "`",
+        '"',
+        "'",
+        "“",
+        "(",
+        "[",
+        "{",
+        "<",
+        "&",
+        "|",
+        "=",
+        "!",
+        "?",
+    ),
+    *(
+        " \n",
+        "a ",
+        "a\n",
+        "a.",
+        "a_",
+        "a-",
+        "a/",
+        "a::",
+        "a()",
+        "1, ",
+        "1.",
+        "1a",
+        "1-",
+        "[a_",
+        "[[a",
+        "](",
+        "a](b ",
+    ),
+    *(
+        "> ",
+        ">",
+        "- ",
+        "1. ",
+        "<!--",
+        "-->",
+        "<!-- ",
+        "<pre>",
+        "<a ",
+        "&#1;",
+        "``a",
+        "```\n",
+        "~~~\n",
+        "`a``",
+        "![",
+        "\\[",
+    ),
+    *(
+        "@a ",
+        "#1 ",
+        "a/b#1 ",
+        "www.",
+        "http://a",
+        "ghp_",
+        "eyJ.",
+        "://a:",
+        "sha256=",
+        "-----BEGIN PRIVATE KEY-----",
+    ),
+    *(
+        "src/a.py:1 ",
+        "line 1 ",
+        "src/a.py line 1-",
+        "a.b.c/",
+        "~/",
+        "../",
+        "expected ",
+        "expected a got ",
+        "timeout: ",
+    ),
+    *(
+        "AError: ",
+        'File "a", line 1\n',
+        "  at a(b.js:1)\n",
+        "FAILED a::test_b ",
+        "test_a fails, ",
+        "node_modules/a/",
+    ),
+    *(
+        "/feedback-help\n",
+        "/feedback-explain a_b\n",
+        "VERDICT:a:APPROVE\n",
+        "<!-- VERDICT:a:APPROVE -->\n",
+        "[date_errors] ",
+    ),
+    *(
+        "<!-- ISSUES: date_errors -->\n",
+        "<!-- REJECTION: {",
+        "date errors ",
+        "wrong date ",
+        "not ",
+        "if the wrong date was not ",
+    ),
+    *(
+        "a: ",
+        "a:\n",
+        "- a\n",
+        "- - ",
+        "? ",
+        "&a [*a]\n",
+        "[a]: b\n",
+        "[a]: <",
+        "---\n",
+        "key = 1\n",
+        '{"a":',
+        "[1,",
+        "@@ -1 +1 @@\n",
+    ),
+    *(
+        "+a\n",
+        "-a\n",
+        "+a\n-a\n",
+        "should use ",
+        "I meant a. ",
+        "maybe ",
+        LOG,
+        f"a@{SHA} ",
+        "v1.x ",
+        "pkg==1.1.1 ",
+    ),
+    *(
+        "but ",
+        ", and ",
+        "please ",
+        "returns 200 ",
+        "is not ",
+        "does it? ",
+        "e.g. ",
+        "tests pass ",
+        "\ue000P0\ue001 ",
+    ),
+)
+"""What is repeated: one character, separators, openings without an end, and the words that the readers look for."""
+
+SHAPES: dict[str, Shape] = {
+    **{f"{unit!r} again and again": repeated(unit) for unit in UNITS},
+    **{
+        f"{opening!r} nested": nested(opening, closing)
+        for opening, closing in (
+            *(
+                ("[", "]"),
+                ("(", ")"),
+                ("{", "}"),
+                ("<", ">"),
+                ("![", "](a)"),
+                ("[", "](a)"),
+                ("**", "**"),
+                ("~~", "~~"),
+            ),
+            *(
+                ('{"a":', "}"),
+                ("[[", "]]"),
+                ("<b>", "</b>"),
+                ("<!--", "-->"),
+                ("`", "`"),
+                ("_a ", " a_"),
+                ("“", "”"),
+            ),
+        )
+    },
+    "quotes of growing depth": lambda length: "\n".join("> " * depth for depth in range(int(length**0.5)))[
+        :length
+    ],
+    "fences of growing length": lambda length: "\n".join(
+        "`" * size for size in range(3, int((2 * length) ** 0.5))
+    )[:length],
+    "code of growing length": lambda length: " ".join(
+        "`" * size + "a" for size in range(1, int((2 * length) ** 0.5))
+    )[:length],
+    "lists of growing depth": lambda length: "\n".join(
+        " " * depth + "- a" for depth in range(int((2 * length) ** 0.5))
+    )[:length],
+    "a fence without an end": repeated("a b\n", "```json\n"),
+    "a comment without an end": repeated("a-b ", "<!-- ISSUES: "),
+    "quotes without an end": repeated("a'b\"c ", "'"),
+    "a log in a fence": repeated(LOG, "The build fails [date_errors]:\n```\n", "\n```\nPlease fix."),
+    "blanks in a fence": repeated(" ", "```\n", "\n```"),
+    "blanks before the end": repeated(" ", "a", "b"),
+    "line ends before the end": repeated("\n", "a", "b"),
+    "lines that end in blanks": repeated("a    \n"),
+    "signs of every kind": repeated("`[(<{\"'*_~>#-+=|&@:/\\.,;!?)}>]`"),
+    "surrogates of every kind": repeated("\ud800\udc00\udfff a_"),
+    "a version of hex digits": repeated(SHA, "The manifest requires left-pad 1", " !"),
+    "a version of letters": repeated("1a", "It uses pkg@1", "_ here."),
+    "a version of parts": repeated(".1", "It uses pkg@1", "_ here."),
+    "a long word": repeated("a", "The file ", ".py is missing."),
+    "a long path": repeated("a/", "The file ", ".py is missing."),
+    "unlike lines": numbered("line {} of the file\n"),
+    "unlike tags": numbered("[date_errors_{}] "),
+    "unlike commands": numbered("/feedback-explain tag_{}\n"),
+    "unlike misspelt commands": numbered("/feedback-explan tag_{}\n"),
+    "unlike files": numbered("src/file_{}.py:7 is missing. "),
+    "unlike keys": numbered("key_{}: 1\n"),
+    "unlike definitions": numbered("[label {}]: http://a\n"),
+    "unlike quotes": numbered('"words {}" '),
+    "unlike requirements": numbered("package{}==1.2.3\n"),
+    "unlike items": lambda length: json.dumps(
+        {"feedback_items": [{"issue": f"{n}"} for n in range(length // 17)]}
+    ),
+}
+
+
+def fenced(text: str, info: str = "json") -> str:
+    return f"```{info}\n{text}\n```"
+
+
+def feedback_of(text: str) -> str:
+    """A feedback document with the text in every place that holds one."""
+    part = text[: len(text) // 6]
+    item = {
+        "issue": part,
+        "tag": part,
+        "severity": part,
+        "location": {"type": "function", "reference": part, "path": part},
+        "suggestion": {"action": part, "rationale": part, "example": part},
+        "evidence": {"test_result": part, "metric": part, "reference": part},
+    }
+    return json.dumps({"feedback_items": [item], "target": {"path": part}})
+
+
+def located(text: str) -> str:
+    """A feedback document whose one item stands at a place of this name."""
+    location = {"type": "function", "reference": text, "path": text}
+    return json.dumps({"feedback_items": [{"issue": "a", "location": location}]})
+
+
+def sarif_of(text: str) -> bytes:
+    """A SARIF log with the text in every place that holds one."""
+    part = text[: len(text) // 6]
+    location = {"physicalLocation": {"artifactLocation": {"uri": part}, "region": {"startLine": 1}}}
+    result = {"ruleId": part, "message": {"text": part, "markdown": part}, "locations": [location]}
+    driver = {"name": part, "rules": [{"id": part, "messageStrings": {"default": {"text": part}}}]}
+    return json.dumps(
+        {"version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": [result]}]}
+    ).encode()
+
+
+def sarif_filled(text: str) -> bytes:
+    """A SARIF log whose one message is made of thousands of slots for an argument of this text."""
+    half = text[: len(text) // 2]
+    rule = {"id": "a", "messageStrings": {"m": {"text": "{0}" * (len(half) // 3)}}}
+    result = {"ruleId": "a", "message": {"id": "m", "arguments": [half]}}
+    run = {"tool": {"driver": {"name": "a", "rules": [rule]}}, "results": [result]}
+    return json.dumps({"version": "2.1.0", "runs": [run]}).encode()
+
+
+def payload(event: str, text: str) -> bytes:
+    """A delivery of this event with the text in every place that holds one."""
+    account = {"id": 11, "login": "alice", "type": "User"}
+    moment = "2026-11-16T10:00:00Z"
+    said = {"id": 81, "user": account, "body": text, "html_url": "https://github.com/a", "created_at": moment}
+    content = {
+        "installation": {"id": 9},
+        "repository": {"id": 7, "name": "notes", "owner": {"login": "octo"}, "default_branch": "main"},
+        "sender": account,
+        "pull_request": {
+            "number": 3,
+            "user": {"id": 13, "login": "robo[bot]", "type": "Bot"},
+            "title": "Add a claim",
+            "state": "open",
+            "draft": False,
+            "base": {"ref": "main"},
+            "head": {"sha": SHA, "repo": None},
+            "created_at": moment,
+            "updated_at": moment,
+        },
+    }
+    by_event = {
+        "pull_request_review": {
+            "action": "submitted",
+            "review": {**said, "state": "changes_requested", "submitted_at": moment, "commit_id": SHA},
+        },
+        "issue_comment": {
+            "action": "created",
+            "issue": {"number": 3, "pull_request": {"url": "https://github.com/a"}, "user": account},
+            "comment": {**said, "updated_at": moment},
+        },
+        "pull_request_review_comment": {
+            "action": "created",
+            "comment": {
+                **said,
+                "path": text[:500],
+                "line": 7,
+                "commit_id": SHA,
+                "updated_at": moment,
+                "diff_hunk": text,
+            },
+        },
+        "check_run": {
+            "action": "completed",
+            "check_run": {
+                "id": 5,
+                "head_sha": SHA,
+                "name": "unit tests",
+                "status": "completed",
+                "conclusion": "failure",
+                "completed_at": moment,
+                "html_url": "https://github.com/a",
+                "app": {"slug": "ci"},
+                "output": {"title": text, "summary": text, "text": text},
+            },
+        },
+    }
+    return json.dumps({**content, **by_event[event]}).encode()
+
+
+def fixes(text: str) -> object:
+    """Look for the fix of each gate that has a certain one, in a page of this text."""
+    page = f"---\ncreated: {text}\n{text}\n---\n"
+    named = ("date_errors", "frontmatter_schema", "broken_wiki_links")
+    return [
+        certain_fixes.certain_fix(Item(tag, text, place=Place("a.md", 2)), page, NOW.date()) for tag in named
+    ]
+
+
+def values(text: str) -> object:
+    """Look for a key's values in a file of settings in each language."""
+    lines = [*text.split("\n"), f"timeout{text}", f"{text}timeout", f"timeout: {text}x"]
+    return [
+        config_values.values(f"a{suffix}", lines, "timeout")
+        for suffix in (".yml", ".ini", ".py", ".toml", ".json")
+    ]
+
+
+def versions(text: str) -> object:
+    """Read a manifest of each kind, with the text as its whole and inside an entry."""
+    held = f"<dependency><version>{text}</version></dependency>"
+    names = ("requirements.txt", "go.mod", "pom.xml", "Cargo.toml", "package.json", "poetry.lock")
+    return [manifests.versions(path, page) for path in names for page in (text, held)]
+
+
+def grounded(text: str) -> object:
+    """Look the claims of a review up in a file and a check of the same text."""
+    seen = Observations(
+        SHA,
+        Tree({"src/a.py": Entry(EntryKind.FILE, SHA, len(text)), text[:500]: Entry(EntryKind.FILE, SHA, 1)}),
+        {"src/a.py": Text(tuple(text.split("\n")))},
+        checks=(CheckRun(1, "unit tests", "failure", text),),
+    )
+    said = 'src/a.py does not contain "retry". src/a.py line 3 defines parse. The test test_a fails. The error is "KeyError: a".'
+    found = (*claims.find(said), *claims.find(text))
+    return [outcome.ground(claim, seen) for claim in found]
+
+
+def linted(text: str, name: str) -> object:
+    try:
+        return feedback_lint.lint(feedback_files.read(text.encode("utf-8", "replace"), name))
+    except UnreadableFeedback:
+        return None
+
+
+def configured(text: str) -> object:
+    try:
+        return merge(PACKS, None, load_config(text, "whetstone.yml", PACKS))
+    except RuleFileError:
+        return None
+
+
+def from_log(data: bytes) -> object:
+    try:
+        return validations.from_log(data)
+    except sarif.NotSarif:
+        return None
+
+
+def delivered(event: str, text: str) -> object:
+    """Take a delivery in as the webhook and then the worker do."""
+    body = payload(event, text)
+    name = lane(event, glance(body) or {})
+    return payloads.read(Delivery("d", event, name or "", 9, body, NOW))
+
+
+def rehearsed(event: str, text: str) -> object:
+    """Decide on a delivery, from its bytes to the comment."""
+    return asyncio.run(wiring.rehearse(event, payload(event, text)))
+
+
+def logged(form: str, text: str) -> object:
+    formatter = (log.JsonLines if form == "json" else log.Console)(["hidden-secret"])
+    error = (ValueError, ValueError(text), None)
+    return formatter.format(logging.LogRecord("whetstone", logging.ERROR, "", 1, "%s", (text,), error))
+
+
+GROUPS: Mapping[str, Mapping[str, Reader]] = {
+    "markdown": {
+        "spans": prose.spans,
+        "mask": lambda text: prose.mask(text, *prose.Kind),
+        "fences": prose.fences,
+        "comments": prose.comments,
+        "first sentence": phrasing.first_sentence,
+        "escaped sentence": escape.quiet,
+        "code span": lambda text: (
+            escape.code_span(text),
+            escape.own_code(text, LENGTH),
+            escape.table_cell(text),
+        ),
+        "marker": lambda text: escape.marker("REJECTION", {"words": text}),
+        "read marker": lambda text: (escape.read_marker("REJECTION", text), markers.carries(text, "a")),
+        "document of a comment": lambda text: (spoken.document(text), spoken.document(fenced(text))),
+    },
+    "verdict": {
+        "tags": lambda text: tags.hear(text, KNOWLEDGE_BASE),
+        "tags at a line": lambda text: tags.hear(text, KNOWLEDGE_BASE, place=Place("a.md", 7)),
+        "tags of a list": lambda text: tags.hear(f"<!-- ISSUES: {text} -->", KNOWLEDGE_BASE),
+        "tags of a block": lambda text: tags.hear(f"<!-- REJECTION: {text} -->", KNOWLEDGE_BASE),
+        "stance": tags.spoken_stance,
+        "tag": lambda text: (is_tag(text), nearest(text, ["date_errors"]), KNOWLEDGE_BASE.nearest(text)),
+        "commands": commands_in,
+        "one command": lambda text: commands_in(f"/feedback-appeal date_errors {text}"),
+        "documents": lambda text: items_in(
+            f"{fenced(feedback_of(text))}\n{fenced(f'feedback_items: {text}', 'yaml')}"
+        ),
+        "location of a document": lambda text: items_in(fenced(located(text))),
+        "documents in text": lambda text: items_in(f"feedback_items\n{text}"),
+    },
+    "wording": {
+        "wording": lambda text: (quality.wording(text), quality.ungrounded(text)),
+        "clarity": lambda text: quality.findings(quality.FeedbackText(text, text, text, has_place=False)),
+        "location": lambda text: quality.is_place("line", text),
+        "specificity": lambda text: (specificity.names_a_thing(text), specificity.says_an_effect(text)),
+        "action": lambda text: (specificity.orders_a_change(text), specificity.says_an_outcome(text)),
+        "error message": brief_slots.error_message,
+        "error in words": brief_slots.said_error,
+        "failing test": lambda text: (brief_slots.reported_test(text), brief_slots.failing_test(text)),
+        "expectation": brief_slots.expected,
+        "intent": brief_slots.intent,
+        "trace": lambda text: brief_slots.Known("alice", said=text, output=text).has_trace,
+        "framework": lambda text: (framework.in_trace(text), framework.manifests_for(text)),
+        "phrase": lambda text: phrases.occur(("wrong date", "date error"), text),
+    },
+    "detection": {
+        "detection": lambda text: detect(text, wiring.detection_rules()),
+        "inference": lambda text: inferred(words_of(review(1, text), ()), RULES),
+    },
+    "grounding": {
+        "claims": claims.find,
+        "mentions": lambda text: (mentions.marked(text), mentions.path_of(text)),
+        "outcomes": grounded,
+        "paths": lambda text: (
+            paths.is_inside(text),
+            paths.is_secret(text),
+            paths.nearest_path(text, ["src/a.py"]),
+        ),
+        "heading": slug,
+        "settings": values,
+        "manifests": versions,
+        "fixes": fixes,
+    },
+    "files": {
+        "diff": lambda text: (list(diff.hunks(text)), suggestions.commentable_lines(text)),
+        "line map": lambda text: line_map.between(
+            text, text[: len(text) // 2] + "\nnew\n" + text[len(text) // 3 :]
+        ),
+        "reversed line map": lambda text: line_map.between(text, "\n".join(reversed(text.split("\n")))),
+        "config": configured,
+        "config value": lambda text: configured(f"version: 1\ngates:\n  a_b:\n    fix: {text}"),
+        "feedback in JSON": lambda text: (linted(text, "a.json"), linted(feedback_of(text), "a.json")),
+        "feedback in YAML": lambda text: (
+            linted(text, "a.yml"),
+            linted(f"feedback_items:\n- issue: {text}", "a.yml"),
+        ),
+        "SARIF": lambda text: (from_log(text.encode("utf-8", "replace")), from_log(sarif_of(text))),
+        "SARIF message": lambda text: from_log(sarif_filled(text)),
+        "check output": lambda text: outputs.kept(text, text),
+        "log line": lambda text: logged("console", text),
+        "JSON log line": lambda text: logged("json", text),
+    },
+    "deliveries": {
+        "JSON": lambda text: glance(text.encode("utf-8", "replace")),
+        "comment": lambda text: delivered("issue_comment", text),
+        "inline comment": lambda text: delivered("pull_request_review_comment", text),
+        "check run": lambda text: delivered("check_run", text),
+    },
+    "decisions": {
+        "review": lambda text: rehearsed("pull_request_review", f"{text}\n<!-- ISSUES: date_errors -->"),
+        "review of words": lambda text: rehearsed("pull_request_review", text),
+    },
+}
+"""The readers by what they read."""
+
+
+def cases(group: str) -> Iterator[tuple[str, str]]:
+    """Every reader of a group with every shape."""
+    return ((reader, shape) for reader in GROUPS[group] for shape in SHAPES)
+
+
+def seconds(read: Reader, text: str) -> float:
+    """How much CPU it takes to read the text."""
+    begun = time.process_time()
+    read(text)
+    return time.process_time() - begun
+
+
+def main() -> None:
+    """Read the cases that are asked for; SIGPROF, which nobody handles, ends one that takes too long."""
+    for line in sys.stdin:
+        group, reader, shape = json.loads(line)
+        text = SHAPES[shape](LENGTH)
+        GROUPS[group][reader]("a")  # what is loaded or compiled once is no part of it
+        signal.setitimer(signal.ITIMER_PROF, LIMIT)
+        try:
+            GROUPS[group][reader](text)
+            answer = "read"
+        except Exception as error:  # noqa: BLE001  it is reported with the case
+            answer = f"{type(error).__name__}: {error}"[:200]
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        print(json.dumps(answer), flush=True)  # noqa: T201  it is a command
+
+
+if __name__ == "__main__":
+    main()
