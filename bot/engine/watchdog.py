@@ -82,12 +82,17 @@ class Watchdog:
                 if is_logged:
                     logger.warning("the event loop runs again, after %.0f s", blocked)
                 blocked, is_logged, self._has_answered = 0.0, False, False
-                self._loop.call_soon_threadsafe(self._answer)
+                try:
+                    self._loop.call_soon_threadsafe(self._answer)
+                except RuntimeError:  # closed since the process began to stop
+                    return
                 continue
             blocked += passed
             if blocked >= self.limits.exit_after:
-                self._report(f"the event loop was blocked for {blocked:.0f} s: the process ends")
-                os._exit(EXIT_CODE)
+                try:
+                    self._report(f"the event loop was blocked for {blocked:.0f} s: the process ends")
+                finally:
+                    os._exit(EXIT_CODE)
             if blocked >= self.limits.log_after and not is_logged:
                 is_logged = True
                 self.on_stall()
@@ -138,6 +143,6 @@ def _traceback(frame: FrameType | None) -> TracebackType | None:
     """The frames of a running thread, as if it had raised an exception there."""
     made = None
     while frame:
-        made = TracebackType(made, frame, frame.f_lasti, frame.f_lineno)
+        made = TracebackType(made, frame, frame.f_lasti, frame.f_lineno or 0)  # None between lines
         frame = frame.f_back
     return made

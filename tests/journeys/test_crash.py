@@ -9,11 +9,13 @@ import signal
 import socket
 import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
 from tests.journeys.town import KEYS, SECRET
 
+ROOT = Path(__file__).parent.parent.parent
 DATE = "<!-- ISSUES: date_errors -->"
 COMMENTS = "/repos/acme/knowledge/issues/*/comments"
 
@@ -21,7 +23,9 @@ COMMENTS = "/repos/acme/knowledge/issues/*/comments"
 class Server:
     """`whetstone serve` as an operator runs it, on one port for its whole life."""
 
-    def __init__(self, town) -> None:
+    def __init__(self, town, *command: str, log=None) -> None:
+        self.command = command or ("bot", "serve")
+        self.log = log  # a file, or else the tests' own standard error
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -36,11 +40,17 @@ class Server:
             "DATABASE_URL": settings.database_url,
             "PORT": str(self.port),
         }
+        if log:
+            self.environment["LOG_FORMAT"] = "json"
         self.process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
         self.process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "serve", env=self.environment, stdout=asyncio.subprocess.PIPE
+            *(sys.executable, "-m", *self.command),
+            cwd=ROOT,
+            env=self.environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=self.log,
         )
         async with asyncio.timeout(120):
             while b"Listening" not in (line := await self.process.stdout.readline()):
@@ -52,8 +62,8 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(town):
-    server = Server(town)
+async def serving(town, *command: str, log=None):
+    server = Server(town, *command, log=log)
     town.github.webhook_url = f"http://127.0.0.1:{server.port}/webhook"
     await server.start()
     try:
