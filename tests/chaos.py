@@ -1,10 +1,11 @@
 # ruff: noqa: T201  it is a command: it prints what it does
 """Does everything hold in the long run? `python -m tests.chaos --seed N --minutes M`
 
-
 Four instances on one PostgreSQL are killed, held up, cut off from the database and given wrong answers by
-GitHub, in an order that the seed decides, while reviews keep coming. Each round ends in peace: every pull
-request shows its newest truth, in one comment with a marker, written by whoever owned its lane.
+GitHub, in an order that the seed decides, while reviews keep coming; so are poisonous texts, and strangers
+hold connections with large bodies open. Beside them the clock of an instance on SQLite jumps. Each round ends
+in peace: every pull request shows its newest truth, in one comment with a marker, written by whoever owned its
+lane; nothing is parked, and no health check took longer than two seconds.
 """
 
 from __future__ import annotations
@@ -13,67 +14,138 @@ import argparse
 import asyncio
 import random
 import signal
+import tempfile
 import time
+from collections import Counter
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlsplit
 
-from tests.journeys.fleet import Fleet, delivered, fleet
+import aiohttp
+
+from bot.adapters.store import open_store
+from bot.standin import AppFacts
+from tests.hostile import SHAPES
+from tests.journeys.fleet import Fleet, Ship, delivered, fleet
+from tests.journeys.jumped_clock import clock_file
 from tests.journeys.postgres import postgres
 from tests.journeys.short_lease import PACE
+from tests.journeys.test_crash import Server, serving
+from tests.journeys.town import KEYS, SECRET, Town
 
 INSTANCES = 4
 PULLS = 16
 TAGS = ("date_errors", "scope_error", "broken_wiki_links", "near_duplicate")
 WRITES = "/repos/acme/knowledge/issues/*comments*"
 PATIENCE = 180
+POISONED = 4
+"""Pull requests that get texts which are made to keep their reader busy."""
+LONGEST_TEXT = 60_000
+HEALTHY_WITHIN = 2.0
+"""Seconds in which every health check is answered, of a process that is not stopped."""
+STRANGERS = 50
+"""Connections that hold a large body open."""
+
+
+class Place:
+    """A GitHub of its own, its pull requests, and what each of them must show."""
+
+    def __init__(self, town: Town, count: int) -> None:
+        self.town = town
+        self.github = town.github
+        repository = self.github.repository("acme/knowledge", collaborators={"alice": "write"})
+        self.pulls = [self.github.open_pull_request(repository, "rio-agent[bot]") for _ in range(count)]
+        self.poisoned = [self.github.open_pull_request(repository, "rio-agent[bot]") for _ in range(POISONED)]
+        self.wanted: dict[int, list[str]] = {}
+
+    async def review(self, chance: random.Random) -> None:
+        """Twice, half of the pull requests are rejected for other reasons."""
+        for _ in range(2):
+            self.town.later()
+            for pull in chance.sample(self.pulls, k=len(self.pulls) // 2):
+                tags = chance.sample(TAGS, k=chance.randrange(1, 4))
+                issues = f"<!-- ISSUES: {', '.join(tags)} -->"
+                self.github.submit_review(pull, "alice", "CHANGES_REQUESTED", issues)
+                self.wanted[pull.number] = tags
+            await asyncio.sleep(1.0)
+
+    def poison(self, chance: random.Random) -> None:
+        """Hostile texts in reviews and comments."""
+        for pull in self.poisoned:
+            review, comment = (_hostile(chance) for _ in range(2))
+            self.github.submit_review(pull, "alice", "CHANGES_REQUESTED", f"[date_errors]\n\n{review}")
+            self.github.comment(pull, "alice", comment)
+
+    async def peace(self) -> None:
+        """Return once every webhook was taken, and every pull request shows its newest truth."""
+        await delivered(self.town)
+        await self.github.until(self._is_true, timeout=PATIENCE)
+        await delivered(self.town)
+        async with open_store(self.town.database_url, worker=False) as store, asyncio.timeout(PATIENCE):
+            while await store.queued("", ""):  # noqa: ASYNC110  another process works on them
+                await asyncio.sleep(0.1)
+            parked = [(each.id, each.lane, each.error) for each in await store.parked()]
+        assert parked == [], f"parked: {parked}"
+
+    def _is_true(self) -> bool:
+        return all(
+            [marker["issues"] for marker in self.town.markers(pull)] == [self.wanted[pull.number]]
+            for pull in self.pulls
+            if pull.number in self.wanted
+        )
+
+
+def _hostile(chance: random.Random) -> str:
+    text = SHAPES[chance.choice(sorted(SHAPES))](LONGEST_TEXT)
+    return text.encode("utf-8", "replace").decode()
 
 
 class Chaos:
     """One run: what the seed decides, and what must be true whatever it decided."""
 
-    def __init__(self, ships: Fleet, seed: int) -> None:
+    def __init__(self, ships: Fleet, alone: Place, server: Server, seed: int) -> None:
         self.ships = ships
         self.github = ships.town.github
         self.chance = random.Random(seed)
-        repository = self.github.repository("acme/knowledge", collaborators={"alice": "write"})
-        self.pulls = [self.github.open_pull_request(repository, "rio-agent[bot]") for _ in range(PULLS)]
-        self.wanted: dict[int, list[str]] = {}
+        self.places = (Place(ships.town, PULLS), alone)
+        self.alone, self.server = alone, server
+        self.stops: Counter[Ship] = Counter()
+        self.stopped: set[Ship] = set()
+        self.slowest = 0.0
 
     async def round(self) -> str:
         """Reviews and troubles at once, then peace; returns the troubles' names."""
         names = self.chance.sample(sorted(TROUBLES), k=self.chance.randrange(1, 4))
-        reviews = asyncio.create_task(self._reviews(self.chance.randrange(1, 10**9)))
-        for name in names:
-            await self._pass(self.chance.uniform(0.0, 2.0))
-            await TROUBLES[name](self)
-        await reviews
-        await self._peace()
-        return ", ".join(names)
-
-    async def _reviews(self, seed: int) -> None:
-        chance = random.Random(seed)
-        for _ in range(2):
-            self.ships.town.later()
-            for pull in chance.sample(self.pulls, k=PULLS // 2):
-                tags = chance.sample(TAGS, k=chance.randrange(1, 4))
-                self.github.submit_review(
-                    pull, "alice", "CHANGES_REQUESTED", f"<!-- ISSUES: {', '.join(tags)} -->"
-                )
-                self.wanted[pull.number] = tags
-            await self._pass(1.0)
-
-    async def _peace(self) -> None:
-        await delivered(self.ships.town)
-        await self.github.until(self._is_true, timeout=PATIENCE)
-        await delivered(self.ships.town)
+        async with asyncio.TaskGroup() as reviews:
+            for place in self.places:
+                reviews.create_task(place.review(random.Random(self.chance.randrange(1, 10**9))))
+            for name in names:
+                await self._pass(self.chance.uniform(0.0, 2.0))
+                await TROUBLES[name](self)
+        for place in self.places:
+            await place.peace()
         strangers = await self.ships.strangers()
         assert strangers == [], f"written out of turn: {strangers}"
         assert await self.ships.postgres.deadlocks() == 0
+        assert self.slowest <= HEALTHY_WITHIN, f"a health check took {self.slowest:.1f} s"
+        return ", ".join(names)
 
-    def _is_true(self) -> bool:
-        return all(
-            [marker["issues"] for marker in self.ships.town.markers(pull)] == [self.wanted[pull.number]]
-            for pull in self.pulls
-            if pull.number in self.wanted
-        )
+    async def watch_health(self) -> None:
+        """Ask every process that is not stopped for its health, all the time."""
+        wait = aiohttp.ClientTimeout(total=5 * HEALTHY_WITHIN)
+        async with aiohttp.ClientSession(timeout=wait) as session:
+            while True:
+                running = [ship for ship in self.ships.ships if ship not in self.stopped]
+                await asyncio.gather(*(self._ask(session, ship) for ship in running))
+                await self._pass(0.25)
+
+    async def _ask(self, session: aiohttp.ClientSession, ship: Ship) -> None:
+        began, stops = time.monotonic(), self.stops[ship]
+        with suppress(aiohttp.ClientError, TimeoutError):
+            async with session.get(f"{ship.url}/healthz") as answer:
+                await answer.read()
+        was_running = ship not in self.stopped and self.stops[ship] == stops and ship in self.ships.ships
+        if was_running:
+            self.slowest = max(self.slowest, time.monotonic() - began)
 
     async def _pass(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -86,9 +158,49 @@ class Chaos:
     async def hold_up(self) -> None:
         """One is stopped for longer than its lease, and goes on."""
         ship = self.chance.choice(self.ships.ships)
+        self.stops[ship] += 1
+        self.stopped.add(ship)
         ship.signal(signal.SIGSTOP)
         await self._pass(PACE.lease * self.chance.uniform(0.5, 2.0))
         ship.signal(signal.SIGCONT)
+        self.stopped.discard(ship)
+
+    async def poison(self) -> None:
+        """Texts come that are made to keep their reader busy."""
+        for place in self.places:
+            place.poison(self.chance)
+
+    async def hold_bodies(self) -> None:
+        """Strangers hold many connections with large bodies open."""
+        address = urlsplit(self.chance.choice(self.ships.ships).url)
+        head = (
+            f"POST /webhook HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Type: application/json\r\n"
+            "X-GitHub-Event: push\r\nX-Hub-Signature-256: sha256=0\r\nContent-Length: 20000000\r\n\r\n"
+        )
+        async with asyncio.TaskGroup() as group:
+            for _ in range(STRANGERS):
+                group.create_task(self._hold_body(address.hostname, address.port, head.encode()))
+
+    async def _hold_body(self, host: str, port: int, head: bytes) -> None:
+        with suppress(OSError):  # it may have been refused: that is as good
+            _, writer = await asyncio.open_connection(host, port)
+            writer.write(head)
+            for _ in range(20):
+                writer.write(b"[" * 100_000)
+                await writer.drain()
+                await self._pass(0.2)
+            writer.close()
+
+    async def jump_clock(self) -> None:
+        """The clock of the one on SQLite is days ahead, which may be killed meanwhile, and is put right."""
+        file = clock_file(self.alone.town.database_url)
+        file.write_text(str(self.chance.randrange(3600, 3 * 86_400)), "utf-8")
+        await self._pass(self.chance.uniform(1.0, 4.0))
+        if self.chance.random() < 0.5:
+            await self.server.kill()
+            file.write_text("0", "utf-8")
+            await self.server.start()
+        file.write_text("0", "utf-8")
 
     async def restart_postgres(self) -> None:
         """The database is away for a while."""
@@ -126,24 +238,42 @@ TROUBLES = {
     "connections to GitHub reset": Chaos.reset,
     "502 after the write": Chaos.fail,
     "secondary rate limit": Chaos.limit,
+    "poisonous texts": Chaos.poison,
+    "bodies held open": Chaos.hold_bodies,
+    "clock jumped": Chaos.jump_clock,
 }
+
+
+@asynccontextmanager
+async def on_sqlite():
+    """A GitHub with one instance on SQLite, whose clock can be made to jump."""
+    facts = AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET)
+    with tempfile.TemporaryDirectory() as folder:
+        town = Town(facts, f"sqlite:///{folder}/bot.db")
+        async with town.github, serving(town, ("tests.journeys.jumped_clock",)) as server:
+            yield Place(town, PULLS // 4), server
 
 
 async def run(seed: int, minutes: float) -> None:
     """Rounds until the time is over; raises with the seed where something did not hold."""
     end = time.monotonic() + minutes * 60
-    with postgres() as server:
-        async with fleet(server, INSTANCES) as ships:
-            chaos = Chaos(ships, seed)
+    with postgres() as database:
+        async with fleet(database, INSTANCES) as ships, on_sqlite() as (alone, server):
+            chaos = Chaos(ships, alone, server, seed)
+            health = asyncio.create_task(chaos.watch_health())
             number = 0
             while time.monotonic() < end:
                 number += 1
                 began = time.monotonic()
                 names = await chaos.round()
                 print(f"round {number}: {names}; at peace after {time.monotonic() - began:.0f} s", flush=True)
+            health.cancel()
             writes = len(ships.witness.writes)
             assert set(await ships.land()) == {0}
-    print(f"seed {seed}: {number} rounds, {writes} writes; nothing lost, nothing twice, nobody out of turn")
+    held = "nothing lost, nothing twice, nobody out of turn, nothing parked"
+    print(
+        f"seed {seed}: {number} rounds, {writes} writes; {held}; slowest health check {chaos.slowest:.2f} s"
+    )
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from bot import wiring
 from bot.adapters import payloads
@@ -51,4 +52,5 @@ payloads_read = payloads.read
 
 if __name__ == "__main__":
     payloads.read = read
-    sys.exit(asyncio.run(served(wiring.settings(), web=True, worker=True, pace=PACE, limits=LIMITS)))
+    settings = replace(wiring.settings(), log_format="json")
+    sys.exit(asyncio.run(served(settings, web=True, worker=True, pace=PACE, limits=LIMITS)))

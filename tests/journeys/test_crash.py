@@ -9,13 +9,12 @@ import signal
 import socket
 import sys
 from contextlib import asynccontextmanager
-from pathlib import Path
+from typing import IO
 
 import pytest
 
 from tests.journeys.town import KEYS, SECRET
 
-ROOT = Path(__file__).parent.parent.parent
 DATE = "<!-- ISSUES: date_errors -->"
 COMMENTS = "/repos/acme/knowledge/issues/*/comments"
 
@@ -23,9 +22,8 @@ COMMENTS = "/repos/acme/knowledge/issues/*/comments"
 class Server:
     """`whetstone serve` as an operator runs it, on one port for its whole life."""
 
-    def __init__(self, town, *command: str, log=None) -> None:
-        self.command = command or ("bot", "serve")
-        self.log = log  # a file, or else the tests' own standard error
+    def __init__(self, town, arguments: tuple[str, ...] = ("bot", "serve")) -> None:
+        self.arguments = arguments
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -40,17 +38,17 @@ class Server:
             "DATABASE_URL": settings.database_url,
             "PORT": str(self.port),
         }
-        if log:
-            self.environment["LOG_FORMAT"] = "json"
+        self.stderr: IO[bytes] | None = None
         self.process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
         self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", *self.command),
-            cwd=ROOT,
+            sys.executable,
+            "-m",
+            *self.arguments,
             env=self.environment,
             stdout=asyncio.subprocess.PIPE,
-            stderr=self.log,
+            stderr=self.stderr,
         )
         async with asyncio.timeout(120):
             while b"Listening" not in (line := await self.process.stdout.readline()):
@@ -62,8 +60,9 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(town, *command: str, log=None):
-    server = Server(town, *command, log=log)
+async def serving(town, *arguments, stderr: IO[bytes] | None = None):
+    server = Server(town, *arguments)
+    server.stderr = stderr
     town.github.webhook_url = f"http://127.0.0.1:{server.port}/webhook"
     await server.start()
     try:

@@ -15,9 +15,9 @@ import pytest
 from bot.engine.watchdog import EXIT_CODE
 from tests.journeys.fleet import delivered
 from tests.journeys.poison import LIMITS
-from tests.journeys.test_crash import DATE, ROOT, serving
+from tests.journeys.test_crash import DATE, serving
 
-POISONOUS = "tests.journeys.poison"
+POISONOUS = ("tests.journeys.poison",)
 REASON = "the process ended 3 times while handling this delivery alone"
 SENTENCE = "Use actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 instead of v4."
 
@@ -70,7 +70,7 @@ async def parked(server) -> list[dict]:
     """What `whetstone parked` prints."""
     command = (sys.executable, "-m", "bot", "parked", "--json")
     process = await asyncio.create_subprocess_exec(
-        *command, cwd=ROOT, env=server.environment, stdout=asyncio.subprocess.PIPE
+        *command, env=server.environment, stdout=asyncio.subprocess.PIPE
     )
     printed, _ = await process.communicate()
     return [json.loads(line) for line in printed.decode().splitlines()]
@@ -81,7 +81,7 @@ async def test_the_poisonous_delivery_is_parked_and_the_other_pull_requests_are_
 ):
     github, words = town.github, "spins here"
     sick, *others = [github.open_pull_request(knowledge, "rio-agent[bot]") for _ in range(4)]
-    async with serving(town, POISONOUS, log=log) as server:
+    async with serving(town, POISONOUS, stderr=log) as server:
         await delivered(town)
         async with supervised(server) as codes:
             github.submit_review(sick, "alice", "CHANGES_REQUESTED", f"This {words}. {DATE}")
@@ -116,7 +116,7 @@ class TestWatchdog:
         self, town, knowledge, log, words, where
     ):
         pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-        async with serving(town, POISONOUS, log=log) as server:
+        async with serving(town, POISONOUS, stderr=log) as server:
             await delivered(town)
             town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", f"This {words}. {DATE}")
             assert await asyncio.wait_for(server.process.wait(), 60) == EXIT_CODE
@@ -128,7 +128,7 @@ class TestWatchdog:
 
     async def test_a_process_that_was_stopped_for_longer_than_the_limit_goes_on(self, town, knowledge, log):
         pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-        async with serving(town, POISONOUS, log=log) as server:
+        async with serving(town, POISONOUS, stderr=log) as server:
             await delivered(town)
             server.process.send_signal(signal.SIGSTOP)
             await asyncio.sleep(2 * LIMITS.exit_after)
@@ -139,9 +139,9 @@ class TestWatchdog:
         assert lines(log, "the event loop") == []
 
 
-async def test_a_review_that_names_a_commit_is_answered_and_the_process_stays_healthy(town, knowledge, log):
+async def test_a_review_that_names_a_commit_is_answered_and_the_process_stays_healthy(town, knowledge):
     pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-    async with serving(town, log=log) as server:
+    async with serving(town) as server:
         town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", f"{SENTENCE}\n{DATE}")
         await town.github.until(lambda: town.comments(pull))
         await get(server, "/healthz")
