@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from bot.engine.patience import (
     is_ours,
     must_run_alone,
 )
+from bot.engine.pulse import Pulse
 from bot.engine.settling import NotYet
 from bot.ports import Claim, Delivery, Fenced, GitHubError, RateLimited, Store, StoreUnavailable, Turn
 
@@ -44,6 +45,7 @@ class Hands:
     turns: Taking
     clock: Callable[[], datetime]
     stopping: asyncio.Event
+    pulse: Pulse
     running: dict[asyncio.Task[Any], Claim] = field(default_factory=dict)
     """The claim that each task works on, with the deliveries of its turn only."""
     _singly: set[str] = field(default_factory=set)
@@ -60,7 +62,7 @@ class Hands:
                 self.running[task] = careful
             await self._taken(careful, claim)
         except Fenced:
-            logger.warning("the lane was taken over", extra={"lane": claim.lane})
+            self._log("the lane was taken over", {"lane": claim.lane})
         except StoreUnavailable as away:
             await self._unwritten(careful, away)
         except asyncio.CancelledError as stop:
@@ -110,9 +112,9 @@ class Hands:
         attempt = claim.attempt + 1
         told = {"lane": claim.lane, "attempt": attempt, "deliveries": [d.id for d in claim.deliveries]}
         if isinstance(error, GitHubError):
-            logger.warning("GitHub did not answer as hoped: %s", error, extra=told)
+            self._log(f"GitHub did not answer as hoped: {error}", told)
         elif isinstance(error, StoreUnavailable | Late):
-            logger.warning("a turn could not be finished: %s", error, extra=told)
+            self._log(f"a turn could not be finished: {error}", told)
         else:
             logger.error("a turn failed", extra=told, exc_info=error)
         if is_ours(attempt, error):
@@ -145,13 +147,18 @@ class Hands:
         try:
             await self._failed(claim, away)
         except Fenced:
-            logger.warning("the lane was taken over", extra={"lane": claim.lane})
+            self._log("the lane was taken over", {"lane": claim.lane})
         except StoreUnavailable:
             # Nothing can be written down: the lane stays ours and is claimed again once the store is back.
-            self._writes.refused(away)
+            self._writes.refused(away, is_expected=self.pulse.is_after_standstill())
             await rest(self.stopping, self._writes.rest)
         else:
             self._writes.over()
+
+    def _log(self, message: str, facts: Mapping[str, Any]) -> None:
+        # After a standstill everything under way fails at once; one line has said why.
+        level = logging.DEBUG if self.pulse.is_after_standstill() else logging.WARNING
+        logger.log(level, "%s", message, extra=facts)
 
     async def _hand_back(self, claim: Claim, *, is_late: bool) -> None:
         """An unfinished turn leaves its lane due, unless it is somebody else's by now."""

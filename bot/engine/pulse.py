@@ -29,13 +29,23 @@ def seconds_of(clocks: Any) -> Callable[[], float]:
     return monotonic
 
 
+TICK_EVERY = 0.5
+"""Seconds between two ticks."""
+STANDSTILL = 3.0
+"""Seconds without a tick after which the process was stopped, or its event loop blocked."""
+AFTERMATH = 10.0
+"""Seconds after a standstill in which whatever ran out of time meanwhile comes to an end."""
+
+
 @dataclass(slots=True)
 class Pulse:
-    """The last beat that the store has certainly noted."""
+    """The last beat that the store has certainly noted, and whether the process ran all the time."""
 
     pace: Pace = Pace()
     now: Callable[[], float] = field(default_factory=lambda: seconds_of(time))
     _noted: float = -inf
+    _ticked: float = inf
+    _stood_still_until: float = -inf
 
     def note(self, asked: float) -> None:
         """The store has noted a beat that it was given at this time, not when its answer came."""
@@ -49,3 +59,17 @@ class Pulse:
     def is_fresh(self) -> bool:
         """Whether a write may start: whoever would take over has to wait longer than the write lasts."""
         return self.age <= self.pace.late_after
+
+    def tick(self) -> float:
+        """Note that the process runs; returns for how many seconds it stood still, 0 where it did not."""
+        now = self.now()
+        still, self._ticked = now - self._ticked, now
+        if still <= STANDSTILL:
+            return 0.0
+        self._stood_still_until = now
+        return still
+
+    def is_after_standstill(self) -> bool:
+        """Whether time-outs are due to a standstill that has just ended, or whose end is not noted yet."""
+        now = self.now()
+        return now - self._ticked > STANDSTILL or now - self._stood_still_until <= AFTERMATH

@@ -13,7 +13,7 @@ from typing import Any
 from bot.engine.hands import Hands, Taking, rest
 from bot.engine.outage import Outage
 from bot.engine.patience import LATE, must_run_alone
-from bot.engine.pulse import Pulse
+from bot.engine.pulse import TICK_EVERY, Pulse
 from bot.ports import Claim, Store, StoreUnavailable
 
 POLL_EVERY = 1.0
@@ -36,6 +36,8 @@ class Worker:
     clock: Callable[[], datetime]
     concurrency: int = 8
     pulse: Pulse = field(default_factory=Pulse)
+    is_noted: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the store has noted a first beat."""
     _running: set[asyncio.Task[None]] = field(default_factory=set)
     _isolated: set[asyncio.Task[None]] = field(default_factory=set)
     """Those of the running ones that wait for all others to end, or run alone."""
@@ -49,7 +51,7 @@ class Worker:
     _hands: Hands = field(init=False)
 
     def __post_init__(self) -> None:
-        self._hands = Hands(self.store, self.turns, self.clock, self._stopping)
+        self._hands = Hands(self.store, self.turns, self.clock, self._stopping, self.pulse)
 
     async def run(self) -> None:
         """Work until `stop`; then let what is under way come to its end."""
@@ -66,7 +68,7 @@ class Worker:
     async def _run(self) -> None:
         await self._beat()
         async with asyncio.TaskGroup() as group:
-            chores = [group.create_task(self._beats()), group.create_task(self._sweeps())]
+            chores = [group.create_task(chore) for chore in (self._ticks(), self._beats(), self._sweeps())]
             while not self._stopping.is_set():
                 more = await self._claim_some()
                 if not more:
@@ -163,7 +165,7 @@ class Worker:
         try:
             claims = await self.store.claim(free)
         except Exception as error:  # noqa: BLE001  a worker that ended here would leave the process idle
-            self._claims.refused(error)
+            self._claims.refused(error, is_expected=self.pulse.is_after_standstill())
             return ()
         self._claims.over()
         if self.pulse.now() - asked <= self.pulse.pace.late_after:
@@ -186,12 +188,20 @@ class Worker:
             await asyncio.wait_for(self.store.wakes.wait(), due)
         self.store.wakes.clear()
 
+    async def _ticks(self) -> None:
+        while True:
+            if still := self.pulse.tick():
+                message = "the process was stopped or blocked for %.0f s: unfinished work is retried"
+                logger.warning(message, still, extra={"lanes": [one.lane for one in self.in_progress(None)]})
+            await asyncio.sleep(TICK_EVERY)
+
     async def _beats(self) -> None:
         while True:
             await asyncio.sleep(self.pulse.pace.beat_every)
             if not self.pulse.is_fresh() and self._running:
                 # We were held up, or the store was away: our lanes may have been given to somebody else.
-                logger.warning("the beat is late by %.0f s: unfinished turns are dropped", self.beat_age)
+                if not self.pulse.is_after_standstill():
+                    logger.warning("the beat is late by %.0f s: unfinished turns are dropped", self.beat_age)
                 await self._cancel(set(self._running), LATE)
             await self._beat()
 
@@ -200,17 +210,19 @@ class Worker:
         try:
             await self.store.beat()
         except Exception as error:  # noqa: BLE001  the next beat may be noted
-            self._pulses.refused(error)
+            self._pulses.refused(error, is_expected=self.pulse.is_after_standstill())
         else:
             self._pulses.over()
             self.pulse.note(asked)
+            self.is_noted.set()
 
     async def _sweeps(self) -> None:
         while True:
             try:
                 await self.store.sweep()
             except StoreUnavailable:
-                logger.warning("nothing was swept: the store is away")
+                if not self.pulse.is_after_standstill():
+                    logger.warning("nothing was swept: the store is away")
             except Exception:  # one of the worker's own tasks: if it ended, so would every turn
                 logger.exception("nothing was swept")
             await asyncio.sleep(SWEEP_EVERY)

@@ -24,6 +24,7 @@ class Server:
 
     def __init__(self, town, arguments: tuple[str, ...] = ("bot", "serve")) -> None:
         self.arguments = arguments
+        self.first_lines: list[str] = []
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -50,9 +51,11 @@ class Server:
             stdout=asyncio.subprocess.PIPE,
             stderr=self.stderr,
         )
+        self.first_lines = []
         async with asyncio.timeout(120):
             while b"Listening" not in (line := await self.process.stdout.readline()):
                 assert line, "the server ended before it listened"
+                self.first_lines.append(line.decode())
 
     async def kill(self, how: signal.Signals = signal.SIGKILL) -> int:
         self.process.send_signal(how)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Any
 
@@ -25,6 +26,8 @@ So a transaction ends after these seconds, whatever it waits for."""
 ENDS_TRANSACTIONS = 17
 """The first version of PostgreSQL that can do so."""
 MIGRATION_IDLE_SECONDS = 60
+CLOSE_SECONDS = 1.0
+"""What transactions under way get when the store is closed."""
 TRUSTED_SECONDS = 0.1
 """A connection that idled longer is tried first: the server may have been restarted since."""
 MIGRATION = 0x77686574
@@ -37,6 +40,7 @@ class PostgresDatabase:
     def __init__(self, server: PostgresServer, clock: Clock | None) -> None:
         self._server = server
         self._clock = clock
+        self._running: set[asyncio.Task[Any]] = set()
         self._engine = _engine(server, COMMAND_SECONDS)
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
@@ -66,12 +70,28 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         """Give every connection back."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=CLOSE_SECONDS)
         await self._engine.dispose()
 
     async def _run(self, engine: AsyncEngine, work: Work[Result]) -> Result:
+        # In a task of its own, as SQLite's are in a thread: a connection whose user is cancelled between
+        # two messages can only be thrown away, and the pool logs that as an error, with a traceback.
+        task = asyncio.create_task(self._transact(engine, work))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        await asyncio.wait({task})
+        return task.result()
+
+    async def _transact(self, engine: AsyncEngine, work: Work[Result]) -> Result:
         with one_kind_of_error():
             async with engine.begin() as connection:
                 return await connection.run_sync(lambda driver: work(Transaction(driver, self._clock)))
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever asked may have gone: nobody else looks at it
 
 
 def _engine(server: PostgresServer, patience: float | None) -> AsyncEngine:
