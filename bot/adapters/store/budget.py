@@ -24,6 +24,9 @@ class Window:
 WINDOWS = (Window(60.0, 80), Window(3600.0, 500))
 """GitHub's limits for content an installation creates."""
 
+AT_ONCE = 60.0
+"""Seconds that a write of somebody who asked at the same time may be noted ahead of ours."""
+
 SHARES = (1.0, 0.8, 0.6)
 """How much of a window each priority may fill: rejections, replies, summaries."""
 
@@ -31,7 +34,7 @@ SHARES = (1.0, 0.8, 0.6)
 def spend(transaction: Transaction, installation_id: int, priority: int) -> float:
     """0 and counted when a write of this priority may be made now, else the seconds to wait."""
     now = _lock(transaction, installation_id)
-    recent = {"whose": installation_id, "since": now - WINDOWS[-1].seconds}
+    recent = {"whose": installation_id, "since": now - WINDOWS[-1].seconds, "until": now + AT_ONCE}
     spent = transaction.execute(_SPENT, recent).scalars().all()
     wait = wait_for(spent, now, SHARES[min(priority, len(SHARES) - 1)])
     if wait == 0:
@@ -64,7 +67,11 @@ def _lock(transaction: Transaction, installation_id: int) -> float:
 
 _SPENT = (
     select(spending.c.at)
-    .where(spending.c.installation_id == bindparam("whose"), spending.c.at > bindparam("since", type_=Double))
+    .where(
+        spending.c.installation_id == bindparam("whose"),
+        spending.c.at > bindparam("since", type_=Double),
+        spending.c.at <= bindparam("until", type_=Double),
+    )
     .order_by(spending.c.at)
 )
 _SPENDING = insert(spending)

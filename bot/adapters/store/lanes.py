@@ -19,17 +19,19 @@ from sqlalchemy import (
     bindparam,
     case,
     cast,
+    delete,
     exists,
     func,
+    literal,
     null,
     or_,
     select,
     update,
 )
 
-from bot.adapters.store.due import due, seconds_until
+from bot.adapters.store.due import LONGEST_PAUSE, LONGEST_REST, due, due_at, not_before, seconds_until
 from bot.adapters.store.schema import IS_QUEUED, delivery, installation, instance, lane, outbox
-from bot.adapters.store.transaction import Transaction, Words, later
+from bot.adapters.store.transaction import Transaction, Words, earlier, later
 from bot.ports import Claim, Fenced
 
 LEASE = 30.0
@@ -56,7 +58,10 @@ class Claimant:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """How long a lane rests after a turn (None: until it has work), and how often it has failed."""
+    """How long a lane rests after a turn (None: until it has work), and how often it has failed.
+
+    It rests for an hour at most; a longer rate limit is its installation's pause.
+    """
 
     seconds: float | None
     attempt: int
@@ -125,7 +130,7 @@ def give_back(transaction: Transaction, claim: Claim, owner: str, rest: Rest) ->
         values["seen"] = claim.arrivals
     else:
         free = _free_for(transaction.words)
-        values["seconds"] = rest.seconds
+        values["seconds"] = min(rest.seconds, LONGEST_REST)
     row = transaction.execute(free, values).first()
     if row is None:
         raise Fenced(claim.lane)
@@ -138,6 +143,11 @@ def beat(transaction: Transaction, name: str) -> None:
     transaction.execute(_beaten(transaction.words), {"id": name, **transaction.told})
 
 
+def leave(transaction: Transaction, name: str) -> None:
+    """This instance is gone."""
+    transaction.execute(delete(instance).where(instance.c.id == name))
+
+
 def beat_age(transaction: Transaction, name: str) -> float | None:
     """Seconds since the instance's last beat, None where it never beat."""
     age = select(transaction.now - instance.c.beat_at).where(instance.c.id == name)
@@ -147,14 +157,18 @@ def beat_age(transaction: Transaction, name: str) -> float | None:
 
 def free_all(transaction: Transaction) -> None:
     """Nobody owns a lane; one that had an owner was not released by a process that is gone: a crash."""
+    transaction.execute(delete(instance))
     owned = update(lane).where(lane.c.owner.is_not(None))
     transaction.execute(owned.values(owner=None, crashes=lane.c.crashes + 1))
 
 
 def pause(transaction: Transaction, installation_id: int, until: float) -> None:
     """No lane of this installation is due before `until`; an earlier pause is never shortened."""
-    statement = transaction.insert(installation).values(id=installation_id, not_before=until)
-    longer = later(installation.c.not_before, statement.excluded.not_before)
+    latest = transaction.now + LONGEST_PAUSE
+    statement = transaction.insert(installation).values(
+        id=installation_id, not_before=earlier(literal(until, Double), latest)
+    )
+    longer = later(not_before(transaction.now), statement.excluded.not_before)
     transaction.execute(
         statement.on_conflict_do_update(index_elements=[installation.c.id], set_={"not_before": longer})
     )
@@ -162,18 +176,16 @@ def pause(transaction: Transaction, installation_id: int, until: float) -> None:
 
 def paused_until(transaction: Transaction, installation_id: int) -> float | None:
     """Until when this installation pauses; None where it does not."""
-    paused = and_(installation.c.id == installation_id, installation.c.not_before > transaction.now)
+    paused = and_(installation.c.id == installation_id, not_before(transaction.now) > transaction.now)
     at: float | None = transaction.execute(select(installation.c.not_before).where(paused)).scalar()
     return at
 
 
 def rests_until(transaction: Transaction, key: str) -> float | None:
     """When a lane that has work is due, its installation's pause heard; None where it has none."""
-    ready = later(lane.c.due_at, func.coalesce(installation.c.not_before, 0.0))
     joined = lane.outerjoin(installation, installation.c.id == lane.c.installation_id)
-    at: float | None = transaction.execute(
-        select(ready).select_from(joined).where(lane.c.key == key, lane.c.due_at.is_not(None))
-    ).scalar()
+    due = select(due_at(transaction.now)).select_from(joined)
+    at: float | None = transaction.execute(due.where(lane.c.key == key, lane.c.due_at.is_not(None))).scalar()
     return at
 
 

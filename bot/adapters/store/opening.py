@@ -6,7 +6,7 @@ import os
 import socket
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from bot.adapters.store.address import Address, PostgresServer, SqliteFile, address
 from bot.adapters.store.database import Database
@@ -17,6 +17,7 @@ from bot.adapters.store.migration import migrate
 from bot.adapters.store.store import SqlStore
 from bot.adapters.store.transaction import Clock
 from bot.adapters.store.wakes import Wakes
+from bot.ports import StoreUnavailable
 
 
 @asynccontextmanager
@@ -43,9 +44,15 @@ async def open_store(
         store = SqlStore(database, inbox, wakes, instance or _name(), lease)
         if worker:
             await store.start(alone=isinstance(where, SqliteFile))
+            stack.push_async_callback(_left, store)
             if isinstance(where, PostgresServer):
                 await wakes.listen(where.dsn)
         yield store
+
+
+async def _left(store: SqlStore) -> None:
+    with suppress(StoreUnavailable):  # then the others notice after a while
+        await store.leave()
 
 
 def connect(where: Address, clock: Clock | None) -> Database:

@@ -20,7 +20,7 @@ KEPT = 30 * 86_400.0
 
 def known(transaction: Transaction, installation_id: int) -> tuple[Refusal, ...]:
     """What GitHub did not take of this installation, lately or some time ago."""
-    recent = (refusal.c.at > transaction.now - AGAIN).label("recent")
+    recent = _is_recent(transaction).label("recent")
     rows = select(refusal, recent).where(refusal.c.installation_id == installation_id)
     return tuple(
         Refusal(row.installation_id, row.repository_id, row.kind, row.permission, recent=bool(row.recent))
@@ -73,8 +73,13 @@ def waiting(transaction: Transaction) -> tuple[Waiting, ...]:
     return tuple(Waiting(f"{row.owner}/{row.name}", row.kind, row.permission, row.number) for row in rows)
 
 
+def _is_recent(transaction: Transaction) -> ColumnElement[bool]:
+    # A time far ahead was written by a clock that was put back since.
+    return and_(refusal.c.at > transaction.now - AGAIN, refusal.c.at <= transaction.now + AGAIN)
+
+
 def _try_again(transaction: Transaction) -> None:
-    fresh = and_(refusal.c.key == outbox.c.refusal, refusal.c.at > transaction.now - AGAIN)
+    fresh = and_(refusal.c.key == outbox.c.refusal, _is_recent(transaction))
     _release(transaction, ~exists().where(fresh))
 
 

@@ -22,6 +22,7 @@ from bot.adapters.store import (
 )
 from bot.adapters.store import recorded as listing
 from bot.adapters.store.database import Database
+from bot.adapters.store.due import follow_clock
 from bot.adapters.store.inbox import GroupCommit
 from bot.adapters.store.memory_access import SqlMemory
 from bot.adapters.store.transaction import Result, Transaction, Work, moment
@@ -78,11 +79,16 @@ class SqlStore:
         """Be an instance that works; one that is alone knows that every earlier owner is gone."""
 
         def begin(transaction: Transaction) -> None:
+            follow_clock(transaction)
             if alone:
                 lanes.free_all(transaction)
             lanes.beat(transaction, self.instance)
 
         await self._database.write(begin)
+
+    async def leave(self) -> None:
+        """Be no instance any more; whatever it still owns is anybody's."""
+        await self._database.write(lambda transaction: lanes.leave(transaction, self.instance))
 
     async def accept(self, delivery: Delivery) -> Acceptance:
         """Return only when the delivery is safe on disk, or known already."""
@@ -233,7 +239,12 @@ class SqlStore:
 
     async def beat(self) -> None:
         """Say that this instance is alive."""
-        await self._database.write(lambda transaction: lanes.beat(transaction, self.instance))
+
+        def noted(transaction: Transaction) -> None:
+            follow_clock(transaction)
+            lanes.beat(transaction, self.instance)
+
+        await self._database.write(noted)
 
     async def beat_age(self) -> float | None:
         """Seconds since this instance's last beat as the store knows it; None where it never beat."""

@@ -107,6 +107,11 @@ def later(one: ColumnElement[float], other: ColumnElement[float]) -> ColumnEleme
     return case((one > other, one), else_=other)
 
 
+def earlier(one: ColumnElement[float], other: ColumnElement[float]) -> ColumnElement[float]:
+    """The lesser of two times."""
+    return case((one < other, one), else_=other)
+
+
 def moment(seconds: float) -> datetime:
     """A column's number as a time."""
     return datetime.fromtimestamp(seconds, UTC)
