@@ -106,6 +106,7 @@ class Metrics:
         if not is_known:
             counts, lately = without_ids(counts), self._without_own_tags(lately)
         _show_queue(found, counts)
+        _show_reconcile(found, counts)
         _show_tags(found, lately.broken)
         _show_unheard(found, lately.unheard)
         show_followed(found, lately.heeded)
@@ -176,6 +177,17 @@ def _show_queue(found: CollectorRegistry, counts: Counts) -> None:
     outbox = Gauge("whetstone_outbox", "Writes to GitHub that are owed", ["state"], registry=found)
     for state in ("ready", "sending", "withheld"):
         outbox.labels(state).set(counts.outbox.get(state, 0))
+
+
+def _show_reconcile(found: CollectorRegistry, counts: Counts) -> None:
+    if counts.reconciled_at is not None:
+        what = "When missed deliveries were last looked for with success, in seconds since the epoch"
+        at = Gauge("whetstone_reconcile_last_run_timestamp_seconds", what, registry=found)
+        at.set(counts.reconciled_at)
+    missed = Gauge("whetstone_reconcile_found", "Missed deliveries found so far", registry=found)
+    missed.set(counts.missed)
+    what = "Redeliveries asked of GitHub so far"
+    Gauge("whetstone_reconcile_resent", what, registry=found).set(counts.resent)
 
 
 def _show_tags(found: CollectorRegistry, broken: Counter[Broken]) -> None:

@@ -52,23 +52,29 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UsageError(str(reason)) from reason
 
 
-async def served(
+async def served(  # noqa: PLR0913  each is one choice about the process
     settings: Settings,
     *,
     web: bool,
     worker: bool,
     pace: wiring.Pace | None = None,
     limits: wiring.Limits | None = None,
+    reconcile: wiring.ReconcileSchedule | None = None,
 ) -> int:
     """0 once the process was asked to stop and what was under way has come to its end."""
     wiring.configure_log(settings)
     print(wiring.store_line(settings), flush=True)
+    reconcile = reconcile or wiring.reconcile_schedule()
+    if worker:
+        print(wiring.reconcile_line(reconcile), flush=True)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
     limits = limits or wiring.loop_limits()
-    async with wiring.running(settings, serve=web, work=worker, pace=pace, limits=limits) as instance:
+    async with wiring.running(
+        settings, serve=web, work=worker, pace=pace, limits=limits, reconcile=reconcile
+    ) as instance:
         # What was loaded at the start stays for good: no later collection has to look through it.
         gc.collect()
         gc.freeze()

@@ -58,8 +58,11 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
     settings = _at(wiring.settings(), arguments)
     settings = replace(settings, port=bare.port)
     wiring.configure_log(settings)
+    reconcile = wiring.reconcile_schedule()
     print(wiring.store_line(settings), flush=True)
-    async with wiring.running(settings, guests=guests, limits=wiring.loop_limits()) as instance:
+    print(wiring.reconcile_line(reconcile), flush=True)
+    running = wiring.running(settings, guests=guests, limits=wiring.loop_limits(), reconcile=reconcile)
+    async with running as instance:
         at = wiring.served_at(*(instance.address or ("", 0)))
         key = f"?key={guests.key}" if guests.key else ""
         print(f"Listening on {at}: install and test at {at}/setup{key}", flush=True)

@@ -45,7 +45,7 @@ class WeekClock:
             try:
                 await self.tick()
             except (StoreUnavailable, Fenced) as reason:
-                # A process that has just started has not been heard of yet, and may not ask for a token.
+                # A process whose heartbeat is late may not ask for a token.
                 logger.warning("the calendar is looked at later: %s", reason)
                 await asyncio.sleep(wait)
                 wait = min(TICK, 2 * wait)

@@ -33,6 +33,28 @@ class Acceptance(StrEnum):
     DUPLICATE = "duplicate"
 
 
+@dataclass(frozen=True, slots=True)
+class ReconcileRun:
+    """One look for deliveries that GitHub could not bring."""
+
+    scanned_until: datetime | None
+    """The newest attempt that an earlier run has dealt with, by GitHub's clock; None: there was none."""
+
+
+@dataclass(slots=True)
+class ReconcileOutcome:
+    """What a run has done so far."""
+
+    found: int = 0
+    """Missed deliveries that no run had found before."""
+    resent: int = 0
+    is_complete: bool = False
+    scanned_until: datetime | None = None
+    """The newest attempt in GitHub's list, once all of the list was dealt with."""
+    not_before: datetime | None = None
+    """GitHub wants to be left alone until then."""
+
+
 class RowState(StrEnum):
     """How far a write to GitHub has come."""
 

@@ -14,6 +14,7 @@ from bot.wiring.basics import (
     github_of,
     new_id,
     now,
+    reconcile_line,
     served_at,
     settings,
     site,
@@ -37,7 +38,7 @@ from bot.wiring.operations import (
     week_by_hand,
     week_so_far,
 )
-from bot.wiring.process import Instance, events_read, loop_limits, rehearse, running
+from bot.wiring.process import Instance, events_read, loop_limits, reconcile_schedule, rehearse, running
 from bot.wiring.rule_parts import (
     DefaultRules,
     check_rule_file,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     # Commands name these in their types; loading them would cost every command its start.
     from bot.adapters.web.setup.guests import Guests
     from bot.engine.pulse import Pace
+    from bot.engine.reconcile import ReconcileSchedule
     from bot.engine.watchdog import Limits
 
 __all__ = [
@@ -66,6 +68,7 @@ __all__ = [
     "Limits",
     "NoStoreYet",
     "Pace",
+    "ReconcileSchedule",
     "app_desk",
     "backfill",
     "bundle",
@@ -89,6 +92,8 @@ __all__ = [
     "new_id",
     "now",
     "pack",
+    "reconcile_line",
+    "reconcile_schedule",
     "reconciliation",
     "rehearse",
     "retry_parked",

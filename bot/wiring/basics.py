@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bot.adapters.github.app_desk import AppDesk
     from bot.adapters.meter import Meter
     from bot.adapters.store import SqlStore
+    from bot.engine.reconcile import ReconcileSchedule
 
 READY_WITHIN = 10.0
 """Seconds after which a worker that has not beaten counts as stuck."""
@@ -174,6 +175,12 @@ def store_line(configuration: Settings) -> str:
     return f"Store: {shown}, PostgreSQL: it survives a restart, and several machines may share it."
 
 
+def reconcile_line(schedule: ReconcileSchedule) -> str:
+    """How often missed deliveries are looked for."""
+    minutes = schedule.every / 60
+    return f"Missed deliveries: GitHub is asked for them at start and every {minutes:g} minutes."
+
+
 @asynccontextmanager
 async def github_of(
     configuration: Settings,
@@ -200,11 +207,15 @@ def without_credentials() -> Settings:
 
 
 @asynccontextmanager
-async def app_desk(configuration: Settings) -> AsyncIterator[AppDesk]:
+async def app_desk(
+    configuration: Settings, meter: Meter | None = None, may_write: Callable[[], bool] = lambda: True
+) -> AsyncIterator[AppDesk]:
     """GitHub as the App itself asks it, for the operator."""
     from bot.adapters.github import AppKey
     from bot.adapters.github.app_desk import app_desk as desk_of
 
     key = AppKey(configuration.app_id, configuration.private_key)
-    async with desk_of(key, configuration.api_url, now=now) as desk:
+    tracing = [meter.tracing()] if meter else []
+    url = configuration.api_url
+    async with desk_of(key, url, now=now, tracing=tracing, may_write=may_write) as desk:
         yield desk

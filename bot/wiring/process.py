@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +20,7 @@ from bot.settings import Settings
 from bot.wiring.basics import (
     READY_WITHIN,
     CannotStart,
+    app_desk,
     github_of,
     listening,
     names_credentials,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from bot.adapters.web.setup.guests import Guests
     from bot.engine.clock import WeekClock
     from bot.engine.pulse import Pace, Pulse
+    from bot.engine.reconcile import ReconcileSchedule
     from bot.engine.rehearsal import Rehearsal
     from bot.engine.watchdog import Limits
     from bot.engine.worker import Worker
@@ -72,10 +74,12 @@ async def running(  # noqa: PLR0913  each is one choice about the process
     pace: Pace | None = None,
     weekly: bool = True,
     limits: Limits | None = None,
+    reconcile: ReconcileSchedule | None = None,
 ) -> AsyncIterator[Instance]:
     """Door and worker of one process, as long as the block runs; the store tells its own time.
 
-    With `limits` a watchdog ends a process whose event loop is blocked for longer.
+    With `limits` a watchdog ends a process whose event loop is blocked for longer. With `reconcile`
+    a worker has GitHub send again what it could not deliver.
     """
     from bot.adapters.meter import Meter
     from bot.adapters.store import StoreRefused, open_store
@@ -104,6 +108,8 @@ async def running(  # noqa: PLR0913  each is one choice about the process
         if worker:
             # While the last turns end, the door still answers, and says that it is not ready.
             stack.push_async_callback(worker.stopped)
+        if worker and reconcile:
+            await stack.enter_async_context(_reconciling(configuration, store, meter, worker, reconcile))
         yield Instance(address, store, worker, week_clock)
 
 
@@ -226,7 +232,7 @@ async def _working(  # noqa: PLR0913  the parts of a worker
         week_clock = WeekClock(store, rule_book, week_delivery, clock)
         running = asyncio.create_task(worker.run())
         # A command does its own job only: the calendar is the server's.
-        ticking = asyncio.create_task(week_clock.run()) if weekly else None
+        ticking = asyncio.create_task(_once_alive(worker, week_clock.run)) if weekly else None
         try:
             yield worker, week_clock
         finally:
@@ -234,6 +240,34 @@ async def _working(  # noqa: PLR0913  the parts of a worker
                 ticking.cancel()
             worker.stop()
             await running
+
+
+@asynccontextmanager
+async def _reconciling(
+    configuration: Settings, store: SqlStore, meter: Meter, worker: Worker, schedule: ReconcileSchedule
+) -> AsyncIterator[None]:
+    from bot.engine.reconcile import Reconciler
+
+    async with app_desk(configuration, meter, worker.pulse.is_fresh) as github:
+        looking = asyncio.create_task(_once_alive(worker, Reconciler(github, store, schedule).run))
+        try:
+            yield
+        finally:
+            looking.cancel()
+            await asyncio.wait({looking})
+
+
+async def _once_alive(worker: Worker, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run what may ask GitHub only once the store knows that this instance lives."""
+    await worker.is_noted.wait()
+    await run()
+
+
+def reconcile_schedule() -> ReconcileSchedule:
+    """How often a server looks for missed deliveries."""
+    from bot.engine.reconcile import ReconcileSchedule
+
+    return ReconcileSchedule()
 
 
 def events_read() -> frozenset[str]:

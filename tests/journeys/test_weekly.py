@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import asyncio
+import sqlite3
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -173,3 +175,19 @@ async def test_two_instances_of_which_one_is_killed_tell_one_week(town, knowledg
         str(week)
     ]
     assert read_marker("WEEKLY-SUMMARY", issue.body)["week"] == str(week)
+
+
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
+async def test_the_calendar_waits_for_the_first_heartbeat_of_a_server_that_starts(town, knowledge, caplog):
+    async with instance(town):
+        await a_week(town, knowledge)
+    at(town, MONDAY)
+    with closing(sqlite3.connect(town.database_url.removeprefix("sqlite:///"))) as file:
+        file.execute("CREATE TRIGGER deaf BEFORE UPDATE ON instance BEGIN SELECT RAISE(ABORT, 'deaf'); END")
+        async with wiring.running(town.settings, clock=town.clock, pace=Pace(beat_every=0.2)):
+            async with asyncio.timeout(60):
+                while "no beat can be noted" not in caplog.text:  # noqa: ASYNC110  a log line is no event
+                    await asyncio.sleep(0.05)
+            file.execute("DROP TRIGGER deaf")
+            await town.github.until(lambda: issues(knowledge))
+    assert [record.message for record in caplog.records if record.name == "whetstone.clock"] == []

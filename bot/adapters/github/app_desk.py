@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import email.utils
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -13,11 +13,13 @@ import aiohttp
 from bot.adapters.github.app_key import AppKey
 from bot.adapters.github.callers import Callers
 from bot.adapters.github.errors import Asked, Refusals, unreached
-from bot.adapters.github.wire import REQUESTER, Wire, remembered
+from bot.adapters.github.wire import REQUESTER, Api, Wire, remembered
 from bot.adapters.payloads.fields import Odd, find, identifier, moment, text, word
 from bot.domain.app_facts import AboutApp, Hook, Installed, Sent
 from bot.ports import Gone, Unavailable
 
+SECONDS = 10
+"""For one request."""
 _DELIVERIES = "/app/hook/deliveries"
 
 T = TypeVar("T")
@@ -25,12 +27,17 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def app_desk(
-    key: AppKey, api_url: str, *, now: Callable[[], datetime], seconds: float = 10
+    key: AppKey,
+    api_url: str,
+    *,
+    now: Callable[[], datetime],
+    tracing: Sequence[aiohttp.TraceConfig] = (),
+    may_write: Callable[[], bool] = lambda: True,
 ) -> AsyncIterator[AppDesk]:
-    """A desk with connections of its own; a request may take so many seconds."""
-    timeout = aiohttp.ClientTimeout(total=seconds)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
-        yield AppDesk(key, Wire(session, api_url, api_url, Refusals(now), remembered()), now)
+    """A desk with connections of its own."""
+    timeout = aiohttp.ClientTimeout(total=SECONDS)
+    async with aiohttp.ClientSession(timeout=timeout, trace_configs=list(tracing)) as session:
+        yield AppDesk(key, Wire(session, api_url, api_url, Refusals(now), remembered(), may_write), now)
 
 
 class AppDesk:
@@ -39,6 +46,8 @@ class AppDesk:
     def __init__(self, key: AppKey, wire: Wire, now: Callable[[], datetime]) -> None:
         self._wire = wire
         self._callers = Callers(key, wire, now)
+        self.budget_left = 1.0
+        """The share of the hour's requests that was left after the last look at the deliveries."""
 
     async def time(self) -> datetime | None:
         """GitHub's clock by its `Date`, None where it shows none; asked without any credentials."""
@@ -78,9 +87,8 @@ class AppDesk:
     async def deliveries(self, since: datetime) -> tuple[Sent, ...]:
         """What GitHub sent since then, newest first; it keeps three days of it."""
         asked = Asked(f"GET {_DELIVERIES}", "", 0)
-        found = await self._callers.as_app(
-            asked, lambda api: api.items_until(f"{_DELIVERIES}?per_page=100", _older(since))
-        )
+        listed = self._counted(lambda api: api.items_until(f"{_DELIVERIES}?per_page=100", _older(since)))
+        found = await self._callers.as_app(asked, listed)
         sent = (_read(asked.what, each, _sent) for each in found)
         return tuple(each for each in sent if each.at >= since)
 
@@ -88,7 +96,16 @@ class AppDesk:
         """Have GitHub send a delivery again; it keeps its GUID."""
         path = f"{_DELIVERIES}/{{delivery}}/attempts"
         asked = Asked(f"POST {path.format(delivery=delivery_id)}", "", 0)
-        await self._callers.as_app(asked, lambda api: api.write("POST", path, b"", delivery=delivery_id))
+        again = self._counted(lambda api: api.write("POST", path, b"", delivery=delivery_id))
+        await self._callers.as_app(asked, again)
+
+    def _counted(self, ask: Callable[[Api], Awaitable[T]]) -> Callable[[Api], Awaitable[T]]:
+        async def asked(api: Api) -> T:
+            answer = await ask(api)
+            self.budget_left = api.budget_left
+            return answer
+
+        return asked
 
     async def _get(self, path: str, **gaps: str | int) -> Any:
         asked = Asked(f"GET {path.format(**gaps)}", "", 0)

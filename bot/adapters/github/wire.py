@@ -110,6 +110,13 @@ class Api(GitHubAPI):
             found += page
         return found
 
+    @property
+    def budget_left(self) -> float:
+        """The share of the hour's requests that is left by the last answer; 1 where it does not say."""
+        left, limit = (self._last.headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "limit"))
+        is_told = left.isdecimal() and limit.isdecimal() and int(limit) > 0
+        return int(left) / int(limit) if is_told else 1.0
+
     async def write(self, method: str, path: str, data: Any, **gaps: str | int) -> Any:
         """What GitHub says after having written."""
         ask = self.patch if method == "PATCH" else self.post

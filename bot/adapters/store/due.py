@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from bot.adapters.store.memory_schema import repository
-from bot.adapters.store.schema import installation, instance, lane, outbox, refusal, spending
+from bot.adapters.store.schema import installation, instance, lane, outbox, reconcile, refusal, spending
 from bot.adapters.store.transaction import Transaction, Words, later
 
 LONGEST_REST = 3600.0
@@ -110,6 +110,7 @@ _WRITTEN = (
     (outbox.c.id, outbox.c.sending_at),
     (refusal.c.key, refusal.c.at),
     (repository.c.id, repository.c.seen_at),
+    (reconcile.c.id, reconcile.c.not_before),
 )
 """The times that something waits for or is measured from, each with its table's key."""
 

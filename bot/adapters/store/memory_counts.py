@@ -11,7 +11,7 @@ from sqlalchemy import case, func, select
 from bot.adapters.store import memory
 from bot.adapters.store.memory_homes import left
 from bot.adapters.store.memory_schema import record, repository
-from bot.adapters.store.schema import IS_PARKED, delivery, lane, outbox
+from bot.adapters.store.schema import IS_PARKED, delivery, lane, outbox, reconcile
 from bot.adapters.store.transaction import Transaction
 from bot.domain.advice import fates
 from bot.domain.follow_rates import tracked_in
@@ -61,6 +61,10 @@ class Counts:
     """Lanes whose last claim ended without release."""
     parked_crashes: dict[tuple[str, str], int]
     """(delivery id, event) → how often the process ended while handling this parked delivery alone."""
+    reconciled_at: float | None = None
+    """When the last run that looked for missed deliveries had dealt with all of them."""
+    missed: int = 0
+    resent: int = 0
 
 
 def counts(transaction: Transaction) -> Counts:
@@ -76,6 +80,7 @@ def counts(transaction: Transaction) -> Counts:
         IS_PARKED, delivery.c.crashes > 0
     )
     crashed = crashed.order_by(delivery.c.finished_at.desc()).limit(MOST_CRASHED)
+    looked = transaction.execute(select(reconcile)).first()
     return Counts(
         deliveries={(row.event, row.state): row.number for row in transaction.execute(by_state)},
         lanes=transaction.execute(select(func.count()).select_from(lane)).scalar_one(),
@@ -86,6 +91,9 @@ def counts(transaction: Transaction) -> Counts:
             select(func.count()).select_from(lane).where(lane.c.crashes > 0)
         ).scalar_one(),
         parked_crashes={(row.id, row.event): row.crashes for row in transaction.execute(crashed)},
+        reconciled_at=looked.finished_at if looked else None,
+        missed=looked.found if looked else 0,
+        resent=looked.resent if looked else 0,
     )
 
 

@@ -10,7 +10,17 @@ from sqlalchemy.sql.dml import Delete, Update
 from bot.adapters.store import refusals
 from bot.adapters.store.database import Database
 from bot.adapters.store.memory_erasure import erase, resume
-from bot.adapters.store.schema import DONE, IS_QUEUED, PARKED, delivery, instance, lane, outbox, spending
+from bot.adapters.store.schema import (
+    DONE,
+    IS_QUEUED,
+    PARKED,
+    delivery,
+    instance,
+    lane,
+    outbox,
+    redelivery,
+    spending,
+)
 from bot.adapters.store.statistics import look
 
 DAY = 86_400.0
@@ -19,6 +29,8 @@ BODY_OF_DONE = 8 * DAY
 DELIVERY = 30 * DAY
 INSTANCE = DAY
 SPENDING = 3600.0
+REDELIVERY = 8 * DAY
+"""GitHub lists deliveries for three days, GitHub Enterprise Server for seven."""
 
 BATCH = 500
 MOST_BATCHES = 40
@@ -79,12 +91,18 @@ def spendings(now: ColumnElement[float]) -> Delete:
     return delete(spending).where(spending.c.at < now - SPENDING)
 
 
+def redeliveries(now: ColumnElement[float]) -> Delete:
+    """GitHub has forgotten a delivery this old, so it can't be asked for."""
+    return delete(redelivery).where(redelivery.c.at < now - REDELIVERY)
+
+
 STEPS: tuple[Step, ...] = (
     bodies,
     ids,
     lanes,
     instances,
     spendings,
+    redeliveries,
 )
 
 

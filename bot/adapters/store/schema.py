@@ -153,6 +153,31 @@ refusal = Table(
     Column("at", Double, nullable=False),
 )
 
+# One row: the last look for deliveries that GitHub could not bring, by whichever instance.
+reconcile = Table(
+    "reconcile",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("runner", Text, nullable=False),
+    Column("started_at", Double, nullable=False),
+    # GitHub's rate limit.
+    Column("not_before", Double, nullable=False, server_default="0"),
+    Column("finished_at", Double),
+    # By GitHub's clock: the newest attempt in its list when a run had dealt with the whole list.
+    Column("scanned_until", Double),
+    Column("found", BigInteger, nullable=False),
+    Column("resent", BigInteger, nullable=False),
+)
+
+redelivery = Table(
+    "redelivery",
+    metadata,
+    # A delivery's id that never came in, or had not when it was looked for.
+    Column("id", Text, primary_key=True),
+    Column("asked", Integer, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
 pull_request = Table(
     "pull_request",
     metadata,

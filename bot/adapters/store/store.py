@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
@@ -15,6 +16,7 @@ from bot.adapters.store import (
     memory_homes,
     outbox,
     parking,
+    reconciling,
     records,
     refusals,
     retention,
@@ -40,6 +42,8 @@ from bot.ports import (
     OutboxRow,
     Parked,
     PostedComment,
+    ReconcileOutcome,
+    ReconcileRun,
     Refusal,
     StoreUnavailable,
     Turn,
@@ -280,6 +284,24 @@ class SqlStore:
         """When a lane that has work is due; None where it has none."""
         at = await self._database.read(lambda transaction: lanes.rests_until(transaction, lane))
         return None if at is None else moment(at)
+
+    async def begin_reconcile(self, every: float) -> ReconcileRun | None:
+        """A run that is this instance's, at most one in so many seconds; None where none is due."""
+        return await self._database.write(
+            lambda transaction: reconciling.begin(transaction, self.instance, every, self._lease)
+        )
+
+    async def missed(self, ids: Sequence[str]) -> tuple[int, dict[str, int]]:
+        """How many of these were never missed before; how often each that never came was asked for."""
+        return await self._database.write(lambda transaction: reconciling.missed(transaction, ids))
+
+    async def asked_for(self, delivery_id: str) -> None:
+        """GitHub was asked for this delivery once more."""
+        await self._database.write(lambda transaction: reconciling.asked_for(transaction, delivery_id))
+
+    async def end_reconcile(self, outcome: ReconcileOutcome) -> None:
+        """Note what this instance's run has done."""
+        await self._database.write(lambda transaction: reconciling.end(transaction, self.instance, outcome))
 
     async def sweep(self) -> int:
         """Forget what is older than its retention; returns how many rows changed."""
