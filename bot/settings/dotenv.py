@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_SKIPPED = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
-_NAME = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
-_SINGLE = re.compile(r"'([^']*)'")
-_DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_BARE = re.compile(r"(?!#)(?:[^\s#]|(?<=\S)#|[ \t]+(?=[^\s#]))*")
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_BLANK = " \t"
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$"}
 
 
@@ -43,8 +37,8 @@ def parse(text: str, name: str = ".env") -> DotEnv:
     problems = []
     position = 0
     while position < len(text):
-        if skipped := _SKIPPED.match(text, position):
-            position = skipped.end()
+        if _is_rest_empty(text, position):
+            position = _next_line(text, position)
             continue
         line = text.count("\n", 0, position) + 1
         try:
@@ -60,32 +54,59 @@ def parse(text: str, name: str = ".env") -> DotEnv:
 
 
 def _assignment(text: str, position: int) -> tuple[str, str, int]:
-    named = _NAME.match(text, position)
-    if not named:
+    left, sign, right = text[position : _next_line(text, position)].partition("=")
+    key = left.strip(_BLANK)
+    if key.startswith(("export ", "export\t")):
+        key = key.removeprefix("export").lstrip(_BLANK)
+    if not sign or not (key.isascii() and key.isidentifier()):
         raise ValueError("expected NAME=value")
-    value, end = _value(text, named.end(), named[1])
-    rest = _SKIPPED.match(text, end)
-    if not rest:
-        raise ValueError(f"unexpected text after the value of {named[1]}")
-    return named[1], value, rest.end()
+    start = position + len(left) + 1 + len(right) - len(right.lstrip(_BLANK))
+    value, end = _value(text, start, key)
+    if not _is_rest_empty(text, end):
+        raise ValueError(f"unexpected text after the value of {key}")
+    return key, value, _next_line(text, end)
 
 
 def _value(text: str, position: int, key: str) -> tuple[str, int]:
     quote = text[position : position + 1]
     if quote == "'":
-        if found := _SINGLE.match(text, position):
-            return found[1], found.end()
-        raise ValueError(f"the quote that opens the value of {key} is never closed")
-    if quote == '"':
-        if found := _DOUBLE.match(text, position):
-            return _ESCAPE.sub(_unescaped, found[1]), found.end()
-        raise ValueError(f"the quote that opens the value of {key} is never closed")
-    bare = _BARE.match(text, position)
-    return (bare[0], bare.end()) if bare else ("", position)
+        value, closed, _ = text[position + 1 :].partition("'")
+        if closed:
+            return value, position + len(value) + 2
+    elif quote == '"':
+        if (unescaped := _double_quoted(text, position + 1)) is not None:
+            return unescaped
+    else:
+        return _bare(text, position)
+    raise ValueError(f"the quote that opens the value of {key} is never closed")
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    return _ESCAPES.get(found[1], found[0])
+def _double_quoted(text: str, position: int) -> tuple[str, int] | None:
+    """The value with its escapes read, and the offset behind the closing quote; None where there is none."""
+    parts = []
+    while position < len(text) and text[position] != '"':
+        size = 2 if text[position] == "\\" else 1
+        part = text[position : position + size]
+        parts.append(_ESCAPES.get(part[1], part) if len(part) > 1 else part)
+        position += size
+    return ("".join(parts), position + 1) if position < len(text) else None
+
+
+def _bare(text: str, position: int) -> tuple[str, int]:
+    """The value up to a comment or the end of the line, without blanks behind it."""
+    end = at = position
+    while at < len(text) and (text[at] in _BLANK or not text[at].isspace()):
+        if text[at] == "#" and (at == position or end < at):
+            break
+        end = end if text[at] in _BLANK else at + 1
+        at += 1
+    return text[position:end], end
+
+
+def _is_rest_empty(text: str, position: int) -> bool:
+    """Whether nothing but a comment is left of the line."""
+    rest = text[position : _next_line(text, position)].lstrip(_BLANK)
+    return rest in ("", "\n") or rest.startswith("#")
 
 
 def _next_line(text: str, position: int) -> int:

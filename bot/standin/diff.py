@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import re2
+
 from bot.standin.git import Entry, Objects
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_HUNK = re2.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _LARGEST_PATCH = 100_000  # GitHub leaves the patch of a larger change out
 
 
@@ -54,7 +55,7 @@ def anchor(change: FileChange, side: str, line: int) -> Anchor | None:
     left = right = 0
     hunk: list[str] = []
     for position, text in enumerate((change.patch or "").split("\n")):
-        if found := _HUNK.match(text):
+        if text.startswith("@@ -") and (found := _HUNK.match(text)):
             left, right, hunk = int(found[1]), int(found[2]), [text]
             continue
         hunk.append(text)

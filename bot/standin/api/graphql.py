@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
+
+import re2
 
 from bot.standin.api.call import Answer, Call
 from bot.standin.model import IssueComment, PullRequest
@@ -11,7 +12,7 @@ from bot.standin.tokens import InstallationCaller, Nobody
 
 _CLASSIFIERS = ("ABUSE", "DUPLICATE", "OFF_TOPIC", "OUTDATED", "RESOLVED", "SPAM")
 _FACES = ("CONFUSED", "EYES", "HEART", "HOORAY", "LAUGH", "ROCKET", "THUMBS_DOWN", "THUMBS_UP")
-_ARGUMENT = re.compile(r"(subjectId|classifier|content)\s*:\s*(?:\"([^\"]*)\"|\$(\w+)|(\w+))")
+_ARGUMENT = re2.compile(r"(subjectId|classifier|content)\s*:\s*(?:\"([^\"]*)\"|\$(\w+)|(\w+))")
 
 
 def answer(call: Call) -> Answer:  # noqa: PLR0911  a return for each thing that can be wrong

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import re2
 
 from bot.standin.acts.pulls import Opening
 from bot.standin.acts.reviews import Inline
@@ -143,11 +144,12 @@ def _page(pull: PullRequest) -> str:
     return next(iter(sorted(path for path in head if head[path] != base.get(path))), "claims/first.md")
 
 
+_CREATED = re2.compile(r"(?m)^created: .*$")
+
+
 def _revised(github: Standin, pull: PullRequest) -> str:
     """The page with a good date, and a sentence more."""
-    dated = re.sub(
-        r"^created: .*$", f"created: {github.now():%Y-%m-%d}", _content(pull, _page(pull)), flags=re.MULTILINE
-    )
+    dated = _CREATED.sub(f"created: {github.now():%Y-%m-%d}", _content(pull, _page(pull)))
     return f"{dated.rstrip()}\n\nRevised after the review.\n"
 
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterator
+
+import re2
 
 _WIDE, _HIGH = 60, 160
 _LEFT, _TOP, _BOTTOM = 34, 30, 24
 _STEPS = 4
 
 
+_SERIES = re2.compile(r"(?m)^\s*(bar|line) \[([^\]]*)\]")
+_NAMES = re2.compile(r"x-axis \[([^\]]*)\]")
+_TITLE = re2.compile(r'(?m)^\s*title "([^"]*)"')
+_TOP_END = re2.compile(r"(?m)^\s*y-axis .*--> *(\d+)")
+
+
 def chart(text: str) -> str:
     """The chart as a picture, or nothing where it is of another kind."""
-    numbers = {
-        kind: [float(each) for each in found.split(",")]
-        for kind, found in re.findall(r"^\s*(bar|line) \[([^\]]*)\]", text, re.MULTILINE)
-    }
-    names = re.search(r"x-axis \[([^\]]*)\]", text)
+    numbers = {kind: [float(each) for each in found.split(",")] for kind, found in _SERIES.findall(text)}
+    names = _NAMES.search(text)
     if set(numbers) != {"bar", "line"} or not names:
         return ""
-    title = re.search(r'^\s*title "([^"]*)"', text, re.MULTILINE)
-    end = re.search(r"^\s*y-axis .*--> *(\d+)", text, re.MULTILINE)
+    title = _TITLE.search(text)
+    end = _TOP_END.search(text)
     top = max(*numbers["bar"], *numbers["line"], float(end[1]) if end else 1)
     parts = [
         *_scale(top, len(numbers["bar"])),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterable
+
+import re2
 
 from bot.standin.diff import FileChange, changes
 from bot.standin.model import Repository
 
 _KINDS = {"+": "added", "-": "removed", "@": "range"}
-_COMPARED = re.compile(r"(?P<base>[0-9a-f]+)\.\.\.?(?P<head>[0-9a-f]+)")
+_COMPARED = re2.compile(r"(?P<base>[0-9a-f]+)\.\.\.?(?P<head>[0-9a-f]+)")
 
 
 def shown(where: Repository, rest: str) -> str | None:

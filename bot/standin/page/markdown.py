@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterator
+from typing import Any
+
+import re2
 
 from bot.standin.page.chart import chart
 
-_TOKEN = re.compile(
-    r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.+?)(?<!`)(?P=ticks)(?!`))"
+_TOKEN = re2.compile(
+    r"(?s)(?P<ticks>`+)"
     r"|\\(?P<literal>[!-/:-@\[-`{-~])"
     r"|(?P<tag></?(?:details|summary|sub|sup|br)>)"
     r"|<!--.*?-->"
     r"|\[(?P<label>(?:`[^`]*`|\[[^\]]*\]|[^\[\]])*)\]\((?P<url>https?://[^)\s]+)\)"
-    r"|\*\*(?P<bold>.+?)\*\*",
-    re.DOTALL,
+    r"|\*\*(?P<bold>.+?)\*\*"
 )
-_FENCE = re.compile(r"^\s*(?P<ticks>`{3,})(?P<info>[^`]*)$")
-_HEADING = re.compile(r"^(?P<marks>#{1,6}) +(?P<text>.*)$")
-_ITEM = re.compile(r"^(?P<indent>\s*)(?P<mark>[-*]|\d+\.) +(?P<text>.*)$")
-_TASK = re.compile(r"^\[(?P<done>[ x])\] ")
-_RULE = re.compile(r"^\|?[ :|-]*-[ :|-]*\|[ :|-]*$")
-_RAW = re.compile(r"^\s*</?(?:details|summary)>")
+_TICKS = re2.compile(r"`+")
+_FENCE = re2.compile(r"^\s*(?P<ticks>`{3,})(?P<info>[^`]*)$")
+_HEADING = re2.compile(r"^(?P<marks>#{1,6}) +(?P<text>.*)$")
+_ITEM = re2.compile(r"^(?P<indent>\s*)(?P<mark>[-*]|\d+\.) +(?P<text>.*)$")
+_TASK = re2.compile(r"^\[(?P<done>[ x])\] ")
+_RULE = re2.compile(r"^\|?[ :|-]*-[ :|-]*\|[ :|-]*$")
+_RAW = re2.compile(r"^\s*</?(?:details|summary)>")
 
 
 def rendered(text: str) -> str:
@@ -32,19 +34,27 @@ def rendered(text: str) -> str:
 
 def inline(text: str) -> str:
     """One line's code, links and emphasis."""
-    done, parts = 0, []
-    for found in _TOKEN.finditer(text):
-        parts += [_plain(text[done : found.start()]), _token(found)]
-        done = found.end()
-    return "".join((*parts, _plain(text[done:])))
+    parts = []
+    while found := _TOKEN.search(text):
+        done, shown = _code_span(text, *found.span()) if found["ticks"] else (found.end(), _token(found))
+        parts += [_plain(text[: found.start()]), shown]
+        text = text[done:]
+    return "".join((*parts, _plain(text)))
 
 
-def _token(found: re.Match[str]) -> str:
-    if found["code"]:
-        inside = found["inside"]
-        if inside.startswith(" ") and inside.endswith(" ") and inside.strip():
-            inside = inside[1:-1]
-        return f"<code>{html.escape(inside)}</code>"
+def _code_span(text: str, start: int, end: int) -> tuple[int, str]:
+    """Where the code ends that these backticks open, and how it is shown; they alone where none does."""
+    ticks = text[start:end]
+    closing = next((run for run in _TICKS.finditer(text[end:]) if run[0] == ticks), None)
+    if closing is None:
+        return end, _plain(ticks)
+    inside = text[end : end + closing.start()]
+    if inside.startswith(" ") and inside.endswith(" ") and inside.strip():
+        inside = inside[1:-1]
+    return end + closing.end(), f"<code>{html.escape(inside)}</code>"
+
+
+def _token(found: Any) -> str:
     if found["literal"]:
         return html.escape(found["literal"])
     if found["url"]:
@@ -117,7 +127,7 @@ def _list(lines: list[str]) -> str:
             items.append(found["text"])
         elif items:
             items[-1] += f" {line.strip()}"
-    kind = "ol" if re.match(r"\s*\d", lines[0]) else "ul"
+    kind = "ol" if lines[0].lstrip()[:1].isdigit() else "ul"
     return f"<{kind}>{''.join(map(_item, items))}</{kind}>"
 
 
@@ -144,5 +154,10 @@ def _table(lines: list[str]) -> str:
 
 
 def _cells(line: str) -> list[str]:
-    parts = re.split(r"(?<!\\)\|", line.strip().strip("|"))
-    return [each.strip().replace("\\|", "|") for each in parts]
+    parts: list[str] = []
+    for part in line.strip().strip("|").split("|"):
+        if parts and parts[-1].endswith("\\"):
+            parts[-1] = f"{parts[-1][:-1]}|{part}"
+        else:
+            parts.append(part)
+    return [each.strip() for each in parts]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import re2
 from aiohttp import web
 
 from bot.standin.page.acting import Mistake, act
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 _PATIENCE = 20.0
-_LINK = re.compile(
+_LINK = re2.compile(
     r'href="https://(?:redirect\.)?github\.com(?P<to>/(?P<name>[^/"]+/[^/"]+)/[^"]*)"'
     r' target="_blank" rel="noreferrer noopener"'
 )
@@ -103,9 +103,9 @@ class Site:
         found = where.threads.get(int(number)) if number.isdecimal() else None
         return thread(self._github, found) if found else None
 
-    def _here(self, link: re.Match[str]) -> str:
+    def _here(self, link: Any) -> str:
         """A link into a repository of this GitHub stays on this machine."""
-        return f'href="{link["to"]}"' if self._github.find_repository(link["name"]) else link[0]
+        return f'href="{link["to"]}"' if self._github.find_repository(link["name"]) else str(link[0])
 
     async def _changes(self, request: web.Request) -> web.Response:
         """Answers when something has happened since, or after a while."""

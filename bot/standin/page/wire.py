@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING
+
+import re2
 
 from bot.standin.deliveries import Delivery
 from bot.standin.exchange import Exchange
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from bot.standin.server import Standin
 
 _KEPT = 14
-_SHA = re.compile(r"\b([0-9a-f]{7})[0-9a-f]{33}\b")
+_SHA = re2.compile(r"\b([0-9a-f]{7})[0-9a-f]{33}\b")
 
 
 class Wire:
@@ -39,5 +40,5 @@ def _webhook(sent: Delivery) -> dict[str, str]:
 def _request(asked: Exchange) -> dict[str, str]:
     params = asked.params or {}
     path = asked.path.removeprefix("/repos/{}/{}".format(params.get("owner"), params.get("repo")))
-    short = _SHA.sub(r"\1", path)
+    short = _SHA.sub(lambda sha: str(sha[1]), path)
     return {"way": "bot → GitHub", "what": f"{asked.method} {short}", "status": str(asked.status)}
