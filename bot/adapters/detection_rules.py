@@ -29,6 +29,9 @@ _STRUCTURE = ("structure", "says", "strength", "signal", "reason", "example", "p
 _ACTION = ("action", "description", "template")
 _PARTS = ("version", "lists", "kinds", "words", "actions", "structures", "cues")
 _NUMBERS = len(FeedbackType) + 1
+_IN_NUMBERS = frozenset("-0123456789\t")
+_LEAST_TOO_LARGE = 1_000_000
+_LONGEST_NUMBERS = 8 * _NUMBERS  # six digits, a sign and a tab each
 
 
 def shipped() -> DetectionRules:
@@ -237,9 +240,15 @@ def _keys(node: Mapping, path: str, known: tuple[str, ...], file: str) -> Iterat
         )
 
 
-def _is_hundredths(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) <= 6
+def _hundredths(columns: str) -> tuple[int, ...]:
+    """Read whole numbers of at most six digits with tabs between; return none where there is anything else."""
+    if len(columns) > _LONGEST_NUMBERS or not _IN_NUMBERS.issuperset(columns):
+        return ()
+    try:
+        numbers = tuple(map(int, columns.split("\t")))
+    except ValueError:
+        return ()
+    return numbers if -_LEAST_TOO_LARGE < min(numbers) and max(numbers) < _LEAST_TOO_LARGE else ()
 
 
 def _weights(data: bytes, file: str) -> tuple[dict[str, tuple[int, ...]], list[Problem]]:
@@ -248,9 +257,9 @@ def _weights(data: bytes, file: str) -> tuple[dict[str, tuple[int, ...]], list[P
     problems = []
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         feature, _, columns = line.partition("\t")
-        numbers = columns.split("\t")
-        if len(numbers) == _NUMBERS and all(map(_is_hundredths, numbers)):
-            found[feature] = tuple(map(int, numbers))
+        numbers = _hundredths(columns)
+        if len(numbers) == _NUMBERS:
+            found[feature] = numbers
         else:
             allowed = f"a feature and {_NUMBERS} whole numbers, with tabs between"
             problems.append(Problem(file, number, 1, "the line is no feature with its weights", allowed))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from string import ascii_letters
-from typing import NamedTuple
 
 from bot.domain import regex
 from bot.domain.prose_kinds import Blocks, Fence, Kind, end_of_closing_tag, label
@@ -33,7 +32,8 @@ def with_plain_breaks(body: str) -> str:
 
 _LETTERS = frozenset(ascii_letters)
 """What no block begins with: most lines do."""
-_NUMBER = regex.Pattern(r"[0-9]{1,9}[.)]")
+_DIGITS, _AFTER_NUMBER, _LONGEST_NUMBER = frozenset("0123456789"), frozenset(".)"), 9
+_BULLETS, _BLANKS = frozenset("-+*"), frozenset(" \t")
 _TASKS = ("[ ]", "[x]", "[X]")
 _RAW = ("pre", "script", "style", "textarea")
 _DEFINITION = regex.Pattern(
@@ -44,12 +44,8 @@ _LONGEST_LABEL = 999
 _DEEPEST = 32  # nested lists beyond this are read as text, so that hostile nesting stays linear
 
 
-class _Item(NamedTuple):
-    """How a list item begins."""
-
-    marker: str
-    space: str
-    has_text: bool
+_Item = tuple[str, str]
+"""How a list item begins: its marker, and the space behind it."""
 
 
 class _Reader:
@@ -163,17 +159,17 @@ class _Reader:
             if first in "`~<>#-+*_=0123456789" and self._marked(first, at, end, indent, depth):
                 return
             item = _item(self.body[at:end]) if first in "-+*0123456789" else None
-            if not item or depth >= _DEEPEST or not self._may_start(item, depth):
+            if not item or depth >= _DEEPEST or not self._may_start(item, end - at, depth):
                 self._text(at, end, depth)
                 return
             self._leave(depth)
             content = _content_column(item, indent)
             self.lists.append(content)
             depth += 1
-            at += len(item.marker) + len(item.space)
+            at += len(item[0]) + len(item[1])
             if at >= end:
                 return
-            indent = max(content, indent + _width(item.marker + item.space))
+            indent = max(content, indent + _width(item[0] + item[1]))
             if self.body.startswith(_TASKS, at) and self.body[at + 3 : min(end, at + 4)] in (" ", "\t"):
                 self.found.pieces.append((Kind.TASK, at, at + 3))
                 self._text(at + 3, end, depth)
@@ -271,11 +267,12 @@ class _Reader:
             else:
                 self.paragraph = (at, end)
 
-    def _may_start(self, item: _Item, depth: int) -> bool:
+    def _may_start(self, item: _Item, length: int, depth: int) -> bool:
         """Say whether a list item may begin here; within a paragraph only `1.` and bullets with text."""
         if not self.paragraph or depth < len(self.lists):
             return True
-        return bool(item.space) and item.has_text and item.marker in ("-", "+", "*", "1.", "1)")
+        marker, space = item
+        return bool(space) and len(marker) + len(space) < length and marker in ("-", "+", "*", "1.", "1)")
 
     def _leave(self, depth: int) -> None:
         self._close()
@@ -295,12 +292,16 @@ def _closes(bare: str, mark: str) -> bool:
 
 def _item(line: str) -> _Item | None:
     """Return how the list item begins, or None where the line is none."""
-    number = _NUMBER.match(line) if line[0].isdigit() else None
-    marker = number[0] if number else line[0] if line[0] in "-+*" else ""
-    rest = line[len(marker) :]
-    text = rest.lstrip(" \t")
-    space = rest[: len(rest) - len(text)]
-    return _Item(marker, space, bool(text)) if marker and (space or not rest) else None
+    size = 0
+    while line[size : size + 1] in _DIGITS:
+        size += 1
+    if line[size : size + 1] not in (_AFTER_NUMBER if size else _BULLETS) or size > _LONGEST_NUMBER:
+        return None
+    size += 1
+    end = size
+    while line[end : end + 1] in _BLANKS:
+        end += 1
+    return (line[:size], line[size:end]) if end > size or not line[size:] else None
 
 
 def _fence_mark(line: str) -> tuple[str, str]:
@@ -344,8 +345,8 @@ def _defined_label(line: str) -> str:
 
 
 def _content_column(item: _Item, indent: int) -> int:
-    marker = indent + len(item.marker)
-    space = _width(item.space)
+    marker = indent + len(item[0])
+    space = _width(item[1])
     return marker + (space if 1 <= space <= 4 else 1)
 
 

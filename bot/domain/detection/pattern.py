@@ -6,11 +6,12 @@ begins so, `..` up to two words in between, `...` up to five; `^` and `$` are th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
+from string import ascii_letters
 
+from bot.domain import regex
 from bot.domain.detection.words import normalised
 
 GAPS = {"..": 2, "...": 5}
@@ -58,34 +59,39 @@ def closure(node: Node) -> list[Node]:
     return list(found)
 
 
-_PART = re.compile(r"([()|])|(\{\w+\})|(\.{2,3})(?=[\s)|]|$)|([\^$,:]|<\w+>)|([A-Za-z][\w'’]*\*?)|(\S)")
+# What begins with dots and is no gap is taken whole, so that its beginning is not read as one.
+_PART = regex.Pattern(r"[()|^$,:]|\{\w+\}|\.{2,3}[^\s)|]|\.{2,3}|<\w+>|[A-Za-z][\w'’]*\*?|\S")
+_LETTERS = frozenset(ascii_letters)
+_SIGNS = frozenset((START, END, PAUSE, ":"))
 
 
 class _Reader:
     """Reads one phrase part by part, and lays the nodes as it goes."""
 
     def __init__(self, phrase: str, lists: Collection[str]) -> None:
-        self.parts = list(_PART.finditer(phrase))
+        self.parts = _PART.findall(phrase)
         self.lists = lists
         self.at = 0
 
     def sequence(self, node: Node, depth: int) -> Node:
         """Lay parts after the node until the choice or the phrase ends."""
         while self.at < len(self.parts):
-            bracket, name, gap, sign, word, stray = self.parts[self.at].groups()
-            if bracket in ("|", ")") and (depth or bracket == ")"):
+            part = self.parts[self.at]
+            if part in ("|", ")") and (depth or part == ")"):
                 return node
             self.at += 1
-            if bracket == "(":
+            if part == "(":
                 node = self._choice(node, depth + 1)
-            elif gap:
-                node = _gap(node, GAPS[gap])
-            elif name:
-                node = self._list(node, name)
-            elif word or sign:
-                node = _chain(node, _symbols(word) if word else [sign])
+            elif part in GAPS:
+                node = _gap(node, GAPS[part])
+            elif part[0] == "{" and len(part) > 1:
+                node = self._list(node, part)
+            elif part[0] in _LETTERS:
+                node = _chain(node, _symbols(part))
+            elif part in _SIGNS or (part[0] == "<" and len(part) > 1):
+                node = _chain(node, [part])
             else:
-                raise PatternError(f"{stray or bracket!r} is not a word here")
+                raise PatternError(f"{part[0]!r} is not a word here")
         return node
 
     def _choice(self, node: Node, depth: int) -> Node:
@@ -98,7 +104,7 @@ class _Reader:
             self.sequence(option, depth).free.append(end)
             if self.at >= len(self.parts):
                 raise PatternError("'(' has no ')' after it")
-            closing = self.parts[self.at].group()
+            closing = self.parts[self.at]
             self.at += 1
             if closing == ")":
                 return end

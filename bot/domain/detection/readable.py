@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from itertools import islice
+from string import ascii_uppercase
+
+from bot.domain import regex
 
 
 def readable_part(text: str) -> str:
@@ -17,8 +18,8 @@ def readable_part(text: str) -> str:
     fences = [*_fence_lines(text)]
     outside = [*_outside(text, fences)]
     backwards = [(len(text) - end, len(text) - start) for start, end in reversed(outside)]
-    first = _nth(_BREAK, text, outside, share // 2)
-    last = _nth(_KAERB, text[::-1], backwards, share // 2)
+    first = _nth(text, outside, share // 2, ahead=1)
+    last = _nth(text[::-1], backwards, share // 2, ahead=-1)
     if first is None or last is None or first + last >= len(text):
         return text
     return f"{text[: _beside(first, fences)]}\n\n{text[_beside(len(text) - last, fences) :]}"
@@ -31,10 +32,35 @@ def _breaks_at_most(text: str) -> int:
     return signs + text.count("    ") + text.count("www.")
 
 
-def _nth(pattern: re.Pattern[str], text: str, spans: list[tuple[int, int]], number: int) -> int | None:
-    """Return where the break of that number begins within the spans, counted from 0."""
-    found = (found.start() for start, end in spans for found in pattern.finditer(text, start, end))
-    return next(islice(found, number, None), None)
+def _nth(text: str, spans: list[tuple[int, int]], number: int, ahead: int) -> int | None:
+    """Return where the break of that number begins within the spans, counted from 0.
+
+    `ahead` is 1, or -1 in a text that is read backwards.
+    """
+    two, four = _OF_TWO[ahead], _OF_FOUR[ahead]
+    for start, end in spans:
+        at = start
+        while at < end:
+            if text[at] in _ALONE:
+                size = 1
+            elif text[at : at + 4] in four and at + 4 <= end:
+                size = 4
+            elif text[at : at + 2] in two and at + 2 <= end:
+                size = 2
+            else:
+                size = int(text[at] in _BEFORE and _breaks(text, at, at + ahead, end))
+            if size and not number:
+                return at
+            number -= size > 0
+            at += size or 1
+    return None
+
+
+def _breaks(text: str, at: int, beside: int, end: int) -> bool:
+    """Say whether a sign breaks the text for what stands beside it: a dot in a name does not."""
+    if not 0 <= beside < end:
+        return False
+    return text[beside] in _BEFORE[text[at]] or (text[at] == "." and text[beside].isspace())
 
 
 def _fence_lines(text: str) -> Iterator[tuple[int, int, bool]]:
@@ -70,12 +96,9 @@ def _beside(at: int, fences: list[tuple[int, int, bool]]) -> int:
 
 _BREAKS = (*"`[<>~\t\n(,!?:;.…。–—", "    ", "www.", "](", "- ", "* ", "+ ")
 _BREAKING = b"`[]<>~\t\n(,!?:;.-*+\x80"  # a byte of each break; the last one is in all that are not ASCII
-_EACH = [re.escape(one) for one in _BREAKS if one not in (".", "](")]
-_BREAK = re.compile(
-    "|".join((*_EACH, r"\](?=\()", r"\.(?=[\s)\]\"'*_A-Z])"))
-)  # a dot in a name breaks nothing
-_HCAE = [re.escape(one[::-1]) for one in _BREAKS if one not in (".", "](")]
-_KAERB = re.compile("|".join((*_HCAE, r"(?<=\()\]", r"(?<=[\s)\]\"'*_A-Z])\.")))
-"""The breaks of a text that is read backwards."""
-_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
+_ALONE = frozenset(one for one in _BREAKS if len(one) == 1 and one != ".")
+_OF_TWO = {ahead: frozenset(one[::ahead] for one in ("- ", "* ", "+ ")) for ahead in (1, -1)}
+_OF_FOUR = {ahead: frozenset(one[::ahead] for one in ("    ", "www.")) for ahead in (1, -1)}
+_BEFORE = {"]": "(", ".": f")]\"'*_{ascii_uppercase}"}
+_FENCE = regex.Pattern(r"(?m)^ {0,3}(`{3,}|~{3,})([^`\n]*)$")
 _PER_BREAK, _FEWEST_BREAKS = 16, 64

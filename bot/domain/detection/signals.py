@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
+from bot.domain import regex
 from bot.domain.detection.evidence import Evidence, Match
 from bot.domain.detection.rules import FeedbackType, Says
 from bot.domain.detection.words import Sentence
 
-_REDO = re.compile(
+_REDO = regex.Pattern(
     r"\b(?:try again|start over|from scratch|redo|re do|rewrite|rework|do (?:it|this) again|revert)\b"
 )
 _REDO_PARTS = ("again", "over", "scratch", "redo", "re do", "rewrite", "rework", "revert")
-_INTENT = re.compile(
+_INTENT = regex.Pattern(
     r"\b(?:i meant|i mean|what i (?:want|need|asked)|i would (?:rather|prefer)|instead"
     r"|should (?:be|rather)|the (?:goal|point|idea|intention) (?:is|was))\b"
 )
@@ -55,7 +54,7 @@ def has_test_name(evidence: Evidence) -> bool:
 def _says(
     evidence: Evidence,
     parts: tuple[str, ...],
-    pattern: re.Pattern[str],
+    pattern: regex.Pattern,
     negations: frozenset[str] = frozenset(),
 ) -> bool:
     """Search the writer's own words, and only those that have at least one of the parts; most have none."""

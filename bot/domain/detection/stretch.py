@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from bot.domain.detection.words import Sentence, normalised, sentences
@@ -50,7 +49,13 @@ def clause_before(words: tuple[str, ...], end: int) -> tuple[str, ...]:
 
 def _set_apart(text: str) -> str:
     """End a sentence with a short line, and where one begins with a capital: GitHub shows them as lines."""
-    return _NEW_LINE.sub(r"\1;", text)
+    first, *others = text.split("\n")
+    parts, before = [first], first
+    for line in others:
+        ends = 0 < len(before) <= _SHORT or "A" <= line.lstrip(" \t")[:1] <= "Z"
+        parts += (";" if ends else "\n", line)
+        before = line
+    return "".join(parts)
 
 
 def _first_sentence(text: str) -> Sentence:
@@ -58,4 +63,4 @@ def _first_sentence(text: str) -> Sentence:
 
 
 _FAR = 400  # characters before and after, about as much as a long sentence has
-_NEW_LINE = re.compile(r"(?m)^([^\n]{1,50})\n|\n(?=[ \t]*+[A-Z])")
+_SHORT = 50

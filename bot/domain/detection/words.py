@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
+from bot.domain import regex
 from bot.domain.detection.spelling import NAME, expanded
+from bot.domain.detection.tokens import Token, tokens_of
 from bot.domain.prose import Kind, Piece
 
 CODE, BLOCK, ADDRESS, CI = "<code>", "<block>", "<url>", "<ci>"
@@ -66,33 +67,61 @@ def normalised(phrase: str) -> list[str]:
 
 _TEXT = Kind.TEXT  # found without asking the enum, which is slow for what is asked of every piece
 _STANDS_FOR = {Kind.CODE: CODE, Kind.URL: ADDRESS, Kind.FENCE: BLOCK, Kind.IMAGE: ADDRESS}
-_CI = re.compile(
+_CI = regex.Pattern(
     r"travis-ci|appveyor|cirrus-ci|circleci|jenkins|/actions/runs|/checks\?|checks/|drone\.|buildkite|"
     r"dev\.azure|semaphoreci|codeship|wercker|shippable|teamcity|/-/jobs|/builds?/|codecov|coveralls|"
     r"buildbot|ci\.",
-    re.IGNORECASE,
+    ignore_case=True,
 )
-_PARAGRAPH = re.compile(r"\n[ \t\r]*+\n\s*+|\n[ \t]*+(?:[-*+•]|\d++[.)])[ \t]++|\n#++ ")
-"""The end of a paragraph, or the beginning of an item or a heading."""
-STRUCK_OUT = re.compile(r"~~(?=\S)[^~\n]++(?<=\S)~~")
-_TOKEN = re.compile(
-    r"([A-Za-z]++)(?=[^\w.:/(\-'’´`]|:(?!:)|-(?!>)|\.?$)"  # 1: a plain word; tried first because most are
-    r"|([.!?…]++(?=[)\]\"'*_]|$|[A-Z])|[;\u3002])"  # 2: the end of a sentence
-    r"|([,:]$|[()–—]|--|-$)"  # 3: the end of a clause
-    r"|(@[A-Za-z0-9][\w-]*+(?:/[\w-]++)?)"  # 4: a person
-    r"|(\b(?=[a-f]*+[0-9])[0-9a-f]{7,40}\b)"  # 5: a commit
-    r"|(:[a-z0-9_+-]++:|(?<![\w.+/-])[+-][01]\b(?!\.?\w)|[👍👎✅❌🚀🎉])"  # 6: a vote
-    r"|([A-Za-z_]\w*+(?:(?:\.(?=[a-z0-9_])|::|->|/(?=\w++[./]))\w++)++(?:\(\))?"  # 7: a name
-    r"|[A-Za-z_]\w*+\(\))"
-    r"|(\d\w*+(?:[.,]\w++)*+)"  # 8: a number; a dot behind it ends the sentence
-    r"|([A-Za-z_]\w*+(?:['’´`](?:[a-z]{1,3}|[A-Z]{1,2})\b)?)"  # 9: any other word
-)
-"""What there is between two blanks."""
+STRUCK_OUT = regex.Pattern(r"~~[^~\s](?:[^~\n]*[^~\s])?~~")
 _FEWEST_TOKENS, _PER_TOKEN = 8, 8
 """How much of it is read: what people join without a blank has fewer signs than what is made to hurt."""
 _UPS = (":+1:", ":thumbsup:", ":shipit:", ":rocket:", "+1", "👍", "✅", "🚀", "🎉")
 _DOWNS = (":-1:", ":thumbsdown:", "-1", "👎", "❌")
 _VOTES = {**dict.fromkeys(_UPS, UP), **dict.fromkeys(_DOWNS, DOWN)}
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Split a text at blank lines, and where an item or a heading begins, whose mark is left out."""
+    first, *lines = text.split("\n")
+    found = [[first]]
+    after_blank = False
+    for number, line in enumerate(lines, 1):
+        bare = line.lstrip(" \t\r")
+        if not bare:
+            if number < len(lines) and not after_blank:
+                found.append([])
+                after_blank = True
+        elif after_blank:  # the mark of its first line stays
+            found[-1].append(line)
+            after_blank = bare.isspace()
+        elif (begin := _after_mark(line)) >= 0:
+            found.append([line[begin:]])
+        else:
+            found[-1].append(line)
+    return ["\n".join(part) for part in found]
+
+
+def _after_mark(line: str) -> int:
+    """Return the offset behind the mark of an item or a heading that a line begins with, or -1."""
+    at = 0
+    if line[:1] == "#":
+        while line[at : at + 1] == "#":
+            at += 1
+        return at + 1 if line[at : at + 1] == " " else -1
+    while line[at : at + 1] in _BLANKS:
+        at += 1
+    if line[at : at + 1] not in _BULLETS:
+        number = at
+        while line[at : at + 1] in _DIGITS:
+            at += 1
+        if at == number or line[at : at + 1] not in _AFTER_NUMBER:
+            return -1
+    return at + 2 if line[at + 1 : at + 2] in _BLANKS else -1
+
+
+_BLANKS, _BULLETS = frozenset(" \t"), frozenset("-*+•")
+_DIGITS, _AFTER_NUMBER = frozenset("0123456789"), frozenset(".)")
 
 
 class _Reader:
@@ -110,7 +139,7 @@ class _Reader:
         if "\n" not in said:
             self._paragraph(said)
             return
-        first, *others = _PARAGRAPH.split(said)
+        first, *others = _paragraphs(said)
         self._paragraph(first)
         for other in others:
             self.close()
@@ -144,7 +173,7 @@ class _Reader:
         self.stand_in(ADDRESS, body, start, end)
 
     def stand_in(self, word: str, body: str, start: int, end: int) -> None:
-        if word is ADDRESS and _CI.search(body, start, end):
+        if word is ADDRESS and _CI.search(body[start:end]):
             word = CI
         self.words.append(word)
         if word is BLOCK:
@@ -165,9 +194,7 @@ class _Reader:
 _END, _ASKED = ".", "?"
 _STOPS = (_END, _ASKED)
 _CLAUSES = (",", ":")
-_WORDS = (1, 9)
-_STOP, _CLAUSE, _VOTE = 2, 3, 6
-_KINDS = {4: WHO, 5: COMMIT, 7: NAME, 8: NUMBER}
+_KINDS = {Token.PERSON: WHO, Token.COMMIT: COMMIT, Token.NAME: NAME, Token.NUMBER: NUMBER}
 
 
 class _Chunks:
@@ -215,7 +242,7 @@ _CHUNKS = _Chunks()
 
 def _read(chunk: str) -> tuple[str, ...]:
     """Return the words and signs of what is not one plain word."""
-    tokens = islice(_TOKEN.finditer(chunk), _FEWEST_TOKENS + len(chunk) // _PER_TOKEN)
+    tokens = islice(tokens_of(chunk), _FEWEST_TOKENS + len(chunk) // _PER_TOKEN)
     return tuple([item for token in tokens for item in _items(token)])
 
 
@@ -224,14 +251,14 @@ def _word(written: str) -> tuple[str, ...]:
     return expanded(written[:LONGEST_CHUNK])
 
 
-def _items(token: re.Match[str]) -> tuple[str, ...]:
-    kind, text = token.lastindex or 0, token[0]
-    if kind in _WORDS:
+def _items(token: tuple[Token, str]) -> tuple[str, ...]:
+    kind, text = token
+    if kind is Token.WORD:
         return _word(text)
-    if kind == _STOP:
+    if kind is Token.STOP:
         return (_ASKED if "?" in text else _END,)
-    if kind == _CLAUSE:
+    if kind is Token.CLAUSE:
         return (":" if text == ":" else ",",)
-    if kind == _VOTE:
+    if kind is Token.VOTE:
         return (_VOTES[text],) if text in _VOTES else ()
     return (ZERO if text == "0" else _KINDS[kind],)
