@@ -241,14 +241,14 @@ def _keys(node: Mapping, path: str, known: tuple[str, ...], file: str) -> Iterat
 
 
 def _hundredths(columns: str) -> tuple[int, ...]:
-    """Read whole numbers of at most six digits with tabs between; return none where there is anything else."""
+    """Read whole numbers of up to six digits with tabs between; return none where there is anything else."""
     if len(columns) > _LONGEST_NUMBERS or not _IN_NUMBERS.issuperset(columns):
         return ()
     try:
         numbers = tuple(map(int, columns.split("\t")))
     except ValueError:
         return ()
-    return numbers if -_LEAST_TOO_LARGE < min(numbers) and max(numbers) < _LEAST_TOO_LARGE else ()
+    return numbers if min(numbers) > -_LEAST_TOO_LARGE and max(numbers) < _LEAST_TOO_LARGE else ()
 
 
 def _weights(data: bytes, file: str) -> tuple[dict[str, tuple[int, ...]], list[Problem]]:
