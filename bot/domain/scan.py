@@ -38,10 +38,10 @@ def code_spans(text: str, longest: int | None = None) -> Iterator[tuple[int, int
     for (start, end), other in zip(ticks, closing, strict=True):
         if other is None or start < done:
             continue
-        close, done_there = ticks[other]
+        close, close_end = ticks[other]
         if (longest is None or close - end <= longest) and text.find("\n", end, close) < 0:
-            yield start, done_there, end - start
-            done = done_there
+            yield start, close_end, end - start
+            done = close_end
 
 
 def quotations(text: str, marks: Mapping[str, str], before: str) -> Iterator[tuple[int, int]]:
