@@ -20,7 +20,7 @@ from bot import wiring
 from bot.adapters import feedback_files, feedback_lint, log, payloads, sarif
 from bot.adapters.feedback_items import items_in
 from bot.adapters.github import markers
-from bot.adapters.payloads import outputs, validations
+from bot.adapters.payloads import outputs
 from bot.adapters.rule_files import load_config, load_packs, merge, rules_directory
 from bot.adapters.web.glance import glance
 from bot.adapters.web.lanes import lane
@@ -489,9 +489,9 @@ def configured(text: str) -> object:
         return None
 
 
-def from_log(data: bytes) -> object:
+def sarif_read(data: bytes) -> object:
     try:
-        return validations.from_log(data)
+        return sarif.read(data)
     except sarif.NotSarif:
         return None
 
@@ -592,8 +592,8 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
             linted(text, "a.yml"),
             linted(f"feedback_items:\n- issue: {text}", "a.yml"),
         ),
-        "SARIF": lambda text: (from_log(text.encode("utf-8", "replace")), from_log(sarif_of(text))),
-        "SARIF message": lambda text: from_log(sarif_filled(text)),
+        "SARIF": lambda text: (sarif_read(text.encode("utf-8", "replace")), sarif_read(sarif_of(text))),
+        "SARIF message": lambda text: sarif_read(sarif_filled(text)),
         "check output": lambda text: outputs.kept(text, text),
         "log line": lambda text: logged("console", text),
         "JSON log line": lambda text: logged("json", text),
@@ -629,9 +629,9 @@ def main() -> None:
     for line in sys.stdin:
         group, reader, shape = json.loads(line)
         text = SHAPES[shape](LENGTH)
-        GROUPS[group][reader]("a")  # what is loaded or compiled once is no part of it
-        signal.setitimer(signal.ITIMER_PROF, LIMIT)
         try:
+            GROUPS[group][reader]("a")  # what is loaded or compiled once is no part of it
+            signal.setitimer(signal.ITIMER_PROF, LIMIT)
             GROUPS[group][reader](text)
             answer = "read"
         except Exception as error:  # noqa: BLE001  it is reported with the case
