@@ -491,8 +491,8 @@ def configured(text: str) -> object:
 
 def sarif_read(data: bytes) -> object:
     try:
-        return sarif.read(data)
-    except sarif.NotSarif:
+        return sarif.read(json.loads(data))
+    except (sarif.NotSarif, ValueError, RecursionError):
         return None
 
 

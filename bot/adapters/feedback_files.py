@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,15 +35,29 @@ class FeedbackFile:
 
     def words(self, path: Path, start: int, end: int) -> Position:
         """Where these characters of a text stand, or at least where the text starts."""
-        value = self._text_at(path)
-        wanted = _spaced(value[start:end])
-        before = len(wanted.findall(value[:start])) if value[start:end].strip() else None
-        first, last = self._span(path)
-        if before is not None:
-            for number, match in enumerate(wanted.finditer(self.text[first:last])):
-                if number == before:
-                    return self._at(first + match.start())
-        return self._at(first)
+        first, _ = self._span(path)
+        words = self._text_at(path)[start:end]
+        if not words.strip():
+            return self._at(first)
+        in_text, in_file = self._mentions(path, words)
+        number = bisect_left(in_text, start)
+        return self._at(first + in_file[number] if number < len(in_file) else first)
+
+    def _mentions(self, path: Path, words: str) -> tuple[list[int], list[int]]:
+        """Where these words start, in the text of this part and in the file."""
+        key = (path, words)
+        if key not in self._mentioned:
+            first, last = self._span(path)
+            wanted = _spaced(words)
+            self._mentioned[key] = (
+                [match.start() for match in wanted.finditer(self._text_at(path))],
+                [match.start() for match in wanted.finditer(self.text[first:last])],
+            )
+        return self._mentioned[key]
+
+    @cached_property
+    def _mentioned(self) -> dict[tuple[Path, str], tuple[list[int], list[int]]]:
+        return {}
 
     @cached_property
     def _starts(self) -> list[int]:
