@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bot.domain.detection.evidence import TYPES, gather
-from bot.domain.detection.rules import DetectionRules, FeedbackType, Says
+from bot.detection.evidence import TYPES, gather_evidence
+from bot.detection.rules import CueMeaning, DetectionRules, FeedbackType
 
 LABELS = (*FeedbackType, "none")
 NONE = len(LABELS) - 1
@@ -90,10 +90,10 @@ def _companions(rows: Rows, rules: DetectionRules, directory: Path) -> Companion
     plain, consent = [], []
     harmless = [text for text, label in rows if label == NONE and not text.startswith(">")]
     for text in harmless:
-        evidence = gather(text, rules)
+        evidence = gather_evidence(text, rules)
         if evidence.shown or evidence.is_unrelated or any(match.says in TYPES for match in evidence.matches):
             continue
-        approves = any(match.says is Says.APPROVAL for match in evidence.matches)
+        approves = any(match.says is CueMeaning.APPROVAL for match in evidence.matches)
         (consent if approves else plain).append(text)
     read = (
         (directory / "companions" / f"{name}.txt").read_text("utf-8").splitlines()

@@ -18,15 +18,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks._compose_detection import LABELS, NONE, Row, Rows, composed
-from bot.adapters.detection_rules import WEIGHTS, load_detection
-from bot.adapters.rule_files import rules_directory
-from bot.domain.detection import detect
-from bot.domain.detection.evidence import TYPES, gather
-from bot.domain.detection.features import facts, words
-from bot.domain.detection.learnt import FACT, Learnt
-from bot.domain.detection.rules import DetectionRules
-from bot.domain.detection.scores import voice
-from bot.domain.detection.weights import Totals
+from bot.detection.detector import detect
+from bot.detection.evidence import TYPES, gather_evidence
+from bot.detection.load import WEIGHTS_FILE, load_detection
+from bot.detection.rules import FACT_PREFIX, DetectionRules, LearnedWeights, WeightTotals
+from bot.detection.scores import fact_features, word_features, word_weight
+from bot.gates.packs import rules_directory
 
 SENTENCES = Path(__file__).parent / "sentences"
 TESTED = Path(__file__).parent.parent / "tests" / "domain" / "detection" / "sentences"
@@ -43,7 +40,7 @@ TAKEN_AWAY = ("!harmless", "!negated", "!settled", "!unrelated", "!hypothetical"
 Features = list[tuple[int, float]]
 Example = tuple[Features, Features, int, float]
 """What is known of the words and of the facts, with how much it counts; the label, and its importance."""
-Table = dict[str, Totals]
+Table = dict[str, WeightTotals]
 
 
 def main() -> None:
@@ -58,7 +55,7 @@ def main() -> None:
         _by_topic(everything, topics, rules)
         return
     table = learn(everything, rules)
-    path = rules_directory() / WEIGHTS
+    path = rules_directory() / WEIGHTS_FILE
     path.write_text("".join(f"{name}\t{_row(table[name])}\n" for name in sorted(table)), encoding="utf-8")
     print(f"{len(everything)} sentences, {len(table)} features -> {path.name}")
 
@@ -100,7 +97,7 @@ def _print_figures(name: str, rows: Rows, table: Table, rules: DetectionRules) -
 
 
 def _judge(table: Table, rules: DetectionRules) -> Callable[[str], int]:
-    learnt = replace(rules, learnt=Learnt(table, rules.learnt.kinds))
+    learnt = replace(rules, learnt=LearnedWeights(table, rules.learnt.kinds))
     return lambda text: LABELS.index(detect(text, learnt).type or "none")
 
 
@@ -115,7 +112,7 @@ def _print_pairs(name: str, pairs: Counter[tuple[int, int]]) -> None:
     print(f"{name}: {pairs.total()} unseen, macro-F1 {macro:.3f}, false alarms {alarms} of {harmless}")
 
 
-def _row(weights: Totals) -> str:
+def _row(weights: WeightTotals) -> str:
     return "\t".join(map(str, weights))
 
 
@@ -131,7 +128,7 @@ def learn(rows: Rows, rules: DetectionRules) -> Table:
     return {name: row for name, row in _mean(known, tables) if max(row) - min(row) >= LEAST}
 
 
-def _mean(known: dict[str, int], tables: list[list[list[float]]]) -> Iterator[tuple[str, Totals]]:
+def _mean(known: dict[str, int], tables: list[list[list[float]]]) -> Iterator[tuple[str, WeightTotals]]:
     for name, number in known.items():
         *types, none = [
             round(100 * sum(column) / RUNS)
@@ -146,21 +143,23 @@ def _vocabulary(rows: Rows, rules: DetectionRules) -> frozenset[str]:
     """What two texts have; two words in a row only where three have them, and three where four have."""
     counted: Counter[str] = Counter()
     for text, _ in rows:
-        evidence = gather(text, rules)
-        counted.update(facts(evidence) | words(evidence.sentences, rules.learnt.kinds))
+        evidence = gather_evidence(text, rules)
+        counted.update(fact_features(evidence) | word_features(evidence.sentences, rules.learnt.kinds))
     return frozenset(name for name, times in counted.items() if times > 1 + _further_words(name))
 
 
 def _further_words(name: str) -> int:
-    return 0 if name.startswith(FACT) else name.count(" ")
+    return 0 if name.startswith(FACT_PREFIX) else name.count(" ")
 
 
 def _example(row: Row, importance: float, rules: DetectionRules, known: dict[str, int]) -> Example:
     text, label = row
-    evidence = gather(text, rules)
-    said = sorted(known[name] for name in words(evidence.sentences, rules.learnt.kinds) if name in known)
-    shown = sorted(known[name] for name in facts(evidence) if name in known)
-    loud = voice(len(said))
+    evidence = gather_evidence(text, rules)
+    said = sorted(
+        known[name] for name in word_features(evidence.sentences, rules.learnt.kinds) if name in known
+    )
+    shown = sorted(known[name] for name in fact_features(evidence) if name in known)
+    loud = word_weight(len(said))
     return [(name, loud) for name in said], [(name, 1.0) for name in shown], label, importance
 
 

@@ -11,8 +11,9 @@ from collections import Counter
 from itertools import product
 from pathlib import Path
 
-from bot.adapters.detection_rules import shipped
-from bot.domain.detection import DetectionRules, FeedbackType, detect
+from bot.detection.detector import detect
+from bot.detection.load import load_shipped_detection
+from bot.detection.rules import DetectionRules, FeedbackType
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data" / "review-language-dev.jsonl"
 SENTENCES = Path(__file__).parent / "sentences"
@@ -68,7 +69,7 @@ Row = tuple[str, str, bool]  # label, text, whether it is a hard one
 
 
 def main() -> None:
-    rules = shipped()
+    rules = load_shipped_detection()
     rows = _shared() if SHARED.is_file() else []
     if rows:
         _understanding(rows, rules)
@@ -207,7 +208,7 @@ def _of_cues() -> None:
 
 def _fresh() -> DetectionRules:
     """Load the rules as `serve` and `detect` do: no collection of garbage goes through them again."""
-    rules = shipped()
+    rules = load_shipped_detection()
     gc.collect()
     gc.freeze()
     return rules

@@ -9,24 +9,24 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bot.domain.grounding.claim import Requirement, requirement
-from bot.domain.grounding.claims import find
-from bot.domain.grounding.outcome import ground
-from bot.domain.rules import Grounding
-from tests.domain.grounding.claim_table import TABLE
-from tests.domain.grounding.small_repository import seen
+from bot.gates.config import GroundingRules
+from bot.grounding.claims import find_claims
+from bot.grounding.model import Requirement, claim_requirement
+from bot.grounding.verify import verify_claim
+from tests.grounding.claim_table import TABLE
+from tests.grounding.small_repository import seen
 
 
 def main() -> None:
     """Print precision and recall of types and outcomes, and every wrong `verified`."""
-    observed, rules = seen(), Grounding()
+    observed, rules = seen(), GroundingRules()
     pairs = []
     started = time.perf_counter()
     for row in TABLE:
-        claim = next(iter(find(row.text)), None)
+        claim = next(iter(find_claims(row.text)), None)
         kind = claim.type.value if claim else None
-        needed = claim is not None and requirement(claim.type, rules) is not Requirement.NOT_REQUIRED
-        outcome = ground(claim, observed).outcome.value if claim and needed else None
+        needed = claim is not None and claim_requirement(claim.type, rules) is not Requirement.NOT_REQUIRED
+        outcome = verify_claim(claim, observed).outcome.value if claim and needed else None
         pairs.append((row, kind, outcome))
     seconds = time.perf_counter() - started
     print(f"{len(TABLE)} claims in {seconds * 1000:.0f} ms")

@@ -16,10 +16,13 @@ from typing import Any
 
 import asyncpg
 
-from bot.standin import AppFacts, Exchange, Standin, new_key_pair
+from bot.fakegithub.deliveries import Exchange
+from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.server import FakeGitHub
+from bot.fakegithub.world import AppRegistration
 
 KEYS = new_key_pair()
-FACTS = AppFacts(public_pem=KEYS.public_pem)
+FACTS = AppRegistration(public_pem=KEYS.public_pem)
 DATE = "<!-- ISSUES: date_errors -->"
 WORKERS = (1, 2, 4)
 ROUNDS = 10
@@ -51,7 +54,7 @@ async def measured() -> None:
 
 async def idle(url: str) -> tuple[float, float]:
     """How long one rejection takes, in milliseconds, when there is nothing else to do."""
-    async with Standin(FACTS) as github, instances(github, url, 0):
+    async with FakeGitHub(FACTS) as github, instances(github, url, 0):
         repository = github.repository("acme/knowledge", collaborators={"alice": "write"})
         pulls = [github.open_pull_request(repository, "rio-agent[bot]") for _ in range(ROUNDS + 1)]
         await github.delivered(60)
@@ -67,7 +70,7 @@ async def idle(url: str) -> tuple[float, float]:
 
 async def burst(url: str, workers: int) -> float:
     """Comments a second, from the first review to the last comment."""
-    github = Standin(FACTS)
+    github = FakeGitHub(FACTS)
     github.deliveries.in_flight = 16
     async with github, instances(github, url, workers):
         repositories = [
@@ -86,7 +89,7 @@ async def burst(url: str, workers: int) -> float:
         return len(pulls) / (time.perf_counter() - began)
 
 
-def posted(github: Standin) -> list[int]:
+def posted(github: FakeGitHub) -> list[int]:
     """A number that grows with every comment."""
     count = [0]
 
@@ -98,7 +101,7 @@ def posted(github: Standin) -> list[int]:
 
 
 @asynccontextmanager
-async def instances(github: Standin, url: str, workers: int) -> AsyncIterator[None]:
+async def instances(github: FakeGitHub, url: str, workers: int) -> AsyncIterator[None]:
     """One whole process, or one door and so many workers, until the block ends."""
     async with AsyncExitStack() as stack:
         door = await stack.enter_async_context(process(github, url, *(["--web-only"] if workers else [])))
@@ -122,7 +125,7 @@ async def beating(url: str, workers: int) -> None:
 
 
 @asynccontextmanager
-async def process(github: Standin, url: str, *arguments: str) -> AsyncIterator[str]:
+async def process(github: FakeGitHub, url: str, *arguments: str) -> AsyncIterator[str]:
     """One `whetstone serve`; the address of its door, where it has one."""
     environment = {
         **os.environ,

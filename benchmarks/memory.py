@@ -19,21 +19,20 @@ import asyncpg
 from sqlalchemy import insert
 
 from benchmarks.store import postgres
-from bot.adapters.store import SqlStore, open_store
-from bot.adapters.store.codec import encode
-from bot.adapters.store.memory_schema import record, repository
-from bot.domain.history import Ask, history, needed_since
-from bot.domain.history_text import history_text
-from bot.domain.history_words import Setting
-from bot.domain.links import Web
-from bot.domain.memory import Record
-from bot.domain.model import Account, Item, Place, Repository, Stance, Validator, Verdict
-from bot.domain.summary import WeekAsk, summary
-from bot.domain.summary import needed_since as week_needs
-from bot.domain.weekly import weekly_issue
-from bot.domain.weeks import week_of
-from bot.domain.worth_doing import Page
-from bot.wiring import default_rules
+from bot.history.model import HistoryRecord, week_containing
+from bot.history.patterns import HistoryQuery, build_history, history_needed_since
+from bot.history.text import HistoryContext, render_history
+from bot.markdown.links import GitHubLinks
+from bot.pull_request.model import Item, Stance, Validator, Verdict
+from bot.store.codec import encode
+from bot.store.schema import history_table, repository_table
+from bot.turn.rule_book import default_rules
+from bot.turn.store import SqlStore, open_store
+from bot.values import Account, Location, Repository
+from bot.weekly.issue import render_weekly_issue
+from bot.weekly.recommendations import WeeklyContext
+from bot.weekly.summary import WeekQuery, summarize_week
+from bot.weekly.summary import summary_needed_since as week_needs
 
 SMALL = 10_000
 ITEMS_A_REPOSITORY = 1_000
@@ -102,17 +101,17 @@ async def timed(times: int, work: Work, stores: tuple[tuple[SqlStore, int], ...]
 
 
 async def one_history(store: SqlStore, where: int) -> None:
-    ask = Ask("rio-agent[bot]", NOW, UTC)
+    ask = HistoryQuery("rio-agent[bot]", NOW, UTC)
     author = where * AUTHORS_A_REPOSITORY + 1
-    records, fixes = await store.memory.authored(where, needed_since(ask), author)
-    told = history(records, GATES, ask, fixes)
-    history_text(told, Setting(Repository(where, "acme", "knowledge", 5), GATES, Web()))
+    records, fixes = await store.memory.authored(where, history_needed_since(ask), author)
+    told = build_history(records, GATES, ask, fixes)
+    render_history(told, HistoryContext(Repository(where, "acme", "knowledge", 5), GATES, GitHubLinks()))
 
 
 async def one_week(store: SqlStore, where: int) -> None:
-    ask = WeekAsk(Repository(where, "acme", "knowledge", 5), week_of(NOW, UTC).back(1), UTC)
+    ask = WeekQuery(Repository(where, "acme", "knowledge", 5), week_containing(NOW, UTC).back(1), UTC)
     records = await store.memory.records(where, week_needs(ask))
-    weekly_issue(summary(records, GATES, ask), Page(GATES, Web()))
+    render_weekly_issue(summarize_week(records, GATES, ask), WeeklyContext(GATES, GitHubLinks()))
 
 
 async def fill(store: SqlStore, begin: int, end: int) -> None:
@@ -132,11 +131,11 @@ async def put(store: SqlStore, batch: list[dict[str, object]]) -> None:
         names = {int(str(row["repository_id"])) for row in batch}
         known = [{"id": one, "folded": f"acme/r{one}", "name": f"r{one}"} for one in names]
         fixed = {"installation_id": 5, "owner": "acme", "private": False, "default_branch": "main"}
-        await store._database.write(lambda t: t.execute(insert(record), batch))  # noqa: SLF001  past its own rules
+        await store._database.write(lambda t: t.execute(insert(history_table), batch))  # noqa: SLF001  past its own rules
         for one in known:
             row = {**fixed, **one}
             await store._database.write(  # noqa: SLF001  as above
-                lambda t, row=row: t.execute(t.insert(repository).on_conflict_do_nothing(), row)
+                lambda t, row=row: t.execute(t.insert(repository_table).on_conflict_do_nothing(), row)
             )
 
 
@@ -163,14 +162,16 @@ def rows(first: int, last: int) -> Iterator[dict[str, object]]:
             }
 
 
-def one_record(number: int, author: Account, chance: random.Random) -> Record:
+def one_record(number: int, author: Account, chance: random.Random) -> HistoryRecord:
     """A pull request that is rejected for some gates, mended, and then approved or not."""
     opened = NOW - YEAR * chance.random()
     heads = [f"{chance.getrandbits(160):040x}" for _ in range(2)]
     alice = Validator(f"user:{number % 7}", "alice")
     items = tuple(
         Item(
-            tag, place=Place(f"claims/{number}.md", 5), url=f"https://github.com/acme/k/pull/{number}#r{tag}"
+            tag,
+            place=Location(f"claims/{number}.md", 5),
+            url=f"https://github.com/acme/k/pull/{number}#r{tag}",
         )
         for tag in chance.sample(TAGS, ITEMS_A_PULL_REQUEST)
     )
@@ -179,7 +180,7 @@ def one_record(number: int, author: Account, chance: random.Random) -> Record:
     )
     approves = Verdict(f"review:{number}2", alice, Stance.APPROVES, opened + timedelta(hours=9), heads[1])
     merged = chance.random() < 0.7
-    return Record(
+    return HistoryRecord(
         number=number,
         author=author,
         created_at=opened,

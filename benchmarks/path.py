@@ -20,12 +20,14 @@ from urllib.parse import urlsplit
 import psutil
 
 from benchmarks.store import postgres
-from bot.adapters.store import open_store
-from bot.standin import AppFacts, Standin, new_key_pair
-from bot.standin.model import PullRequest
+from bot.fakegithub.model import PullRequest
+from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.server import FakeGitHub
+from bot.fakegithub.world import AppRegistration
+from bot.turn.store import open_store
 
 KEYS = new_key_pair()
-FACTS = AppFacts(public_pem=KEYS.public_pem)
+FACTS = AppRegistration(public_pem=KEYS.public_pem)
 IN_FLIGHT = 64
 KNOCKS = 6_000
 ROUNDS = 25
@@ -45,7 +47,7 @@ def main() -> None:
 async def measured(database_url: str) -> dict[str, str]:
     async with open_store(database_url, worker=False):
         pass  # the tables are made here: only a first start loads what makes them
-    async with Standin(FACTS) as github, server(github, database_url) as (process, url):
+    async with FakeGitHub(FACTS) as github, server(github, database_url) as (process, url):
         repository = github.repository("acme/knowledge", collaborators={"alice": "write"})
         pulls = [github.open_pull_request(repository, "rio-agent[bot]") for _ in range(ROUNDS + 1)]
         await github.until(lambda: github.deliveries.is_idle)
@@ -68,7 +70,7 @@ async def measured(database_url: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def server(github: Standin, database_url: str) -> AsyncIterator[tuple[Process, str]]:
+async def server(github: FakeGitHub, database_url: str) -> AsyncIterator[tuple[Process, str]]:
     environment = {
         **os.environ,
         "GITHUB_APP_ID": str(FACTS.id),
@@ -95,7 +97,7 @@ async def server(github: Standin, database_url: str) -> AsyncIterator[tuple[Proc
         await process.wait()
 
 
-async def rejections(github: Standin, pulls: list[PullRequest]) -> tuple[float, list[float], str]:
+async def rejections(github: FakeGitHub, pulls: list[PullRequest]) -> tuple[float, list[float], str]:
     waits = []
     calls = ""
     for pull in pulls:
@@ -121,7 +123,7 @@ class Flood:
     refused: int
 
 
-async def acknowledgements(github: Standin, pid: int, url: str) -> Flood:
+async def acknowledgements(github: FakeGitHub, pid: int, url: str) -> Flood:
     """Knock as fast as the door answers; the requests are made beforehand, so the client costs little."""
     waiting = list(signed(github, url))
     took: list[float] = []
@@ -160,7 +162,7 @@ def busy(pid: int) -> float:
     return times.user + times.system
 
 
-def signed(github: Standin, url: str) -> Iterator[bytes]:
+def signed(github: FakeGitHub, url: str) -> Iterator[bytes]:
     """Deliveries of one pull request each, as GitHub would put them on the wire."""
     payload = next(each.payload for each in github.deliveries if each.event == "pull_request")
     for number in range(100_000, 100_000 + KNOCKS):

@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from bot.adapters.store import open_store
-from bot.domain.effects import ShowComment
-from bot.domain.model import Account, PullRequest, Repository, Sticky
-from bot.ports import Claim, Delivery, Store, Turn
+from bot.pull_request.effects import ShowComment
+from bot.pull_request.model import PullRequest, StickyComment
+from bot.store.model import Delivery, LaneClaim, TurnResult
+from bot.turn.store import Store, open_store
+from bot.values import Account, Repository
 
 IN_FLIGHT = 64
 ACKS = 10_000
@@ -121,16 +122,16 @@ async def drain(store: Store) -> None:
         await asyncio.gather(*(turn(store, claim) for claim in claims))
 
 
-async def turn(store: Store, claim: Claim) -> None:
+async def turn(store: Store, claim: LaneClaim) -> None:
     """All that the store does for a rejection that posts one comment."""
     number = int(claim.lane.rpartition(":")[2])
     await store.load(claim.lane)
     known = PullRequest(REPOSITORY, number, Account(1, "rio"), "A title", "main", "0" * 40, NOW, NOW)
     show = ShowComment(REPOSITORY, number, "m", "x" * 6000, "f", ("date_errors",), ("date_errors",))
     done = tuple(one.id for one in claim.deliveries)
-    for row in await store.apply(claim, Turn(known, (show,), done)):
+    for row in await store.apply(claim, TurnResult(known, (show,), done)):
         sending = await store.sending(claim, row)
-        sticky = Sticky(number, "IC", "https://github.com", "m", "f", ("date_errors",), (), NOW)
+        sticky = StickyComment(number, "IC", "https://github.com", "m", "f", ("date_errors",), (), NOW)
         await store.sent(claim, sending, sticky, ())
     await store.release(claim)
 

@@ -1,1 +1,1 @@
-"""Whetstone: closes the loop on rejected pull requests."""
+"""Whetstone: a GitHub App that turns a rejected pull request into actionable feedback."""

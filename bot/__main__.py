@@ -1,4 +1,4 @@
-"""`whetstone` and `python -m bot`: the same thing."""
+"""Run the command line: `whetstone`, or `python -m bot`."""
 
 import io
 import sys
@@ -12,7 +12,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    raise SystemExit(cli.run(sys.argv[1:]))
+    raise SystemExit(cli.run_command_line(sys.argv[1:]))
 
 
 if __name__ == "__main__":

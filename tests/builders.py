@@ -6,22 +6,23 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.adapters.rule_files import load_pack
-from bot.decisions.pull_request import Decision, decide
-from bot.domain.comment import Site, render
-from bot.domain.document import document
-from bot.domain.effects import ShowComment
-from bot.domain.facts import Facts, Moment
-from bot.domain.feedback import Feedback
-from bot.domain.links import Web
-from bot.domain.model import Account, PullRequest, Repository, Revision, Sticky
-from bot.domain.rules import Rules
-from bot.domain.snapshots import InlineComment, PullRequestSnapshot, Review, ReviewState
+from bot.feedback.document import build_document
+from bot.feedback.model import Decision, Feedback
+from bot.feedback.render import render_comment
+from bot.gates.config import RepositoryRules
+from bot.gates.packs import load_pack
+from bot.markdown.links import GitHubLinks, LinkContext
+from bot.pull_request.effects import ShowComment
+from bot.pull_request.events import InlineCommentSnapshot, PullRequestSnapshot, ReviewSnapshot, ReviewState
+from bot.pull_request.facts import DecisionTime, Facts
+from bot.pull_request.model import PullRequest, Revision, StickyComment
+from bot.turn.decide import decide_pull_request
+from bot.values import Account, Repository
 
 RULES_DIRECTORY = Path(__file__).parent.parent / "rules"
 KNOWLEDGE_BASE = load_pack(RULES_DIRECTORY / "knowledge-base.yml")
-RULES = Rules(gates=KNOWLEDGE_BASE)
-SITE = Site(Web())
+RULES = RepositoryRules(gates=KNOWLEDGE_BASE)
+SITE = LinkContext(GitHubLinks())
 
 START = datetime(2026, 11, 15, 10, 0, tzinfo=UTC)
 ME = Account(900, "whetstone[bot]", bot=True)
@@ -66,8 +67,8 @@ def issues(*tags: str) -> str:
     return f"<!-- ISSUES: {', '.join(tags)} -->"
 
 
-def review(number: int, body: str = "", **changes) -> Review:
-    said = Review(
+def review(number: int, body: str = "", **changes) -> ReviewSnapshot:
+    said = ReviewSnapshot(
         id=number,
         author=ALICE,
         state=ReviewState.CHANGES_REQUESTED,
@@ -79,8 +80,8 @@ def review(number: int, body: str = "", **changes) -> Review:
     return replace(said, **changes)
 
 
-def inline(number: int, review_id: int, body: str, **changes) -> InlineComment:
-    said = InlineComment(
+def inline(number: int, review_id: int, body: str, **changes) -> InlineCommentSnapshot:
+    said = InlineCommentSnapshot(
         id=number,
         review_id=review_id,
         author=ALICE,
@@ -95,17 +96,19 @@ def inline(number: int, review_id: int, body: str, **changes) -> InlineComment:
     return replace(said, **changes)
 
 
-def facts(*reviews: Review, comments: tuple[InlineComment, ...] = (), roles: dict | None = None) -> Facts:
+def facts(
+    *reviews: ReviewSnapshot, comments: tuple[InlineCommentSnapshot, ...] = (), roles: dict | None = None
+) -> Facts:
     everybody = {said.author.id: "write" for said in reviews}
     return Facts(ME, None, reviews, comments, everybody if roles is None else roles)
 
 
-def moment(minutes: float = 42, identity: str = ID) -> Moment:
-    return Moment(at(minutes), identity)
+def moment(minutes: float = 42, identity: str = ID) -> DecisionTime:
+    return DecisionTime(at(minutes), identity)
 
 
-def sticky(**changes) -> Sticky:
-    shown = Sticky(
+def sticky(**changes) -> StickyComment:
+    shown = StickyComment(
         comment_id=501,
         node_id="IC_501",
         url="https://github.com/acme/knowledge/pull/212#issuecomment-501",
@@ -118,13 +121,15 @@ def sticky(**changes) -> Sticky:
     return replace(shown, **changes)
 
 
-def decided(known: PullRequest, read: Facts, rules: Rules = RULES, when: Moment | None = None) -> Decision:
-    return decide(known, read, rules, when or moment(), SITE)
+def decided(
+    known: PullRequest, read: Facts, rules: RepositoryRules = RULES, when: DecisionTime | None = None
+) -> Decision:
+    return decide_pull_request(known, read, rules, when or moment(), SITE)
 
 
-def rendered(feedback: Feedback, site: Site = SITE) -> str:
+def rendered(feedback: Feedback, site: LinkContext = SITE) -> str:
     """The comment on this feedback."""
-    return render(feedback, site, document(feedback, site.schema))
+    return render_comment(feedback, site, build_document(feedback, site.schema))
 
 
 def written(decision: Decision) -> PullRequest:

@@ -22,15 +22,15 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from bot.adapters.store import open_store
-from bot.standin import AppFacts
+from bot.fakegithub.world import AppRegistration
+from bot.turn.store import open_store
 from tests.hostile import SHAPES
+from tests.journeys.environment import KEYS, SECRET, Town
 from tests.journeys.fleet import Fleet, Ship, delivered, fleet
 from tests.journeys.jumped_clock import clock_file
 from tests.journeys.postgres import postgres
 from tests.journeys.short_lease import PACE
 from tests.journeys.test_crash import Server, serving
-from tests.journeys.town import KEYS, SECRET, Town
 
 INSTANCES = 4
 PULLS = 16
@@ -247,7 +247,7 @@ TROUBLES = {
 @asynccontextmanager
 async def on_sqlite():
     """A GitHub with one instance on SQLite, whose clock can be made to jump."""
-    facts = AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET)
+    facts = AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET)
     with tempfile.TemporaryDirectory() as folder:
         town = Town(facts, f"sqlite:///{folder}/bot.db")
         async with town.github, serving(town, ("tests.journeys.jumped_clock",)) as server:

@@ -16,41 +16,36 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from bot import wiring
-from bot.adapters import feedback_files, feedback_lint, log, payloads, sarif
-from bot.adapters.feedback_items import items_in
-from bot.adapters.github import markers
-from bot.adapters.payloads import outputs
-from bot.adapters.rule_files import load_config, load_packs, merge, rules_directory
-from bot.adapters.web.glance import glance
-from bot.adapters.web.lanes import lane
-from bot.decisions.inference import inferred, words_of
-from bot.domain import (
-    brief_slots,
-    certain_fixes,
-    diff,
-    escape,
-    framework,
-    line_map,
-    phrases,
-    phrasing,
-    prose,
-    quality,
-    specificity,
-    spoken,
-    suggestions,
-    tags,
-)
-from bot.domain.commands.reading import commands_in
-from bot.domain.detection.detector import detect
-from bot.domain.gates import is_tag, nearest
-from bot.domain.grounding import claims, config_values, manifests, mentions, outcome, paths
-from bot.domain.grounding.file_outcomes import slug
-from bot.domain.grounding.observations import CheckRun, Entry, EntryKind, Observations, Text, Tree
-from bot.domain.lint import UnreadableFeedback
-from bot.domain.model import Item, Place
-from bot.domain.problems import RuleFileError
-from bot.ports import Delivery
+from bot import logging as bot_logging
+from bot import paths
+from bot.cli.receive import dry_run
+from bot.commands.invocation import parse_commands
+from bot.detection.detector import detect
+from bot.feedback import brief, brief_inputs, lint, marker
+from bot.gates import model as gates_model
+from bot.gates.model import is_tag, nearest_word
+from bot.gates.packs import load_packs, rules_directory
+from bot.gates.problems import RuleFileError
+from bot.gates.repository_config import load_config, merge_rules
+from bot.github import client, payloads
+from bot.grounding import claims, clauses, manifests, verify
+from bot.grounding.verify_files import heading_slug
+from bot.inbox import parse
+from bot.inbox.parse import lane_of_payload
+from bot.iterations import line_tracking
+from bot.markdown import escape, spans
+from bot.markdown import format as markdown_format
+from bot.markdown.blocks import SpanKind
+from bot.pull_request import diff, documents
+from bot.pull_request.documents import UnreadableDocument, parse_documents_in
+from bot.pull_request.facts import EntryKind, FileText, Observations, ObservedCheckRun, Tree, TreeEntry
+from bot.pull_request.model import Item
+from bot.store.model import Delivery
+from bot.turn.rule_book import default_rules, shipped_detection_rules
+from bot.values import Location
+from bot.verdicts import item_context, quality, sarif, tags
+from bot.verdicts.tags import infer_items, review_texts
+from bot.web.webhook import parse_envelope
 from tests.builders import KNOWLEDGE_BASE, review
 
 LENGTH = 64_000
@@ -62,7 +57,7 @@ Reader = Callable[[str], object]
 Shape = Callable[[int], str]
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
-RULES = replace(wiring.default_rules(), understanding=wiring.detection_rules())
+RULES = replace(default_rules(), understanding=shipped_detection_rules())
 PACKS = load_packs(rules_directory())
 SHA = "11bd71901bbe5b1630ceea73d27597364c9af683"
 LOG = "2026-11-16 ERROR step 17 failed with code 3, retrying in 5 seconds.\n"
@@ -442,7 +437,8 @@ def fixes(text: str) -> object:
     page = f"---\ncreated: {text}\n{text}\n---\n"
     named = ("date_errors", "frontmatter_schema", "broken_wiki_links")
     return [
-        certain_fixes.certain_fix(Item(tag, text, place=Place("a.md", 2)), page, NOW.date()) for tag in named
+        item_context.compute_fix(Item(tag, text, place=Location("a.md", 2)), page, NOW.date())
+        for tag in named
     ]
 
 
@@ -450,7 +446,7 @@ def values(text: str) -> object:
     """Look for a key's values in a file of settings in each language."""
     lines = [*text.split("\n"), f"timeout{text}", f"{text}timeout", f"timeout: {text}x"]
     return [
-        config_values.values(f"a{suffix}", lines, "timeout")
+        manifests.config_values(f"a{suffix}", lines, "timeout")
         for suffix in (".yml", ".ini", ".py", ".toml", ".json")
     ]
 
@@ -459,132 +455,149 @@ def versions(text: str) -> object:
     """Read a manifest of each kind, with the text as its whole and inside an entry."""
     held = f"<dependency><version>{text}</version></dependency>"
     names = ("requirements.txt", "go.mod", "pom.xml", "Cargo.toml", "package.json", "poetry.lock")
-    return [manifests.versions(path, page) for path in names for page in (text, held)]
+    return [manifests.manifest_versions(path, page) for path in names for page in (text, held)]
 
 
 def grounded(text: str) -> object:
     """Look the claims of a review up in a file and a check of the same text."""
     seen = Observations(
         SHA,
-        Tree({"src/a.py": Entry(EntryKind.FILE, SHA, len(text)), text[:500]: Entry(EntryKind.FILE, SHA, 1)}),
-        {"src/a.py": Text(tuple(text.split("\n")))},
-        checks=(CheckRun(1, "unit tests", "failure", text),),
+        Tree(
+            {
+                "src/a.py": TreeEntry(EntryKind.FILE, SHA, len(text)),
+                text[:500]: TreeEntry(EntryKind.FILE, SHA, 1),
+            }
+        ),
+        {"src/a.py": FileText(tuple(text.split("\n")))},
+        checks=(ObservedCheckRun(1, "unit tests", "failure", text),),
     )
     said = 'src/a.py does not contain "retry". src/a.py line 3 defines parse. The test test_a fails. The error is "KeyError: a".'
-    found = (*claims.find(said), *claims.find(text))
-    return [outcome.ground(claim, seen) for claim in found]
+    found = (*claims.find_claims(said), *claims.find_claims(text))
+    return [verify.verify_claim(claim, seen) for claim in found]
 
 
 def linted(text: str, name: str) -> object:
     try:
-        return feedback_lint.lint(feedback_files.read(text.encode("utf-8", "replace"), name))
-    except UnreadableFeedback:
+        return lint.lint_feedback_file(documents.read_feedback_file(text.encode("utf-8", "replace"), name))
+    except UnreadableDocument:
         return None
 
 
 def configured(text: str) -> object:
     try:
-        return merge(PACKS, None, load_config(text, "whetstone.yml", PACKS))
+        return merge_rules(PACKS, None, load_config(text, "whetstone.yml", PACKS))
     except RuleFileError:
         return None
 
 
 def sarif_read(data: bytes) -> object:
     try:
-        return sarif.read(json.loads(data))
-    except (sarif.NotSarif, ValueError, RecursionError):
+        return sarif.parse_sarif(json.loads(data))
+    except (sarif.SarifError, ValueError, RecursionError):
         return None
 
 
 def delivered(event: str, text: str) -> object:
     """Take a delivery in as the webhook and then the worker do."""
     body = payload(event, text)
-    name = lane(event, glance(body) or {})
-    return payloads.read(Delivery("d", event, name or "", 9, body, NOW))
+    name = lane_of_payload(event, parse_envelope(body) or {})
+    return parse.parse_delivery(Delivery("d", event, name or "", 9, body, NOW))
 
 
 def rehearsed(event: str, text: str) -> object:
     """Decide on a delivery, from its bytes to the comment."""
-    return asyncio.run(wiring.rehearse(event, payload(event, text)))
+    return asyncio.run(dry_run(event, payload(event, text)))
 
 
 def logged(form: str, text: str) -> object:
-    formatter = (log.JsonLines if form == "json" else log.Console)(["hidden-secret"])
+    formatter = (bot_logging.JsonFormatter if form == "json" else bot_logging.ConsoleFormatter)(
+        ["hidden-secret"]
+    )
     error = (ValueError, ValueError(text), None)
     return formatter.format(logging.LogRecord("whetstone", logging.ERROR, "", 1, "%s", (text,), error))
 
 
 GROUPS: Mapping[str, Mapping[str, Reader]] = {
     "markdown": {
-        "spans": prose.spans,
-        "mask": lambda text: prose.mask(text, *prose.Kind),
-        "fences": prose.fences,
-        "comments": prose.comments,
-        "first sentence": phrasing.first_sentence,
-        "escaped sentence": escape.quiet,
+        "spans": spans.parse_spans,
+        "mask": lambda text: spans.mask_hidden(text, *SpanKind),
+        "fences": spans.find_fences,
+        "comments": spans.find_comments,
+        "first sentence": markdown_format.first_sentence,
+        "escaped sentence": escape.escape_mentions,
         "code span": lambda text: (
             escape.code_span(text),
-            escape.own_code(text, LENGTH),
+            escape.gate_code(text, LENGTH),
             escape.table_cell(text),
         ),
-        "marker": lambda text: escape.marker("REJECTION", {"words": text}),
-        "read marker": lambda text: (escape.read_marker("REJECTION", text), markers.carries(text, "a")),
-        "document of a comment": lambda text: (spoken.document(text), spoken.document(fenced(text))),
+        "marker": lambda text: escape.render_marker("REJECTION", {"words": text}),
+        "read marker": lambda text: (escape.parse_marker("REJECTION", text), client.has_marker_id(text, "a")),
+        "document of a comment": lambda text: (
+            marker.parse_document(text),
+            marker.parse_document(fenced(text)),
+        ),
     },
     "verdict": {
-        "tags": lambda text: tags.hear(text, KNOWLEDGE_BASE),
-        "tags at a line": lambda text: tags.hear(text, KNOWLEDGE_BASE, place=Place("a.md", 7)),
-        "tags of a list": lambda text: tags.hear(f"<!-- ISSUES: {text} -->", KNOWLEDGE_BASE),
-        "tags of a block": lambda text: tags.hear(f"<!-- REJECTION: {text} -->", KNOWLEDGE_BASE),
-        "stance": tags.spoken_stance,
-        "tag": lambda text: (is_tag(text), nearest(text, ["date_errors"]), KNOWLEDGE_BASE.nearest(text)),
-        "commands": commands_in,
-        "one command": lambda text: commands_in(f"/feedback-appeal date_errors {text}"),
-        "documents": lambda text: items_in(
+        "tags": lambda text: tags.parse_tags(text, KNOWLEDGE_BASE),
+        "tags at a line": lambda text: tags.parse_tags(text, KNOWLEDGE_BASE, place=Location("a.md", 7)),
+        "tags of a list": lambda text: tags.parse_tags(f"<!-- ISSUES: {text} -->", KNOWLEDGE_BASE),
+        "tags of a block": lambda text: tags.parse_tags(f"<!-- REJECTION: {text} -->", KNOWLEDGE_BASE),
+        "stance": tags.stated_stance,
+        "tag": lambda text: (is_tag(text), nearest_word(text, ["date_errors"]), KNOWLEDGE_BASE.nearest(text)),
+        "commands": parse_commands,
+        "one command": lambda text: parse_commands(f"/feedback-appeal date_errors {text}"),
+        "documents": lambda text: parse_documents_in(
             f"{fenced(feedback_of(text))}\n{fenced(f'feedback_items: {text}', 'yaml')}"
         ),
-        "location of a document": lambda text: items_in(fenced(located(text))),
-        "documents in text": lambda text: items_in(f"feedback_items\n{text}"),
+        "location of a document": lambda text: parse_documents_in(fenced(located(text))),
+        "documents in text": lambda text: parse_documents_in(f"feedback_items\n{text}"),
     },
     "wording": {
-        "wording": lambda text: (quality.wording(text), quality.ungrounded(text)),
-        "clarity": lambda text: quality.findings(quality.FeedbackText(text, text, text, has_place=False)),
-        "location": lambda text: quality.is_place("line", text),
-        "specificity": lambda text: (specificity.names_a_thing(text), specificity.says_an_effect(text)),
-        "action": lambda text: (specificity.orders_a_change(text), specificity.says_an_outcome(text)),
-        "error message": brief_slots.error_message,
-        "error in words": brief_slots.said_error,
-        "failing test": lambda text: (brief_slots.reported_test(text), brief_slots.failing_test(text)),
-        "expectation": brief_slots.expected,
-        "intent": brief_slots.intent,
-        "trace": lambda text: brief_slots.Known("alice", said=text, output=text).has_trace,
-        "framework": lambda text: (framework.in_trace(text), framework.manifests_for(text)),
-        "phrase": lambda text: phrases.occur(("wrong date", "date error"), text),
+        "wording": lambda text: (quality.wording_problems(text), quality.ungrounded_problems(text)),
+        "clarity": lambda text: quality.find_problems(
+            quality.FeedbackText(text, text, text, has_place=False)
+        ),
+        "location": lambda text: quality.is_location("line", text),
+        "specificity": lambda text: (quality.names_a_thing(text), quality.states_an_effect(text)),
+        "action": lambda text: (quality.names_a_change(text), quality.states_an_outcome(text)),
+        "error message": brief.find_error_message,
+        "error in words": brief.find_quoted_error,
+        "failing test": lambda text: (brief.find_reported_test(text), brief.find_failing_test(text)),
+        "expectation": brief.find_expectation,
+        "intent": brief.find_intent,
+        "trace": lambda text: brief.BriefFacts("alice", said=text, output=text).has_trace,
+        "framework": lambda text: (
+            brief_inputs.framework_in_trace(text),
+            brief_inputs.framework_manifests(text),
+        ),
+        "phrase": lambda text: gates_model.has_phrase(("wrong date", "date error"), text),
     },
     "detection": {
-        "detection": lambda text: detect(text, wiring.detection_rules()),
-        "inference": lambda text: inferred(words_of(review(1, text), ()), RULES),
+        "detection": lambda text: detect(text, shipped_detection_rules()),
+        "inference": lambda text: infer_items(review_texts(review(1, text), ()), RULES),
     },
     "grounding": {
-        "claims": claims.find,
-        "mentions": lambda text: (mentions.marked(text), mentions.path_of(text)),
+        "claims": claims.find_claims,
+        "mentions": lambda text: (clauses.mark_mentions(text), clauses.parse_mention(text)),
         "outcomes": grounded,
         "paths": lambda text: (
-            paths.is_inside(text),
-            paths.is_secret(text),
+            paths.is_inside_repository(text),
+            paths.is_secret_path(text),
             paths.nearest_path(text, ["src/a.py"]),
         ),
-        "heading": slug,
+        "heading": heading_slug,
         "settings": values,
         "manifests": versions,
         "fixes": fixes,
     },
     "files": {
-        "diff": lambda text: (list(diff.hunks(text)), suggestions.commentable_lines(text)),
-        "line map": lambda text: line_map.between(
+        "diff": lambda text: (list(diff.hunks(text)), diff.commentable_lines(text)),
+        "line map": lambda text: line_tracking.map_lines(
             text, text[: len(text) // 2] + "\nnew\n" + text[len(text) // 3 :]
         ),
-        "reversed line map": lambda text: line_map.between(text, "\n".join(reversed(text.split("\n")))),
+        "reversed line map": lambda text: line_tracking.map_lines(
+            text, "\n".join(reversed(text.split("\n")))
+        ),
         "config": configured,
         "config value": lambda text: configured(f"version: 1\ngates:\n  a_b:\n    fix: {text}"),
         "feedback in JSON": lambda text: (linted(text, "a.json"), linted(feedback_of(text), "a.json")),
@@ -594,12 +607,12 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         ),
         "SARIF": lambda text: (sarif_read(text.encode("utf-8", "replace")), sarif_read(sarif_of(text))),
         "SARIF message": lambda text: sarif_read(sarif_filled(text)),
-        "check output": lambda text: outputs.kept(text, text),
+        "check output": lambda text: payloads.shorten_output(text, text),
         "log line": lambda text: logged("console", text),
         "JSON log line": lambda text: logged("json", text),
     },
     "deliveries": {
-        "JSON": lambda text: glance(text.encode("utf-8", "replace")),
+        "JSON": lambda text: parse_envelope(text.encode("utf-8", "replace")),
         "comment": lambda text: delivered("issue_comment", text),
         "inline comment": lambda text: delivered("pull_request_review_comment", text),
         "check run": lambda text: delivered("check_run", text),

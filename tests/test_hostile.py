@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.grounding.claims import find
+from bot.grounding.claims import find_claims
 from tests.hostile import GROUPS, cases
 
 ROOT = Path(__file__).parents[1]
@@ -47,4 +47,6 @@ def test_64_kb_of_any_shape_are_read_within_2_seconds_of_cpu(group):
 
 
 def test_a_pinned_version_is_still_a_claim():
-    assert [claim.type.value for claim in find("lodash@4.17.21 is installed.")] == ["dependency_versions"]
+    assert [claim.type.value for claim in find_claims("lodash@4.17.21 is installed.")] == [
+        "dependency_versions"
+    ]

@@ -14,7 +14,7 @@ import pytest
 import re2
 
 import bot
-from bot.domain import regex
+from bot import regex
 
 BOT = Path(bot.__file__).parent
 BACKTRACKING = {"re", "sre_compile", "fnmatch", "regex"}
@@ -98,7 +98,7 @@ def test_no_pattern_that_a_module_holds_backtracks(modules):
 
 def test_every_pattern_reads_text_in_any_script(modules):
     """RE2 refuses what gets too large, which a class of all letters repeated many times is."""
-    patterns = [thing for thing in reachable(modules) if isinstance(thing, regex.Pattern)]
+    patterns = [thing for thing in reachable(modules) if isinstance(thing, regex.Regex)]
     refused = {}
     for pattern in patterns:
         try:

@@ -1,4 +1,4 @@
-"""The commands a person types: one module each, found by name."""
+"""The command line; one module per command."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from bot.domain.problems import RuleFileError
+from bot.gates.problems import RuleFileError
 
 _OPTIONS = ("-h", "--help", "--version")
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CliCommand:
     """One command: what it is called, what it is for, how it is used, what it does."""
 
     name: str
@@ -31,17 +31,17 @@ class UsageError(Exception):
     """The caller's mistake, said in one line; the command ends with exit code 2."""
 
 
-def commands() -> dict[str, Command]:
+def load_commands() -> dict[str, CliCommand]:
     """Every command that a module of this package offers as `COMMAND`, by name."""
     found = {}
     for module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
         command = getattr(importlib.import_module(module.name), "COMMAND", None)
-        if isinstance(command, Command):
+        if isinstance(command, CliCommand):
             found[command.name] = command
     return dict(sorted(found.items()))
 
 
-def run(argv: Sequence[str]) -> int:
+def run_command_line(argv: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
         return _run(argv)
@@ -53,7 +53,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    registry = {} if [*argv[:1]] == ["--version"] else _asked_for(argv) or commands()
+    registry = {} if [*argv[:1]] == ["--version"] else _asked_for(argv) or load_commands()
     parser = _Parser(
         prog="whetstone",
         description="Answers a rejected pull request with what failed, where, and how to fix it.",
@@ -84,13 +84,13 @@ def _run(argv: Sequence[str]) -> int:
         return 2
 
 
-def _asked_for(argv: Sequence[str]) -> dict[str, Command]:
+def _asked_for(argv: Sequence[str]) -> dict[str, CliCommand]:
     """The one command that is named; loading the others would take longer than most of them run."""
     name = argv[0].replace("-", "_") if argv else ""
     if name not in {module.name for module in pkgutil.iter_modules(__path__)}:
         return {}
     command = getattr(importlib.import_module(f"{__name__}.{name}"), "COMMAND", None)
-    return {command.name: command} if isinstance(command, Command) and command.name == argv[0] else {}
+    return {command.name: command} if isinstance(command, CliCommand) and command.name == argv[0] else {}
 
 
 class _Version(argparse.Action):
@@ -118,7 +118,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def _suggest(argv: Sequence[str], registry: dict[str, Command]) -> None:
+def _suggest(argv: Sequence[str], registry: dict[str, CliCommand]) -> None:
     """Ends with one line where no command is named, or none that there is."""
     typed = argv[0] if argv else ""
     if typed in registry or typed in _OPTIONS:

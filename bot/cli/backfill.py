@@ -1,18 +1,30 @@
-"""`whetstone backfill`: a repository's earlier pull requests, into the store."""
+"""`whetstone backfill`: import a repository's earlier pull requests."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import sys
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-from bot import wiring
-from bot.cli import Command, UsageError, terminal
-from bot.cli.comment import repository_named
-from bot.cli.mistakes import said_in_one_line
-from bot.ports import GitHubError, JobFailed, Progress, StoreUnavailable
+from bot.cli import CliCommand, UsageError, terminal
+from bot.cli.common import parse_repository_name, report_usage_errors, run_job
+from bot.github.errors import GitHubError
+from bot.inbox.jobs import JobFailed, JobProgress
+from bot.resources import (
+    CannotStart,
+    has_store,
+    new_id,
+    open_app_api_from,
+    open_existing_store,
+    open_github,
+    read_settings,
+    utc_now,
+)
 from bot.settings import Settings
+from bot.store.model import StoreUnavailable
+from bot.values import Repository
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,10 +35,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    repository, since = repository_named(arguments.repository), _day(arguments.since)
+    repository, since = parse_repository_name(arguments.repository), _day(arguments.since)
     try:
-        with said_in_one_line():
-            count = asyncio.run(_filled(wiring.settings(), repository, since))
+        with report_usage_errors():
+            count = asyncio.run(_filled(read_settings(), repository, since))
     except (GitHubError, JobFailed, StoreUnavailable) as error:
         print(f"whetstone backfill: {error}", file=sys.stderr)
         return 1
@@ -38,14 +50,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 async def _filled(settings: Settings, repository: tuple[str, str], since: datetime | None) -> int:
-    progress = Progress()
-    with terminal.bar(f"Reading {'/'.join(repository)}") as show:
-        async for progress in wiring.backfill(settings, repository, since):
+    progress = JobProgress()
+    with terminal.progress_bar(f"Reading {'/'.join(repository)}") as show:
+        async for progress in run_backfill(settings, repository, since):
             show(progress.done, progress.total, _note(progress))
     return progress.done
 
 
-def _note(progress: Progress) -> str:
+def _note(progress: JobProgress) -> str:
     until = progress.waits_until
     return f"GitHub's limit is reached, going on at {until:%H:%M:%S} UTC" if until else ""
 
@@ -60,10 +72,48 @@ def _day(given: str | None) -> datetime | None:
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     "backfill",
     "Read a repository's earlier pull requests and reviews, so that history works from the first day.",
     "whetstone backfill acme/knowledge --since 2026-01-01",
     _arguments,
     _run,
 )
+
+
+async def run_backfill(
+    configuration: Settings, repository: tuple[str, str], since: datetime | None
+) -> AsyncIterator[JobProgress]:
+    """Have a repository's earlier pull requests read: by the server that runs, else here; how far it is."""
+    from bot.inbox import internal_deliveries, parse
+    from bot.inbox.backfill import BackfillDeliveries
+    from bot.pull_request.events import BackfillStep
+
+    where = await _installed_repository(configuration, repository)
+    delivery = internal_deliveries.backfill_delivery(BackfillStep(where, new_id(), since=since), utc_now())
+    if has_store(configuration.database_url):
+        async with open_existing_store(configuration.database_url) as store:
+            # One that was interrupted, or given up on, goes on from where it was.
+            if unfinished := await store.unfinished(delivery.lane):
+                delivery = unfinished.delivery
+    due = parse.parse_delivery(delivery)
+    if not isinstance(due, BackfillStep):
+        raise JobFailed(f"{delivery.id} can't be read")
+    async with run_job(configuration, delivery) as (follower, _):
+        async for progress in follower.backfill(
+            due,
+            parse.parse_delivery,
+            BackfillDeliveries(internal_deliveries.backfill_delivery, internal_deliveries.past_delivery),
+        ):
+            yield progress
+
+
+async def _installed_repository(configuration: Settings, repository: tuple[str, str]) -> Repository:
+    """The repository as GitHub has it; refused where the App is not installed."""
+    owner, name = repository
+    async with open_app_api_from(configuration) as desk:
+        found = await desk.installation_of(owner, name)
+    if found is None:
+        raise CannotStart(f"there is no repository {owner}/{name}, or the App is not installed in it")
+    async with open_github(configuration, utc_now) as github:
+        return await github.repository(owner, name, found.id)

@@ -1,4 +1,4 @@
-"""`whetstone comment`: for agents, what the App says about a pull request."""
+"""`whetstone comment`: print what the App says about a pull request."""
 
 from __future__ import annotations
 
@@ -7,60 +7,57 @@ import asyncio
 import json
 import os
 import sys
+from pathlib import Path
 
-from bot import wiring
-from bot.cli import Command, UsageError
-from bot.cli.mistakes import said_in_one_line
-from bot.cli.numbers import at_least_one
-from bot.domain import regex
-from bot.domain.comment_marker import MARKER
-from bot.domain.escape import read_marker
-from bot.domain.spoken import document, word_of
-from bot.ports import GitHubError
-
-# An account that an enterprise manages has an underscore in its login.
-_REPOSITORY = regex.Pattern(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+")
+from bot import settings as settings_of
+from bot.cli import CliCommand
+from bot.cli.common import parse_repository_name, positive_integer, report_usage_errors
+from bot.feedback.marker import FEEDBACK_MARKER, find_bot_comment, parse_document
+from bot.github.errors import GitHubError
+from bot.github.model import ThreadComment
+from bot.markdown.escape import parse_marker
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("repository", metavar="OWNER/REPO", help="where the pull request is")
-    parser.add_argument("number", metavar="N", type=at_least_one, help="the pull request's number")
+    parser.add_argument("number", metavar="N", type=positive_integer, help="the pull request's number")
     parser.add_argument("--login", required=True, help="the App's login; whose marker counts")
     parser.add_argument("--marker", action="store_true", help="the marker instead of the document")
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    repository = repository_named(arguments.repository)
+    repository = parse_repository_name(arguments.repository)
     token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
     try:
-        with said_in_one_line():
-            thread = asyncio.run(wiring.thread(token, repository, arguments.number))
+        with report_usage_errors():
+            thread = asyncio.run(read_thread(token, repository, arguments.number))
     except GitHubError as error:
         print(f"whetstone comment: {error}", file=sys.stderr)
         return 1
-    found = word_of(arguments.login, thread)
+    found = find_bot_comment(arguments.login, thread)
     if found is None:
         print(f"whetstone comment: {arguments.login} has said nothing there", file=sys.stderr)
         return 1
-    marker = read_marker(MARKER, found.body)
+    marker = parse_marker(FEEDBACK_MARKER, found.body)
     # A resolved comment needs no document: its marker says `accept`.
-    shown = marker if arguments.marker else document(found.body) or marker
+    shown = marker if arguments.marker else parse_document(found.body) or marker
     print(json.dumps(shown, ensure_ascii=False))
     return 0
 
 
-def repository_named(text: str) -> tuple[str, str]:
-    """Owner and name of `OWNER/REPO`."""
-    if not _REPOSITORY.fullmatch(text):
-        raise UsageError(f"{text!r} is no repository; use OWNER/REPO")
-    owner, _, name = text.partition("/")
-    return owner, name
-
-
-COMMAND = Command(
+COMMAND = CliCommand(
     "comment",
     "Print the App's feedback on a pull request as JSON, read with your own GH_TOKEN.",
     "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]'",
     _arguments,
     _run,
 )
+
+
+async def read_thread(
+    token: str | None, repository: tuple[str, str], number: int
+) -> tuple[ThreadComment, ...]:
+    """A pull request's comments, read with the caller's own token."""
+    from bot.github.user_api import fetch_comments
+
+    return await fetch_comments(settings_of.load_api_url(os.environ, Path(".env")), token, repository, number)

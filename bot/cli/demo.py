@@ -1,4 +1,4 @@
-"""`whetstone demo`: the whole story with no account, on a local GitHub."""
+"""`whetstone demo`: run the whole story on a local GitHub."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
-from bot import wiring
-from bot.cli import Command, terminal
-from bot.cli.numbers import port, whole
+from bot import app
+from bot.cli import CliCommand, terminal
+from bot.cli.common import integer_between, load_pack_or_file, port_number
+from bot.demo.page import DemoPage
+from bot.demo.story import STORY_DAYS, StoryClock, StoryMonths, story_weeks
+from bot.fakegithub.model import Issue, PullRequest, Repository, Role
+from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.server import FakeGitHub
+from bot.fakegithub.world import AppRegistration
 from bot.settings import Settings
-from bot.standin import AppFacts, Inline, Opening, Standin, new_key_pair
-from bot.standin.model import Issue, PullRequest, Repository, Role
-from bot.standin.page.site import Site
-from bot.standin.story import DAYS, Months, Time, mondays
 
-Chapter = tuple[str, Callable[[Standin, PullRequest], None]]
+Chapter = tuple[str, Callable[[FakeGitHub, PullRequest], None]]
 """What happens to a pull request, in words and in fact."""
 
 Settle = Callable[[], Awaitable[None]]
@@ -51,9 +54,9 @@ _VISITORS = ("alice", "bob", "maya", "rio-agent[bot]")
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="print the story and exit")
-    parser.add_argument("--port", type=port, default=8080, help="where the page is served (8080)")
+    parser.add_argument("--port", type=port_number, default=8080, help="where the page is served (8080)")
     parser.add_argument(
-        "--weeks", type=whole(0, 52), default=12, help="how long the repository's past is (12)"
+        "--weeks", type=integer_between(0, 52), default=12, help="how long the repository's past is (12)"
     )
 
 
@@ -68,14 +71,14 @@ def _run(arguments: argparse.Namespace) -> int:
 async def _told(arguments: argparse.Namespace) -> None:
     if task := asyncio.current_task():
         _at_the_end(task.cancel)
-    weeks = mondays(datetime.now(UTC), arguments.weeks)
-    time = Time(datetime.now(UTC) - weeks[0] if weeks else timedelta(0))
+    weeks = story_weeks(datetime.now(UTC), arguments.weeks)
+    time = StoryClock(datetime.now(UTC) - weeks[0] if weeks else timedelta(0))
     async with _town(time) as (github, settle):
         repository = github.repository("acme/knowledge", collaborators=_PEOPLE)
-        site = Site(github, _VISITORS, wiring.pack("knowledge-base").tags)
-        months = Months(github, repository, time, weeks, weeks[arguments.weeks - 1] if weeks else None)
+        site = DemoPage(github, _VISITORS, load_pack_or_file("knowledge-base").tags)
+        months = StoryMonths(github, repository, time, weeks, weeks[arguments.weeks - 1] if weeks else None)
         what = f"{arguments.weeks} week{'' if arguments.weeks == 1 else 's'} of pull requests go by"
-        for _ in terminal.following(months.play(), what, total=DAYS * len(weeks)):
+        for _ in terminal.track_progress(months.play(), what, total=STORY_DAYS * len(weeks)):
             await settle()
         time.go_to(datetime.now(UTC))
         # The page is for somebody who wants to go on from here: its pull request stays open.
@@ -87,7 +90,7 @@ async def _told(arguments: argparse.Namespace) -> None:
 
 
 async def _story(
-    github: Standin, repository: Repository, settle: Settle, chapters: tuple[Chapter, ...]
+    github: FakeGitHub, repository: Repository, settle: Settle, chapters: tuple[Chapter, ...]
 ) -> None:
     """The three things that the bot posts, each under its heading."""
     pull = _opened(github, repository)
@@ -120,8 +123,8 @@ def _tells_weeks(thread: Issue) -> bool:
     return any(label.name == "feedback-summary" for label in thread.labels)
 
 
-def _opened(github: Standin, repository: Repository) -> PullRequest:
-    opening = Opening(
+def _opened(github: FakeGitHub, repository: Repository) -> PullRequest:
+    opening = PullRequestOptions(
         title="Futarchy proves that markets resist manipulation",
         body="A claim from `sources/hanson-2013.md`, on what the experiment with 24 markets shows.",
         files={_PAGE: _draft(_WRONG_DATE)},
@@ -129,7 +132,7 @@ def _opened(github: Standin, repository: Repository) -> PullRequest:
     return github.open_pull_request(repository, "rio-agent[bot]", opening)
 
 
-async def _shown(site: Site, port: int) -> None:
+async def _shown(site: DemoPage, port: int) -> None:
     """The page, until somebody has seen enough."""
     async with _page_of(site, port) as address:
         print(f"The threads are at {address} (Ctrl-C ends the demo and leaves nothing behind)", flush=True)
@@ -147,7 +150,7 @@ def _at_the_end(do: Callable[[], object]) -> None:
 
 
 @asynccontextmanager
-async def _page_of(site: Site, port: int) -> AsyncIterator[str]:
+async def _page_of(site: DemoPage, port: int) -> AsyncIterator[str]:
     """The page at its port, or at any other where that one is taken."""
     async with AsyncExitStack() as stack:
         try:
@@ -158,13 +161,13 @@ async def _page_of(site: Site, port: int) -> AsyncIterator[str]:
         yield address
 
 
-def _check(github: Standin, pull: PullRequest, failed: int) -> None:
+def _check(github: FakeGitHub, pull: PullRequest, failed: int) -> None:
     """Five checks end, so many of them badly."""
     for number, name in enumerate(("validate", "links", "frontmatter", "spelling", "build")):
         github.check(pull, name, "failure" if number < failed else "success")
 
 
-def _reject_first(github: Standin, pull: PullRequest) -> None:
+def _reject_first(github: FakeGitHub, pull: PullRequest) -> None:
     _check(github, pull, failed=2)
     github.submit_review(
         pull,
@@ -172,21 +175,21 @@ def _reject_first(github: Standin, pull: PullRequest) -> None:
         "CHANGES_REQUESTED",
         "Not yet.",
         [
-            Inline(_PAGE, "[date_errors] month 13 is out of range", line=7),
-            Inline(_PAGE, "[body_too_thin] one sentence is no argument", line=11),
+            InlineDraft(_PAGE, "[date_errors] month 13 is out of range", line=7),
+            InlineDraft(_PAGE, "[body_too_thin] one sentence is no argument", line=11),
         ],
     )
 
 
-def _reject_better(github: Standin, pull: PullRequest) -> None:
+def _reject_better(github: FakeGitHub, pull: PullRequest) -> None:
     page = _draft(_today(github)) + _ARGUMENT
     github.push(pull, {_PAGE: page}, message="Use the day of the extraction, say why it holds")
     _check(github, pull, failed=0)
-    place = Inline(_PAGE, "[title_overclaims] proves, from one experiment with 24 markets", line=9)
+    place = InlineDraft(_PAGE, "[title_overclaims] proves, from one experiment with 24 markets", line=9)
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", "Nearly.", [place])
 
 
-def _reject_worse(github: Standin, pull: PullRequest) -> None:
+def _reject_worse(github: FakeGitHub, pull: PullRequest) -> None:
     page = _draft(_WRONG_DATE, share=43) + _ARGUMENT
     github.push(pull, {_PAGE: page}, message="Take the numbers from the draft")
     _check(github, pull, failed=1)
@@ -194,21 +197,21 @@ def _reject_worse(github: Standin, pull: PullRequest) -> None:
         "[factual_discrepancy] 43 % should be 34 %\n```suggestion\nAttackers moved the price by 34 %.\n```"
     )
     places = [
-        Inline(_PAGE, wrong, line=11),
-        Inline(_PAGE, "[date_errors] month 13 is back", line=7),
-        Inline(_PAGE, "[title_overclaims] it still says proves", line=9),
+        InlineDraft(_PAGE, wrong, line=11),
+        InlineDraft(_PAGE, "[date_errors] month 13 is back", line=7),
+        InlineDraft(_PAGE, "[title_overclaims] it still says proves", line=9),
     ]
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: near_duplicate -->", places)
 
 
-def _approve(github: Standin, pull: PullRequest) -> None:
+def _approve(github: FakeGitHub, pull: PullRequest) -> None:
     page = _draft(_today(github), title="One experiment suggests resistance") + _ARGUMENT
     github.push(pull, {_PAGE: page}, message="Claim what the experiment shows")
     _check(github, pull, failed=0)
     github.submit_review(pull, "alice", "APPROVED", "Good now.")
 
 
-def _merge(github: Standin, pull: PullRequest) -> None:
+def _merge(github: FakeGitHub, pull: PullRequest) -> None:
     github.merge(pull, by="bob")
 
 
@@ -216,7 +219,7 @@ def _draft(created: str, title: str = _CLAIM, share: int = 34) -> str:
     return _DRAFT.format(created=created, title=title, share=share)
 
 
-def _today(github: Standin) -> str:
+def _today(github: FakeGitHub) -> str:
     return f"{github.now():%Y-%m-%d}"
 
 
@@ -232,12 +235,12 @@ _ACCEPTED: tuple[Chapter, ...] = (
 
 
 @asynccontextmanager
-async def _town(time: Time) -> AsyncIterator[tuple[Standin, Settle]]:
+async def _town(time: StoryClock) -> AsyncIterator[tuple[FakeGitHub, Settle]]:
     """GitHub's stand-in with the real bot beside it, on a store that is gone afterwards."""
     keys = new_key_pair()
-    facts = AppFacts(public_pem=keys.public_pem)
+    facts = AppRegistration(public_pem=keys.public_pem)
     with tempfile.TemporaryDirectory(prefix="whetstone-demo-") as folder:
-        async with Standin(facts, clock=time.now) as github:
+        async with FakeGitHub(facts, clock=time.now) as github:
             settings = Settings(
                 app_id=facts.id,
                 private_key=keys.private_pem,
@@ -247,7 +250,7 @@ async def _town(time: Time) -> AsyncIterator[tuple[Standin, Settle]]:
                 database_url=f"sqlite:///{folder}/demo.db",
                 port=0,
             )
-            async with wiring.running(settings, clock=time.now, store_clock=time.now) as bot:
+            async with app.run_instance(settings, clock=time.now, store_clock=time.now) as bot:
                 github.webhook_url = "http://{}:{}/webhook".format(*(bot.address or ("", 0)))
 
                 async def settle() -> None:
@@ -259,7 +262,7 @@ async def _town(time: Time) -> AsyncIterator[tuple[Standin, Settle]]:
                 yield github, settle
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     "demo",
     "Play the whole story on a local GitHub, with no account, and print what was posted.",
     "whetstone demo --once",

@@ -1,4 +1,4 @@
-"""`whetstone detect`: JSON lines of comments in, JSON lines of what they say out."""
+"""`whetstone detect`: detect the feedback type of comments given as JSON lines."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from bot import wiring
-from bot.cli import Command, terminal
-from bot.domain.detection import Detection, detect
+from bot.cli import CliCommand, terminal
+from bot.detection.detector import Detection, detect
+from bot.turn.rule_book import shipped_detection_rules
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,10 +23,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(_arguments: argparse.Namespace) -> int:
-    rules = wiring.detection_rules()
+    rules = shipped_detection_rules()
     gc.collect()
     gc.freeze()  # no collection of garbage goes through the rules again
-    terminal.expects('lines of JSON {"id": …, "text": "…"}')
+    terminal.prompt_for_input('lines of JSON {"id": …, "text": "…"}')
     bad = 0
     for number, line in enumerate(_lines(), 1):
         if not line.strip():
@@ -81,7 +81,7 @@ def _shown(identity: Any, detection: Detection) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     "detect",
     "Say what comments say in plain words: failed, refused, nearly done, or nothing of that kind.",
     """echo '{"id": 1, "text": "The tests fail on Windows."}' | whetstone detect""",

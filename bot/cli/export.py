@@ -1,4 +1,4 @@
-"""`whetstone export`: what is kept of a pull request's iterations, as files."""
+"""`whetstone export`: write a pull request's iterations as files."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ import asyncio
 import sys
 from pathlib import Path
 
-from bot import wiring
-from bot.cli import Command, UsageError
-from bot.cli.comment import repository_named
-from bot.cli.mistakes import said_in_one_line
-from bot.cli.numbers import at_least_one
-from bot.ports import StoreUnavailable
+from bot.cli import CliCommand, UsageError
+from bot.cli.common import parse_repository_name, positive_integer, report_usage_errors
+from bot.resources import open_existing_store, read_database_url
+from bot.store.model import StoreUnavailable
+from bot.turn.rule_book import stored_rules
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("repository", metavar="OWNER/REPO", help="where the pull request is")
-    parser.add_argument("number", metavar="N", type=at_least_one, help="the pull request's number")
+    parser.add_argument("number", metavar="N", type=positive_integer, help="the pull request's number")
     parser.add_argument("directory", metavar="DIR", type=Path, help="where to write; made if it is not there")
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    repository = repository_named(arguments.repository)
+    repository = parse_repository_name(arguments.repository)
     try:
-        with said_in_one_line():
-            files = asyncio.run(wiring.bundle(repository, arguments.number))
+        with report_usage_errors():
+            files = asyncio.run(export_bundle(repository, arguments.number))
     except StoreUnavailable as error:
         print(f"whetstone export: {error}", file=sys.stderr)
         return 1
@@ -50,10 +49,24 @@ def _written(directory: Path, files: dict[str, str]) -> None:
         print(path)
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     "export",
     "Write scores, the best iteration and the selection report of a pull request as files.",
     "whetstone export acme/knowledge 212 ./export",
     _arguments,
     _run,
 )
+
+
+async def export_bundle(repository: tuple[str, str], number: int) -> dict[str, str] | None:
+    """Every file of a pull request's export with its text; None where nothing is judged there."""
+    from bot.history import export as bundles
+    from bot.iterations.selection import selection_report
+
+    async with open_existing_store(read_database_url()) as store:
+        newest = await store.recorded(repository, limit=1)
+        known = await store.load(f"pr:{newest[0].repository.id}:{number}") if newest else None
+        report = selection_report(known, await stored_rules(store, known.repository)) if known else None
+    if known is None or report is None:
+        return None
+    return bundles.export_files(report, known.repository, tracked=known.tracked)

@@ -1,4 +1,4 @@
-"""`whetstone history`: an author's record in a repository, or everybody's, from the store."""
+"""`whetstone history`: show an author's history, or everybody's."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ import argparse
 import asyncio
 import json
 import sys
+from datetime import timedelta
 from typing import Any
 
-from bot import wiring
-from bot.cli import Command, terminal
-from bot.cli.comment import repository_named
-from bot.cli.mistakes import said_in_one_line
-from bot.cli.numbers import whole
-from bot.ports import StoreUnavailable
+from bot.cli import CliCommand, terminal
+from bot.cli.common import (
+    find_recorded_repository,
+    integer_between,
+    parse_repository_name,
+    report_usage_errors,
+)
+from bot.markdown.links import GitHubLinks
+from bot.resources import open_existing_store, read_database_url, utc_now
+from bot.store.model import StoreUnavailable
+from bot.turn.rule_book import stored_rules
 
 _MOST_HOURS = 24 * 3650
 
@@ -23,16 +29,16 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("login", metavar="LOGIN", nargs="?", help="one author; without it all of them")
     parser.add_argument(
         "--hours",
-        type=whole(1, _MOST_HOURS),
+        type=integer_between(1, _MOST_HOURS),
         help="the period (168; for one author the shortest that says enough)",
     )
     parser.add_argument("--json", action="store_true", help="the patterns as JSON")
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    repository_named(arguments.repository)
+    parse_repository_name(arguments.repository)
     try:
-        with said_in_one_line():
+        with report_usage_errors():
             return asyncio.run(_told(arguments))
     except StoreUnavailable as error:
         print(f"whetstone history: {error}", file=sys.stderr)
@@ -41,10 +47,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 async def _told(arguments: argparse.Namespace) -> int:
     if arguments.login:
-        text, patterns = await wiring.history_of(arguments.repository, arguments.login, arguments.hours)
+        text, patterns = await author_history(arguments.repository, arguments.login, arguments.hours)
         print(json.dumps(patterns) if arguments.json else text, end="\n" if arguments.json else "")
         return 0
-    everybody = await wiring.everybodys_patterns(arguments.repository, arguments.hours or 168)
+    everybody = await all_author_patterns(arguments.repository, arguments.hours or 168)
     if arguments.json:
         print(json.dumps(everybody))
         return 0
@@ -52,7 +58,7 @@ async def _told(arguments: argparse.Namespace) -> int:
         print("No pull request was judged in this time.")
     elif terminal.is_terminal():
         headings = ("author", "judged", "rejected", "trend", "broken gates")
-        terminal.show(headings, (_row(login, known) for login, known in everybody.items()))
+        terminal.print_table(headings, (_row(login, known) for login, known in everybody.items()))
     else:
         for login, known in everybody.items():
             print(f"{login}: {_line(known)}")
@@ -77,10 +83,51 @@ def _line(known: dict[str, Any]) -> str:
     )
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     "history",
     "Show which gates an author breaks, how often, and whether it gets better.",
     "whetstone history acme/knowledge 'rio-agent[bot]' --hours 720",
     _arguments,
     _run,
 )
+
+
+async def author_history(name: str, login: str, hours: int | None) -> tuple[str, dict[str, Any]]:
+    """An author's history as text and as patterns, from the store alone."""
+    from bot.commands.fetch import history_query
+    from bot.history.patterns import build_history, history_needed_since
+    from bot.history.text import HistoryContext, render_history
+
+    async with open_existing_store(read_database_url()) as store:
+        where = await find_recorded_repository(store, name)
+        rules = await stored_rules(store, where)
+        shared = rules.history.shared
+        author = await store.memory.author(where.id, login, shared=shared)
+        ask = history_query(author.login if author else login, rules, utc_now(), hours)
+        identity = author.id if author else -1
+        records, fixes = await store.memory.authored(
+            where.id, history_needed_since(ask), identity, shared=shared
+        )
+        told = build_history(records, rules.gates, ask, fixes)
+    text = render_history(
+        told, HistoryContext(where, rules.gates, GitHubLinks(), is_default=False, is_terminal=True)
+    )
+    return text, told.patterns.as_json()
+
+
+async def all_author_patterns(name: str, hours: int) -> dict[str, dict[str, Any]]:
+    """Every author's patterns by login, from the store alone."""
+    from bot.history.model import earliest_activity, window_of_last_hours
+    from bot.history.outcomes import outcomes_in_window
+    from bot.history.patterns import compute_all_patterns
+
+    window = window_of_last_hours(hours, utc_now())
+    async with open_existing_store(read_database_url()) as store:
+        where = await find_recorded_repository(store, name)
+        rules = await stored_rules(store, where)
+        dead_after = timedelta(days=rules.history.dead_after_days)
+        since = earliest_activity(window.before, dead_after)
+        records = await store.memory.records(where.id, since, shared=rules.history.shared)
+    rows, previous = (outcomes_in_window(records, each, dead_after) for each in (window, window.before))
+    found = compute_all_patterns(rows, previous, rules.gates, hours)
+    return {login: known.as_json() for login, known in sorted(found.items())}

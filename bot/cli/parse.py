@@ -1,4 +1,4 @@
-"""`whetstone parse`: what a machine reads in a comment."""
+"""`whetstone parse`: print the marker and document of a comment."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import argparse
 import json
 import sys
 
-from bot.cli import Command, terminal
-from bot.domain.comment_marker import MARKER
-from bot.domain.escape import read_marker
-from bot.domain.spoken import document
+from bot.cli import CliCommand, terminal
+from bot.feedback.marker import FEEDBACK_MARKER, parse_document
+from bot.markdown.escape import parse_marker
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,11 +16,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    terminal.expects("a comment")
+    terminal.prompt_for_input("a comment")
     body = sys.stdin.buffer.read().decode("utf-8", "replace")
-    found = _json(document(body) if arguments.document else read_marker(MARKER, body))
+    found = _json(parse_document(body) if arguments.document else parse_marker(FEEDBACK_MARKER, body))
     if found is None:
-        what = "feedback document" if arguments.document else f"{MARKER} marker"
+        what = "feedback document" if arguments.document else f"{FEEDBACK_MARKER} marker"
         print(f"whetstone parse: there is no {what} in the comment", file=sys.stderr)
         return 1
     print(found)
@@ -36,7 +35,7 @@ def _json(found: dict[str, object] | None) -> str | None:
         return None
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     "parse",
     "Print the marker (or the document) of a comment on standard input as JSON.",
     "gh api repos/acme/knowledge/issues/comments/501 --jq .body | whetstone parse --document",

@@ -1,4 +1,4 @@
-"""`whetstone receive`: a dry run of one delivery."""
+"""`whetstone receive`: dry-run one delivery."""
 
 from __future__ import annotations
 
@@ -6,14 +6,42 @@ import argparse
 import asyncio
 import json
 import sys
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
-from bot import wiring
-from bot.cli import Command, UsageError
-from bot.cli.mistakes import said_in_one_line
-from bot.domain.effects import Effect
-from bot.ports import GitHubError
+from bot import app
+from bot import settings as settings_of
+from bot.cli import CliCommand, UsageError
+from bot.cli.common import report_usage_errors
+from bot.commands.invocation import find_invocations
+from bot.feedback.check_run import add_check_effects
+from bot.gates.config import RepositoryRules
+from bot.gates.rule_book import RuleBook
+from bot.github.client import GitHub
+from bot.github.errors import GitHubError
+from bot.inbox.parse import ParseDelivery
+from bot.markdown.links import GitHubLinks, LinkContext
+from bot.pull_request.effects import CancelWrite, Effect
+from bot.pull_request.events import CheckEvent, ConfigPushEvent, Event, IgnoredEvent, LabelEvent, ReviewEvent
+from bot.pull_request.facts import DecisionTime, Facts
+from bot.pull_request.model import PullRequest
+from bot.pull_request.record import record_event
+from bot.resources import (
+    environment_has_credentials,
+    link_context,
+    new_id,
+    open_github,
+    read_settings,
+    utc_now,
+)
+from bot.store.model import Delivery
+from bot.turn.decide import decide_pull_request
+from bot.turn.fetch import fetch_proposed_config, fetch_reviews, fetch_signals, fetch_unrecorded
+from bot.turn.rule_book import DefaultRules, build_rule_book
+from bot.turn.run import TurnRunner
+from bot.values import Account
 
 _BELIEVED = "No credentials: decided on the payload's own facts, its reviewer taken for a validator."
 
@@ -29,13 +57,13 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    known = sorted(wiring.events_read())
+    known = sorted(app.accepted_events())
     if arguments.event not in known:
         raise UsageError(f"{arguments.event!r} is no event that is read; one of {', '.join(known)}")
     body = _body(arguments.payload)
     try:
-        with said_in_one_line():
-            rehearsal, believed = asyncio.run(wiring.rehearse(arguments.event, body))
+        with report_usage_errors():
+            rehearsal, believed = asyncio.run(dry_run(arguments.event, body))
     except GitHubError as error:
         print(f"whetstone receive: {error}", file=sys.stderr)
         return 1
@@ -78,10 +106,101 @@ def _plain(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     "receive",
     "Print the effects that one delivery would have, and do nothing.",
     "whetstone receive -e pull_request_review -p review.json",
     _arguments,
     _run,
 )
+
+
+_UNKNOWN = "it says nothing about a pull request that is known"
+_COMMAND = "a command is not rehearsed, since its answer depends on who gave it and on what is stored"
+_NOBODY = Account(-1, "whetstone[bot]", bot=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DryRunResult:
+    """What would happen, and why."""
+
+    effects: tuple[Effect, ...]
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What a rehearsal needs; without GitHub it believes the payload."""
+
+    parse: ParseDelivery
+    rule_book: RuleBook
+    site: LinkContext
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+    github: GitHub | None = None
+
+    async def rehearse(self, delivery: Delivery) -> DryRunResult:
+        """The effects that this delivery would have on a pull request not seen before."""
+        event = self.parse(delivery)
+        if isinstance(event, IgnoredEvent):
+            return DryRunResult((), event.reason)
+        known = record_event(None, event, delivery.received_at) or await self._concerned(event)
+        if known is None:
+            return DryRunResult((), _COMMAND if find_invocations((event,)) else _UNKNOWN)
+        rules = await self.rule_book.rules(known.repository)
+        moment = DecisionTime(self.clock(), self.new_id())
+        if self.github:
+            facts = await self._read(self.github, known, event, rules, moment.now)
+            deciding = TurnRunner(rules, moment, self.site, self.github, known.verdicts)
+            assessment, facts = await deciding.assess(known, facts)
+            decision = deciding.conclude(assessment)
+        else:
+            facts = self._believed(known, event)
+            decision = decide_pull_request(known, facts, rules, moment, self.site)
+        decision = add_check_effects(decision, facts, rules, self.site)
+        shown = tuple(effect for effect in decision.effects if not isinstance(effect, CancelWrite))
+        return DryRunResult(shown, decision.because)
+
+    async def _concerned(self, event: Event) -> PullRequest | None:
+        """The first pull request that an event about a commit concerns, or that a validator speaks of."""
+        if self.github is None:
+            return None
+        if not isinstance(event, CheckEvent | ConfigPushEvent):
+            return await fetch_unrecorded((event,), self.rule_book, self.github)
+        found = await self.github.pull_requests_at(event.repository, event.head)
+        return record_event(None, replace(event, pull_request=found[0]), self.clock()) if found else None
+
+    async def _read(
+        self, github: GitHub, known: PullRequest, event: Event, rules: RepositoryRules, now: datetime
+    ) -> Facts:
+        facts = await fetch_reviews(known, (event,), github, now)
+        facts = await fetch_signals(facts, known, (event,), rules, github)
+        return replace(facts, config=await fetch_proposed_config(known, (event,), self.rule_book, github))
+
+    def _believed(self, known: PullRequest, event: Event) -> Facts:
+        """The payload's own word: whoever speaks in it counts as if they may write."""
+        if isinstance(event, LabelEvent) and event.sender != known.author:
+            return Facts(_NOBODY, roles={event.sender.id: "write"}, spoken=(event,))
+        if not isinstance(event, ReviewEvent):
+            return Facts(_NOBODY)
+        roles = {event.review.author.id: "write"} if event.review.author != known.author else {}
+        return Facts(_NOBODY, None, (event.review,), (), roles)
+
+
+async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
+    """What this delivery would do, and whether that rests on the payload alone."""
+    from bot.inbox import parse
+    from bot.turn.rule_book import NullConfigStore
+
+    delivery = Delivery("dry-run", event, "", 0, body, utc_now())
+    try:
+        configuration = read_settings()
+    except settings_of.SettingsError:
+        if environment_has_credentials():
+            raise
+        stage = DryRun(parse.parse_delivery, DefaultRules(), LinkContext(GitHubLinks()), utc_now, new_id)
+        return await stage.rehearse(delivery), True
+    async with open_github(configuration, utc_now) as github:
+        rule_book = build_rule_book(github, NullConfigStore(), NullConfigStore(), utc_now)
+        stage = DryRun(parse.parse_delivery, rule_book, link_context(configuration), utc_now, new_id, github)
+        return await stage.rehearse(delivery), False

@@ -1,16 +1,18 @@
-"""`whetstone render`: the rejection comment for these tags."""
+"""`whetstone render`: render the rejection comment for tags."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from bot import wiring
-from bot.cli import Command, UsageError
-from bot.domain import bare_comment
-from bot.domain.feedback import failed_gates
-from bot.domain.gates import is_tag
-from bot.domain.model import Item, Stance, Validator, Verdict
+from bot.cli import CliCommand, UsageError
+from bot.cli.common import load_pack_or_file
+from bot.feedback import render as feedback_render
+from bot.feedback.model import find_failed_gates
+from bot.gates.model import is_tag
+from bot.pull_request.model import Item, Stance, Validator, Verdict
+from bot.resources import CannotStart, new_id, utc_now
+from bot.turn.rule_book import default_rules
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,19 +26,19 @@ def _run(arguments: argparse.Namespace) -> int:
     if wrong:
         raise UsageError(f"{wrong[0]!r} is no tag: two or more words of a-z and 0-9 joined by _")
     try:
-        gates = wiring.pack(arguments.pack) if arguments.pack else wiring.default_rules().gates
-    except wiring.CannotStart as missing:
+        gates = load_pack_or_file(arguments.pack) if arguments.pack else default_rules().gates
+    except CannotStart as missing:
         raise UsageError(str(missing)) from missing
-    now, identity = wiring.now(), wiring.new_id()
+    now, identity = utc_now(), new_id()
     tags = tuple(dict.fromkeys(arguments.tags))
     validator = Validator("cli", arguments.source)
     said = Verdict("cli", validator, Stance.REJECTS, now, None, tuple(Item(tag) for tag in tags))
-    failed = failed_gates((said,), gates, frozenset())
-    sys.stdout.write(bare_comment.for_tags(failed, tags, arguments.source, now, identity))
+    failed = find_failed_gates((said,), gates, frozenset())
+    sys.stdout.write(feedback_render.render_tags(failed, tags, arguments.source, now, identity))
     return 0
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     "render",
     "Print the rejection comment for these tags.",
     "whetstone render date_errors broken_wiki_links --source alice",

@@ -1,4 +1,4 @@
-"""How does a list look: a table in colours on a terminal, plain lines in a pipe?"""
+"""Print tables and progress on a terminal, plain lines in a pipe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from bot.cli import UsageError
 
-T = TypeVar("T")
+Row = TypeVar("Row")
 
 STYLES: Mapping[str, str] = {
     "fine": "green",
@@ -26,7 +26,7 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def expects(what: str) -> None:
+def prompt_for_input(what: str) -> None:
     """Tells a person who is waited for what to type, since nothing else would be seen."""
     if sys.stdin is None:
         raise UsageError(f"standard input is closed; it should bring {what}")
@@ -34,7 +34,7 @@ def expects(what: str) -> None:
         print(f"Type or paste {what}; Ctrl-D ends it.", file=sys.stderr, flush=True)
 
 
-def following(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
+def track_progress(items: Iterable[Row], what: str, total: int | None = None) -> Iterator[Row]:
     """The items, with a bar on the terminal that shows how far it is; one line where nobody looks."""
     if not sys.stderr.isatty():
         print(f"{what} …", file=sys.stderr, flush=True)
@@ -47,7 +47,7 @@ def following(items: Iterable[T], what: str, total: int | None = None) -> Iterat
 
 
 @contextmanager
-def bar(what: str) -> Iterator[Callable[[int, int | None, str], None]]:
+def progress_bar(what: str) -> Iterator[Callable[[int, int | None, str], None]]:
     """Show how far a job is: a bar on a terminal, elsewhere a line whenever the note changes."""
     if not sys.stderr.isatty():
         print(f"{what} …", file=sys.stderr, flush=True)
@@ -78,7 +78,7 @@ class _Notes:
         self._said = note
 
 
-def show(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """The rows as a table on a terminal; in a pipe one line each, the cells parted by tabs."""
     if not is_terminal():
         for row in rows:

@@ -1,4 +1,4 @@
-"""`whetstone weekly`: the running week of a repository, into its summary issue or onto the terminal."""
+"""`whetstone weekly`: show or post the current week of a repository."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ import argparse
 import asyncio
 import sys
 
-from bot import wiring
-from bot.cli import Command
-from bot.cli.comment import repository_named
-from bot.cli.mistakes import said_in_one_line
-from bot.ports import GitHubError, JobFailed, StoreUnavailable
+from bot.cli import CliCommand
+from bot.cli.common import find_recorded_repository, parse_repository_name, report_usage_errors, run_job
+from bot.github.errors import GitHubError
+from bot.inbox.jobs import JobFailed
+from bot.markdown.links import GitHubLinks, LinkContext
+from bot.resources import new_id, open_existing_store, read_database_url, read_settings, utc_now
+from bot.settings import Settings
+from bot.store.model import Delivery, StoreUnavailable
+from bot.turn.rule_book import stored_rules
+from bot.values import Repository
+from bot.weekly.issue import WeeklyIssue
 
 _NOTHING = "No pull request was judged this week: there is nothing to tell."
 
@@ -21,10 +27,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    repository_named(arguments.repository)
+    parse_repository_name(arguments.repository)
     telling = _shown if arguments.dry_run else _told
     try:
-        with said_in_one_line():
+        with report_usage_errors():
             return asyncio.run(telling(arguments.repository))
     except (GitHubError, JobFailed, StoreUnavailable) as error:
         print(f"whetstone weekly: {error}", file=sys.stderr)
@@ -32,26 +38,58 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 async def _shown(name: str) -> int:
-    issue = await wiring.week_so_far(name)
+    issue = await current_week(name)
     print(issue.body if issue else _NOTHING)
     return 0
 
 
 async def _told(name: str) -> int:
-    settings = wiring.settings()
-    if await wiring.week_so_far(name) is None:
+    settings = read_settings()
+    if await current_week(name) is None:
         print(_NOTHING)
         return 0
-    handed_over = await wiring.tell_week(settings, name)
+    handed_over = await post_week(settings, name)
     done = "The running server has told the week" if handed_over else "The week is told"
     print(f"{done}; a summary issue that somebody closed stays as it is.")
     return 0
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     "weekly",
     "Tell a repository's running week in its summary issue; the clock's own run is not used up.",
     "whetstone weekly acme/knowledge --dry-run",
     _arguments,
     _run,
 )
+
+
+async def post_week(configuration: Settings, name: str) -> bool:
+    """Have the running week told: by the server that runs, else here; whether a server does it."""
+    async with open_existing_store(configuration.database_url) as store:
+        delivery = weekly_delivery_now(await find_recorded_repository(store, name), f"weekly-{new_id()}")
+    async with run_job(configuration, delivery) as (follower, handed_over):
+        async for progress in follower.steps(delivery):
+            if progress.waits_until and not handed_over:  # nobody waits here for as long as that takes
+                at = f"{progress.waits_until:%H:%M} UTC"
+                raise JobFailed(f"GitHub did not answer as hoped; the job is kept, to be done from {at} on")
+    return handed_over
+
+
+async def current_week(name: str) -> WeeklyIssue | None:
+    """The summary issue as it would be now, from the store alone; None where nothing was judged."""
+    from bot.weekly.fetch import WeeklyFetcher
+
+    async with open_existing_store(read_database_url()) as store:
+        repository = await find_recorded_repository(store, name)
+        rules = await stored_rules(store, repository)
+        told = await WeeklyFetcher(store.memory, None, LinkContext(GitHubLinks())).told(
+            repository, rules, None, utc_now()
+        )
+    return told.issue
+
+
+def weekly_delivery_now(repository: Repository, identity: str) -> Delivery:
+    """The row that has the running week of a repository told; it does not use up the clock's run."""
+    from bot.inbox.internal_deliveries import weekly_delivery
+
+    return weekly_delivery(repository, "", utc_now(), identity)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.standin import AppFacts
-from tests.journeys.town import KEYS, SECRET, Town
+from bot.fakegithub.world import AppRegistration
+from tests.journeys.environment import KEYS, SECRET, Town
 
 
 @pytest.fixture
@@ -12,6 +12,6 @@ def town(sqlite_url, monkeypatch):
     monkeypatch.setenv("DATABASE_URL", sqlite_url)
     monkeypatch.setenv("GITHUB_PRIVATE_KEY", KEYS.private_pem)
     monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", SECRET)
-    place = Town(AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
+    place = Town(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
     monkeypatch.setenv("GITHUB_APP_ID", str(place.github.app.id))
     return place

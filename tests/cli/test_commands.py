@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot import cli
-from bot.domain.escape import read_marker
-from bot.standin import new_key_pair
+from bot.fakegithub.registration import new_key_pair
+from bot.markdown.escape import parse_marker
 from tests.judges.samples import samples
 
 
@@ -31,7 +31,7 @@ def test_render_prints_a_comment_that_parse_reads_back(tmp_path):
     code, comment, _ = whetstone(
         "render", "date_errors", "near_duplicate", "--source", "alice", where=tmp_path
     )
-    assert (code, read_marker("REJECTION", comment)["source"]) == (0, "alice")
+    assert (code, parse_marker("REJECTION", comment)["source"]) == (0, "alice")
     code, marker, _ = whetstone("parse", given=comment.encode(), where=tmp_path)
     assert (code, json.loads(marker)["issues"]) == (0, ["date_errors", "near_duplicate"])
 
@@ -39,7 +39,7 @@ def test_render_prints_a_comment_that_parse_reads_back(tmp_path):
 def test_render_keeps_to_the_bounds_of_a_comment(tmp_path):
     tags = [f"made_up_{number}" for number in range(60)]
     code, comment, _ = whetstone("render", "near_duplicate", "date_errors", *tags, where=tmp_path)
-    marker, first = read_marker("REJECTION", comment), comment.splitlines()[0]
+    marker, first = parse_marker("REJECTION", comment), comment.splitlines()[0]
     assert (code, len(first) <= 1_000, len(marker["issues"]) + marker["more"]) == (0, True, 62)
     assert "**Rejected** — 1 blocking issue, 61 warnings" in comment
     assert comment.index("[BLOCK]") < comment.index("<details>") < comment.index("**[WARN] Duplicate check**")
@@ -92,9 +92,9 @@ def test_a_typo_is_answered_with_what_was_meant(typed, said):
     assert whetstone(*typed) == (2, "", f"whetstone: {said}\n")
 
 
-@pytest.mark.parametrize("name", sorted(cli.commands()))
+@pytest.mark.parametrize("name", sorted(cli.load_commands()))
 def test_every_command_has_help_with_an_example(name):
-    command = cli.commands()[name]
+    command = cli.load_commands()[name]
     assert command.help.endswith(".")
     assert "whetstone" in command.example
 
@@ -139,7 +139,7 @@ def test_receive_prints_what_a_delivery_would_do_and_on_whose_word(tmp_path):
     path = rejected(tmp_path)
     code, said, warned = whetstone("receive", "-e", "pull_request_review", "-p", str(path), where=tmp_path)
     assert (code, said.splitlines()[0]) == (0, "ShowComment")
-    assert read_marker("REJECTION", said)["issues"] == ["date_errors"]
+    assert parse_marker("REJECTION", said)["issues"] == ["date_errors"]
     assert '"brief": {"feedback_type": "user_rejection"' in said
     assert warned.startswith("No credentials: decided on the payload's own facts")
 

@@ -9,32 +9,42 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.app_facts import AboutApp, Hook, Installed, Sent, Wanted
-from bot.domain.diagnosis import (
-    Finding,
-    State,
-    Waiting,
-    of_clock,
-    of_hook,
-    of_installation,
-    of_registration,
-    of_server,
-    of_uncounted,
-    of_waiting,
-    unanswered,
+from bot.cli.doctor import (
+    CheckState,
+    DoctorResult,
+    check_blocked_writes,
+    check_clock,
+    check_installation,
+    check_registration,
+    check_server_version,
+    check_uncounted,
+    check_webhook,
 )
-from bot.domain.model import Account, PullRequest, Repository, Stance, Validator, Verdict
-from bot.domain.spoken import Spoken, word_of
-from bot.standin import AppFacts, Standin, new_key_pair
+from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.server import FakeGitHub
+from bot.fakegithub.world import AppRegistration
+from bot.feedback.marker import find_bot_comment
+from bot.github.model import (
+    AppInfo,
+    AppInstallation,
+    DeliveryAttempt,
+    RequiredPermissions,
+    ThreadComment,
+    WebhookConfig,
+)
+from bot.inbox.reconcile import failed_deliveries
+from bot.pull_request.model import PullRequest, Stance, Validator, Verdict
+from bot.store.model import BlockedWrites
+from bot.values import Account, Repository
 
 KEYS = new_key_pair()
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-WANTED = Wanted({"metadata": "read", "pull_requests": "write"}, ("pull_request",))
+WANTED = RequiredPermissions({"metadata": "read", "pull_requests": "write"}, ("pull_request",))
 
 
 @pytest.fixture
 async def github():
-    async with Standin(AppFacts(public_pem=KEYS.public_pem, webhook_secret="s")) as standin:
+    async with FakeGitHub(AppRegistration(public_pem=KEYS.public_pem, webhook_secret="s")) as standin:
         yield standin
 
 
@@ -175,12 +185,12 @@ async def test_reconcile_is_content_where_everything_arrived(whetstone):
 
 def test_a_delivery_that_a_later_attempt_brought_is_not_missing():
     sent = [
-        Sent(4, "b", "pull_request", NOW, ok=False, status="timed out"),
-        Sent(3, "a", "pull_request", NOW, ok=True, status="202 OK", redelivery=True),
-        Sent(2, "b", "pull_request", NOW, ok=False, status="503 Service Unavailable"),
-        Sent(1, "a", "pull_request", NOW, ok=False, status="timed out"),
+        DeliveryAttempt(4, "b", "pull_request", NOW, ok=False, status="timed out"),
+        DeliveryAttempt(3, "a", "pull_request", NOW, ok=True, status="202 OK", redelivery=True),
+        DeliveryAttempt(2, "b", "pull_request", NOW, ok=False, status="503 Service Unavailable"),
+        DeliveryAttempt(1, "a", "pull_request", NOW, ok=False, status="timed out"),
     ]
-    assert unanswered(sent) == (sent[0],)
+    assert failed_deliveries(sent) == (sent[0],)
 
 
 async def test_an_agent_gets_the_document_that_the_app_wrote_not_a_forged_one(github, whetstone):
@@ -203,51 +213,58 @@ async def test_an_agent_gets_the_document_that_the_app_wrote_not_a_forged_one(gi
 
 def test_a_person_whose_login_looks_like_the_apps_is_not_the_app():
     body = '<!-- REJECTION: {"id": "1"} -->'
-    thread = [Spoken("whetstone[bot]", bot=True, body=body, url="a")]
-    forged = Spoken("whetstone[bot]", bot=False, body=body, url="b")
-    assert word_of("whetstone", [*thread, forged]) == thread[0]
+    thread = [ThreadComment("whetstone[bot]", bot=True, body=body, url="a")]
+    forged = ThreadComment("whetstone[bot]", bot=False, body=body, url="b")
+    assert find_bot_comment("whetstone", [*thread, forged]) == thread[0]
 
 
 @pytest.mark.parametrize(
     ("ahead", "state"), [(0.4, "fine"), (-20, "note"), (120, "wrong"), (-300, "wrong"), (None, "note")]
 )
 def test_a_clock_that_is_off_is_told_before_github_refuses(ahead, state):
-    assert of_clock(ahead).state == state
+    assert check_clock(ahead).state == state
 
 
 def test_permissions_are_compared_with_the_manifest_both_ways():
-    short = AboutApp("w", "https://github.com/apps/w", {"metadata": "read"}, ())
-    assert [(f.subject, f.what) for f in of_registration(short, WANTED)] == [
+    short = AppInfo("w", "https://github.com/apps/w", {"metadata": "read"}, ())
+    assert [(f.subject, f.what) for f in check_registration(short, WANTED)] == [
         ("permissions", "the App lacks pull_requests: write"),
         ("events", "GitHub does not tell of pull_request"),
     ]
-    rich = AboutApp("w", "u", {**WANTED.permissions, "contents": "write"}, WANTED.events)
-    assert of_registration(rich, WANTED)[0].what == "the App may do more than is needed: contents: write"
+    rich = AppInfo("w", "u", {**WANTED.permissions, "contents": "write"}, WANTED.events)
+    assert check_registration(rich, WANTED)[0].what == "the App may do more than is needed: contents: write"
 
 
 def test_a_suspended_installation_is_wrong_whatever_it_was_granted():
-    found = of_installation(Installed(1, "acme", "u", WANTED.permissions, (), suspended=True), WANTED)
+    found = check_installation(
+        AppInstallation(1, "acme", "u", WANTED.permissions, (), suspended=True), WANTED
+    )
     assert found == (
-        Finding("installation", State.WRONG, "the installation on acme is suspended", "un-suspend it at u"),
+        DoctorResult(
+            "installation", CheckState.WRONG, "the installation on acme is suspended", "un-suspend it at u"
+        ),
     )
 
 
 @pytest.mark.parametrize(
     ("hook", "what"),
     [
-        (Hook(""), "the App has no webhook address"),
-        (Hook("https://a.example/hook"), "the address https://a.example/hook is not this bot's door"),
-        (Hook("https://a.example/webhook", json=False), "deliveries come as a form"),
-        (Hook("https://a.example/webhook", has_secret=False), "GitHub signs nothing"),
+        (WebhookConfig(""), "the App has no webhook address"),
         (
-            Hook("https://a.example/webhook", checks_certificate=False),
+            WebhookConfig("https://a.example/hook"),
+            "the address https://a.example/hook is not this bot's door",
+        ),
+        (WebhookConfig("https://a.example/webhook", json=False), "deliveries come as a form"),
+        (WebhookConfig("https://a.example/webhook", has_secret=False), "GitHub signs nothing"),
+        (
+            WebhookConfig("https://a.example/webhook", checks_certificate=False),
             "GitHub does not check the certificate",
         ),
     ],
 )
 def test_a_webhook_that_would_not_work_is_told(hook, what):
-    found = of_hook(hook, "https://a.example")
-    assert [(each.state, each.what) for each in found] == [(State.WRONG, what)]
+    found = check_webhook(hook, "https://a.example")
+    assert [(each.state, each.what) for each in found] == [(CheckState.WRONG, what)]
 
 
 def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add():
@@ -266,7 +283,7 @@ def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add()
         Repository(1, "acme", "kb", 1), 1, Account(9, "bob"), "T", "main", "a" * 40,
         NOW - timedelta(days=1), NOW, verdicts=tuple(said),
     )  # fmt: skip
-    assert [(f.what, f.mend) for f in of_uncounted([pull])] == [
+    assert [(f.what, f.mend) for f in check_uncounted([pull])] == [
         (
             "rabbit[bot] is no validator: 2 rejecting reviews of its did not count",
             "to count rabbit[bot], in .github/whetstone.yml: validators: {apps: [rabbit]}",
@@ -277,38 +294,40 @@ def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add()
         ),
     ]
     counted = replace(pull, verdicts=(said[3],))
-    assert [f.what for f in of_uncounted([counted])] == ["every rejecting review was counted"]
-    assert [(f.state, f.what) for f in of_uncounted([])] == [(State.NOTE, "no review is recorded yet")]
+    assert [f.what for f in check_uncounted([counted])] == ["every rejecting review was counted"]
+    assert [(f.state, f.what) for f in check_uncounted([])] == [
+        (CheckState.NOTE, "no review is recorded yet")
+    ]
 
 
 def _events():
-    from bot.adapters.github.manifest import wanted
+    from bot.github.app_api import required_permissions
 
-    return wanted().events
+    return required_permissions().events
 
 
 @pytest.mark.parametrize(
     ("version", "noted"), [(None, False), (14, True), (16, True), (17, False), (18, False)]
 )
 def test_a_postgresql_that_ends_no_transaction_is_named_with_the_version_to_move_to(version, noted):
-    found = of_server(version, 17)
+    found = check_server_version(version, 17)
     assert [(each.subject, each.state, "PostgreSQL 17 or newer" in each.mend) for each in found] == (
-        [("store", State.NOTE, True)] if noted else []
+        [("store", CheckState.NOTE, True)] if noted else []
     )
     assert all(each.what.startswith(f"PostgreSQL {version} ends no transaction") for each in found)
 
 
 def test_writes_that_wait_are_named_with_the_permission_that_is_missing():
     waiting = (
-        Waiting("acme/kb", "comment", "pull_requests=write", 1),
-        Waiting("acme/kb", "check", "checks=write", 3),
-        Waiting("acme/kb", "comment pr:1:7", "", 1),
+        BlockedWrites("acme/kb", "comment", "pull_requests=write", 1),
+        BlockedWrites("acme/kb", "check", "checks=write", 3),
+        BlockedWrites("acme/kb", "comment pr:1:7", "", 1),
     )
-    assert [each.what for each in of_waiting(waiting)] == [
+    assert [each.what for each in check_blocked_writes(waiting)] == [
         "1 comment waits in acme/kb for the permission pull_requests=write: GitHub does not take it",
         "3 writes of the kind check wait in acme/kb for the permission checks=write: GitHub does not take it",
         "1 comment waits in acme/kb: GitHub does not take it",
     ]
-    assert {(each.state, each.mend.startswith("an owner accepts")) for each in of_waiting(waiting)} == {
-        (State.WRONG, True)
-    }
+    assert {
+        (each.state, each.mend.startswith("an owner accepts")) for each in check_blocked_writes(waiting)
+    } == {(CheckState.WRONG, True)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.cli import run
+from bot.cli import run_command_line
 
 DATE = "<!-- ISSUES: date_errors -->"
 
@@ -33,7 +33,7 @@ async def test_the_running_server_queues_again_what_was_parked(town, monkeypatch
         pull = await given_up(town)
         monkeypatch.setenv("PORT", str(bot.address[1]))
         monkeypatch.setenv("GITHUB_API_URL", town.github.api_url)
-        code = await asyncio.to_thread(run, ["parked", "--retry", "all"])
+        code = await asyncio.to_thread(run_command_line, ["parked", "--retry", "all"])
         await town.settled()
         assert (code, capsys.readouterr().out) == (0, "1 queued again.\n")
         assert [marker["issues"] for marker in town.markers(pull)] == [["date_errors"]]
@@ -46,7 +46,7 @@ async def test_without_a_server_the_command_queues_it_itself(town, monkeypatch, 
             pull = await given_up(town)
         monkeypatch.setenv("PORT", str(unused_tcp_port))
         monkeypatch.setenv("GITHUB_API_URL", town.github.api_url)
-        code = await asyncio.to_thread(run, ["parked", "--retry", "all"])
+        code = await asyncio.to_thread(run_command_line, ["parked", "--retry", "all"])
         assert (code, capsys.readouterr().out, town.markers(pull)) == (0, "1 queued again.\n", [])
         async with town.running():
             await town.settled()

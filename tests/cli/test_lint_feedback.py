@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot import cli
-from bot.adapters import sarif
+from bot.verdicts import sarif
 
-EXAMPLE = Path(__file__).parents[1] / "adapters" / "worked_example.yaml"
+EXAMPLE = Path(__file__).parents[1] / "gates" / "worked_example.yaml"
 BAD = """\
 id: fb-001-example
 timestamp: "2026-01-25T15:00:00Z"
@@ -59,7 +59,7 @@ def lint(tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
         if text is not None:
             Path(name).write_text(text, "utf-8")
-        code = cli.run(["lint-feedback", name, *options])
+        code = cli.run_command_line(["lint-feedback", name, *options])
         said = capsys.readouterr()
         return code, said.out, said.err
 
@@ -96,7 +96,7 @@ def test_a_line_of_text_says_where_what_and_what_to_write_instead(lint):  # rows
 
 def test_sarif_says_the_same(lint):
     code, out, _ = lint(BAD, "--format", "sarif")
-    results = sarif.read(json.loads(out)).results
+    results = sarif.parse_sarif(json.loads(out)).results
     assert code == 1
     assert [(one.level.value, one.rule, one.path, one.line, one.column) for one in results] == [
         (level, rule, "review.yml", line, column) for level, rule, _, line, column in FOUND
@@ -160,7 +160,7 @@ def test_an_unknown_format_is_a_usage_error(lint):
 
 def test_the_command_has_help_with_an_example(capsys):
     with pytest.raises(SystemExit) as ended:
-        cli.run(["lint-feedback", "--help"])
+        cli.run_command_line(["lint-feedback", "--help"])
     assert (
         ended.value.code,
         "whetstone lint-feedback review.json --format sarif" in capsys.readouterr().out,

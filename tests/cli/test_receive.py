@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli import run
-from bot.standin import Inline, Opening
+from bot.cli import run_command_line
+from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
 
 PAGE = "claims/a.md"
 TEXT = "---\ntype: claim\ndomain: markets\nsource: hanson.md\ncreated: 2026-13-01\n---\n\n# Markets\n"
@@ -28,8 +28,8 @@ async def test_a_rehearsal_looks_up_and_briefs_as_the_server_does(town, monkeypa
     github = town.github
     where = github.repository("acme/knowledge", collaborators={"alice": "write"})
     async with github, town.running():
-        pull = github.open_pull_request(where, "rio-agent[bot]", Opening(files={PAGE: TEXT}))
-        said = [Inline(PAGE, "[date_errors] month 13 should be month 11", 5)]
+        pull = github.open_pull_request(where, "rio-agent[bot]", PullRequestOptions(files={PAGE: TEXT}))
+        said = [InlineDraft(PAGE, "[date_errors] month 13 should be month 11", 5)]
         github.submit_review(pull, "alice", "CHANGES_REQUESTED", "", said)
         await town.settled()
         (heard,) = [each for each in github.deliveries if each.event == "pull_request_review"]
@@ -37,7 +37,7 @@ async def test_a_rehearsal_looks_up_and_briefs_as_the_server_does(town, monkeypa
         payload.write_bytes(heard.body)
         monkeypatch.setenv("GITHUB_API_URL", github.api_url)
         monkeypatch.setenv("GITHUB_GRAPHQL_URL", github.graphql_url)
-        code = await asyncio.to_thread(run, ["receive", "-e", heard.event, "-p", str(payload)])
+        code = await asyncio.to_thread(run_command_line, ["receive", "-e", heard.event, "-p", str(payload)])
     (posted,) = town.comments(pull)
     shown = but_for_its_moment(capsys.readouterr().out)
     assert (code, shown) == (0, but_for_its_moment(posted))
@@ -69,7 +69,7 @@ def payload(tmp_path):
 
 
 def test_a_command_is_not_called_an_event_without_effect(payload, capsys):
-    assert run(["receive", "-e", "issue_comment", "-p", payload]) == 0
+    assert run_command_line(["receive", "-e", "issue_comment", "-p", payload]) == 0
     assert capsys.readouterr().out.startswith("No effect: a command is not rehearsed")
 
 
@@ -89,7 +89,7 @@ async def test_what_github_refuses_is_one_line(town, monkeypatch, capsys, payloa
         }
         reviewed = {**COMMENTED, "action": "submitted", "review": review, "pull_request": pull}
         await asyncio.to_thread(lambda: Path(body).write_text(json.dumps(reviewed)))
-        code = await asyncio.to_thread(run, ["receive", "-e", "pull_request_review", "-p", body])
+        code = await asyncio.to_thread(run_command_line, ["receive", "-e", "pull_request_review", "-p", body])
     said = capsys.readouterr().err.strip().splitlines()
     assert (code, len(said), said[0].startswith("whetstone receive: ")) == (1, 1, True)
 
@@ -97,5 +97,5 @@ async def test_what_github_refuses_is_one_line(town, monkeypatch, capsys, payloa
 def test_a_setting_that_is_wrong_is_not_called_missing_credentials(payload, monkeypatch, capsys):
     monkeypatch.setenv("GITHUB_APP_ID", "12")
     monkeypatch.setenv("PORT", "abc")
-    assert run(["receive", "-e", "issue_comment", "-p", payload]) == 2
+    assert run_command_line(["receive", "-e", "issue_comment", "-p", payload]) == 2
     assert "PORT" in capsys.readouterr().err

@@ -9,8 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PRINTS = (
     "from bot.cli import terminal; "
-    "terminal.show(('state', 'what'), [('wrong', 'a\\nb'), ('fine', 'c')]); "
-    "list(terminal.following([1, 2], 'Counting', total=2))"
+    "terminal.print_table(('state', 'what'), [('wrong', 'a\\nb'), ('fine', 'c')]); "
+    "list(terminal.track_progress([1, 2], 'Counting', total=2))"
 )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bot import cli
-from bot.domain.commands.catalogue import COMMANDS
+from bot.commands.catalogue import SLASH_COMMANDS
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -116,12 +116,12 @@ def commands() -> str:
         + "`--version` prints the version, and `--help` after a command its use with an example.\n\n"
         + "| command | does |\n|---|---|\n"
     )
-    known = cli.commands().values()
+    known = cli.load_commands().values()
     index = "".join(f"| [`{each.name}`](#whetstone-{each.name}) | {_cell(each.help)} |\n" for each in known)
     return head + index + "".join(_command(each) for each in known)
 
 
-def _command(command: cli.Command) -> str:
+def _command(command: cli.CliCommand) -> str:
     parser = argparse.ArgumentParser(prog=f"whetstone {command.name}", add_help=False)
     command.arguments(parser)
     actions = list(parser._actions)
@@ -159,7 +159,7 @@ def _usage(action: argparse.Action) -> str:
 
 def slash_commands() -> str:
     head = (
-        NOTE.format(source="bot/domain/commands/catalogue.py")
+        NOTE.format(source="bot/commands/catalogue.py")
         + "# Slash commands\n\n"
         + "At the start of a line in a new comment, review or inline comment of a pull request; not in quotes or code. "
         + "The bot shows 👀 at once and answers once, in that thread. Wrong use is answered with the right use; "
@@ -170,9 +170,9 @@ def slash_commands() -> str:
     )
     rows = "".join(
         f"| `{each.right_use.replace('|', chr(92) + '|')}` | {_cell(each.help)} | {_cell(str(each.who))} |\n"
-        for each in COMMANDS
+        for each in SLASH_COMMANDS
     )
-    examples = "".join(f"{each.example}\n" for each in COMMANDS)
+    examples = "".join(f"{each.example}\n" for each in SLASH_COMMANDS)
     return f"{head}{rows}\n## Examples\n\n```text\n{examples}```\n"
 
 

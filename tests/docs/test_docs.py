@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from bot import cli
-from bot.adapters.rule_files import load_packs, merge, rules_directory
-from bot.domain.commands.catalogue import COMMANDS
+from bot.commands.catalogue import SLASH_COMMANDS
+from bot.gates.packs import load_packs, rules_directory
+from bot.gates.repository_config import merge_rules
 from tests.docs import generate
 
 ROOT = Path(__file__).parents[2]
-WEB = ROOT / "bot" / "adapters" / "web"
+WEB = ROOT / "bot" / "web"
 DOCS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?:\[[^\]]*\]\(|<img src=\")(?P<to>[^)\s\"]+)")
@@ -109,10 +110,10 @@ def test_every_endpoint_is_documented():
 
 def metrics() -> set[str]:
     """The names that are given to Prometheus's client, as they are shown."""
-    from bot.adapters.review_metrics import _RATES
+    from bot.web.metrics import _RATES
 
     found = {f"whetstone_{who}{rate}" for rate in _RATES for who in ("", "validator_")}
-    for path in (ROOT / "bot" / "adapters").glob("*.py"):
+    for path in (ROOT / "bot" / "metrics.py", *WEB.glob("*.py")):
         for made, name in re.findall(r"(\w+)\(\s*\"(whetstone_\w+)\"", path.read_text(encoding="utf-8")):
             found.add(f"{name}_total" if made == "Counter" else name)
     return found | {"whetstone_author_feedback_items", "whetstone_reviewer_feedback_items"}
@@ -133,7 +134,7 @@ def _nameless(path: str) -> str:
 def test_every_command_in_the_documents_can_be_typed(line):
     said = re.search(r"(?<![\w-])whetstone (?P<rest>[^|>#&]*)", line)["rest"]
     name, *rest = shlex.split(said.replace("…", "x"))
-    command = cli.commands()[name]
+    command = cli.load_commands()[name]
     import argparse
 
     parser = argparse.ArgumentParser()
@@ -180,7 +181,7 @@ def test_the_changelog_names_every_command():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert [
         name
-        for name in cli.commands()
+        for name in cli.load_commands()
         if f"`{name}`" not in changelog and f"whetstone {name}" not in changelog
     ] == []
 
@@ -211,13 +212,13 @@ def test_every_dependency_is_explained():
 
 
 def test_every_slash_command_that_a_document_names_exists():
-    known = {command.line for command in COMMANDS}
+    known = {command.line for command in SLASH_COMMANDS}
     told = {name for path in DOCS for name in re.findall(r"(/feedback-[a-z]+)", _code(path))}
     assert told - known == set()
 
 
 def test_every_tag_in_an_example_of_a_review_is_real():
-    gates = merge(load_packs(rules_directory())).gates
+    gates = merge_rules(load_packs(rules_directory())).gates
     told = set(re.findall(r"\[([a-z]+(?:_[a-z]+)+)\]", text("validators.md") + text("getting-started.md")))
     assert {tag for tag in told if tag not in gates} == set()
 
@@ -241,7 +242,7 @@ def test_the_schema_of_the_config_and_its_page_name_the_same_keys():
 
 
 def test_every_table_of_the_store_is_documented():
-    from bot.adapters.store import memory_schema, schema  # noqa: F401  both add to the metadata
+    from bot.store import schema
 
     page = text("architecture.md").partition("## The store")[2]
     assert sorted(name for name in schema.metadata.tables if f"`{name}`" not in page) == []
@@ -286,12 +287,12 @@ def test_the_words_of_the_agents_recipe_are_keys_of_what_its_command_prints(page
 
 
 def test_every_marker_of_ours_is_documented():
-    from bot.domain.announcement import Kind
+    from bot.pull_request.effects import AnnouncementKind
 
-    words = {each.value for each in Kind}
+    words = {each.value for each in AnnouncementKind}
     for path in (ROOT / "bot").rglob("*.py"):
         found = re.findall(
-            r"^(?:MARK|MARKER|WORD) = \"([A-Z-]+)\"", path.read_text(encoding="utf-8"), re.MULTILINE
+            r"^(?:\w+_)?MARKER = \"([A-Z-]+)\"", path.read_text(encoding="utf-8"), re.MULTILINE
         )
         words.update(found)
     assert {"REJECTION", "ANSWER", "SUGGESTIONS", "ESCALATION"} <= words

@@ -13,9 +13,9 @@ from pathlib import Path
 import aiohttp
 from aiohttp import web
 
-from bot.standin import AppFacts
+from bot.fakegithub.world import AppRegistration
+from tests.journeys.environment import KEYS, SECRET, Town
 from tests.journeys.postgres import Postgres
-from tests.journeys.town import KEYS, SECRET, Town
 from tests.journeys.witness import Witness
 
 ROOT = Path(__file__).parent.parent.parent
@@ -136,7 +136,7 @@ class Fleet:
 @asynccontextmanager
 async def fleet(postgres: Postgres, count: int):
     """A town with so many instances at work, and a witness to who writes what."""
-    town = Town(AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET), postgres.url)
+    town = Town(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), postgres.url)
     town.github.deliveries.in_flight = 4
     async with town.github, aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=1.5)) as session:
         ships = Fleet(town, postgres)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot import wiring
+from bot import app
+from bot.resources import configure_logging_from, read_settings, server_url
 
 
 def clock_file(database_url: str) -> Path:
@@ -16,7 +17,7 @@ def clock_file(database_url: str) -> Path:
 
 async def serve() -> None:
     """Serve until SIGTERM, by a clock that may jump at any moment."""
-    settings = replace(wiring.settings(), log_level="CRITICAL")
+    settings = replace(read_settings(), log_level="CRITICAL")
     file = clock_file(settings.database_url)
 
     def clock() -> datetime:
@@ -25,10 +26,10 @@ async def serve() -> None:
 
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    wiring.configure_log(settings)
-    limits = wiring.loop_limits()
-    async with wiring.running(settings, clock=clock, store_clock=clock, limits=limits) as instance:
-        print(f"Listening on {wiring.served_at(*instance.address)}", flush=True)  # noqa: T201  as `serve` does
+    configure_logging_from(settings)
+    limits = app.watchdog_limits()
+    async with app.run_instance(settings, clock=clock, store_clock=clock, limits=limits) as instance:
+        print(f"Listening on {server_url(*instance.address)}", flush=True)  # noqa: T201  as `serve` does
         await stop.wait()
 
 

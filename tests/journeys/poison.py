@@ -10,16 +10,15 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot import wiring
-from bot.adapters import payloads
-from bot.cli.serve import served
-from bot.domain.events import Event, Ignored
-from bot.engine.pulse import Pace
-from bot.engine.watchdog import Limits
-from bot.ports import Delivery
+from bot.cli.serve import serve_until_stopped
+from bot.inbox import parse
+from bot.inbox.heartbeat import HeartbeatSettings, WatchdogLimits
+from bot.pull_request.events import Event, IgnoredEvent
+from bot.resources import read_settings
+from bot.store.model import Delivery
 
-PACE = Pace(beat_every=0.25, late_after=1.0, lease=2.0)
-LIMITS = Limits(look_every=0.1, log_after=0.5, exit_after=1.5)
+PACE = HeartbeatSettings(beat_every=0.25, late_after=1.0, lease=2.0)
+LIMITS = WatchdogLimits(look_every=0.1, log_after=0.5, exit_after=1.5)
 
 
 def spin() -> None:
@@ -40,7 +39,7 @@ POISONS: dict[bytes, Callable[[], object]] = {
 }
 
 
-def read(delivery: Delivery) -> Event | Ignored:
+def read(delivery: Delivery) -> Event | IgnoredEvent:
     """Read a delivery as the product does, unless it is poisonous."""
     for words, act in POISONS.items():
         if words in delivery.body:
@@ -48,9 +47,9 @@ def read(delivery: Delivery) -> Event | Ignored:
     return payloads_read(delivery)
 
 
-payloads_read = payloads.read
+payloads_read = parse.parse_delivery
 
 if __name__ == "__main__":
-    payloads.read = read
-    settings = replace(wiring.settings(), log_format="json")
-    sys.exit(asyncio.run(served(settings, web=True, worker=True, pace=PACE, limits=LIMITS)))
+    parse.parse_delivery = read
+    settings = replace(read_settings(), log_format="json")
+    sys.exit(asyncio.run(serve_until_stopped(settings, web=True, worker=True, pace=PACE, limits=LIMITS)))

@@ -1,7 +1,7 @@
 """Rounds of judging and pushing, and what the comment says of them."""
 
 from tests.builders import issues
-from tests.journeys.handed_in import PAGE
+from tests.journeys.submitted_documents import PAGE
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 

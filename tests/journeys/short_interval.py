@@ -3,11 +3,11 @@
 import asyncio
 import sys
 
-from bot import wiring
-from bot.cli.serve import served
-from bot.engine.reconcile import ReconcileSchedule
+from bot.cli.serve import serve_until_stopped
+from bot.inbox.reconcile import ReconcileSchedule
+from bot.resources import read_settings
 
 OFTEN = ReconcileSchedule(every=1.0, pause=0.0)
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(served(wiring.settings(), web=True, worker=True, reconcile=OFTEN)))
+    sys.exit(asyncio.run(serve_until_stopped(read_settings(), web=True, worker=True, reconcile=OFTEN)))

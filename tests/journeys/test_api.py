@@ -7,8 +7,8 @@ from ipaddress import ip_network
 import aiohttp
 import pytest
 
-from bot import wiring
-from bot.adapters.web.api.openapi import description
+from bot import app
+from bot.web.api.public import describe_api
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 DATE = "<!-- ISSUES: date_errors -->"
@@ -157,7 +157,7 @@ async def test_a_period_is_a_year_at_most(ask):
 def test_the_description_tells_the_longest_period():
     told = {
         parameter["schema"]["maximum"]
-        for path in description()["paths"].values()
+        for path in describe_api()["paths"].values()
         for parameter in path.get("get", {}).get("parameters", [])
         if parameter["name"] == "hours"
     }
@@ -264,7 +264,7 @@ async def test_a_pause_that_the_worker_wrote_down_holds_for_the_api(ask, journey
 
 async def test_behind_the_operators_proxy_strangers_use_up_no_one_elses_limit(town, pull):
     trusting = replace(town.settings, trusted_proxies=(ip_network("127.0.0.1/32"),))
-    async with wiring.running(trusting) as bot, aiohttp.ClientSession() as session:
+    async with app.run_instance(trusting) as bot, aiohttp.ClientSession() as session:
         host, port = bot.address
         town.github.webhook_url = f"http://{host}:{port}/webhook"
         town.bot = bot

@@ -10,11 +10,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot import wiring
-from bot.cli import run
-from bot.ports import JobFailed
-from bot.standin.acts.reviews import Inline
-from tests.journeys.town import SECRET
+from bot import app
+from bot.cli import run_command_line
+from bot.cli.backfill import run_backfill
+from bot.cli.history import all_author_patterns, author_history
+from bot.fakegithub.pull_actions import InlineDraft
+from bot.inbox.jobs import JobFailed
+from bot.resources import open_existing_store
+from tests.journeys.environment import SECRET
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 DATE = "<!-- ISSUES: date_errors -->"
@@ -32,7 +35,7 @@ def alone(town, unused_tcp_port):
 @asynccontextmanager
 async def present(town, url):
     """The bot on a store of its own, by the town's clock."""
-    async with wiring.running(replace(town.settings, database_url=url), clock=town.clock) as made:
+    async with app.run_instance(replace(town.settings, database_url=url), clock=town.clock) as made:
         host, port = made.address
         town.github.webhook_url = f"http://{host}:{port}/webhook"
         town.bot = made
@@ -56,7 +59,7 @@ def lived(town, knowledge) -> None:
     town.later(DAY)
     inline = github.open_pull_request(knowledge, "rio-agent[bot]")
     town.later(HOUR)
-    place = Inline("notes/claim.md", "[near_duplicate] as in the other one", 1)
+    place = InlineDraft("notes/claim.md", "[near_duplicate] as in the other one", 1)
     github.push(inline, {"notes/claim.md": b"a claim\n"})
     town.later(HOUR)
     github.submit_review(inline, "bob", REJECT, "Please look again.", [place])
@@ -85,17 +88,17 @@ def lived(town, knowledge) -> None:
 async def told(url, monkeypatch) -> list:
     """Everything that the terminal tells of the two authors and of everybody."""
     monkeypatch.setenv("DATABASE_URL", url)
-    everybody = [await wiring.everybodys_patterns("acme/knowledge", hours) for hours in (24 * 30, 24 * 90)]
+    everybody = [await all_author_patterns("acme/knowledge", hours) for hours in (24 * 30, 24 * 90)]
     return [
         *everybody,
-        await wiring.history_of("acme/knowledge", "rio-agent[bot]", 24 * 90),
-        await wiring.history_of("acme/knowledge", "sam", 24 * 90),
+        await author_history("acme/knowledge", "rio-agent[bot]", 24 * 90),
+        await author_history("acme/knowledge", "sam", 24 * 90),
     ]
 
 
 async def filled(settings, since=None) -> int:
     """How many pull requests a whole backfill read."""
-    async with aclosing(wiring.backfill(settings, ACME, since)) as steps:
+    async with aclosing(run_backfill(settings, ACME, since)) as steps:
         return [progress.done async for progress in steps][-1]
 
 
@@ -113,7 +116,7 @@ def lists(town) -> list[str]:
 
 async def records(url) -> dict:
     """What is remembered, by number."""
-    async with wiring.store_of(url) as store:
+    async with open_existing_store(url) as store:
         where = await store.memory.repository_named("acme/knowledge")
         found = await store.memory.records(where.id, datetime(2000, 1, 1, tzinfo=UTC))
     return {each.number: each for each in found}
@@ -175,7 +178,7 @@ async def test_only_what_changed_since_the_day_is_read(town, knowledge, alone):
 async def test_an_interrupted_one_goes_on_where_it_was(town, knowledge, alone):
     many(town, knowledge)
     town.github.fail("GET", "*/acme/knowledge/pulls", status=502, skip=1)
-    async with aclosing(wiring.backfill(alone, ACME, None)) as steps:
+    async with aclosing(run_backfill(alone, ACME, None)) as steps:
         async for _ in steps:
             if len(town.github.asked("GET", "*/acme/knowledge/pulls")) == 2:
                 break
@@ -190,7 +193,7 @@ async def test_the_running_server_does_it_beside_its_daily_work(town, knowledge)
     async with town.running() as bot:
         settings = replace(town.settings, port=bot.address[1])
         pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-        async with aclosing(wiring.backfill(settings, ACME, None)) as steps:
+        async with aclosing(run_backfill(settings, ACME, None)) as steps:
             seen = [await anext(steps)]
             town.github.submit_review(pull, "alice", REJECT, DATE)
             seen += [progress async for progress in steps]
@@ -205,7 +208,7 @@ async def test_a_limit_of_github_is_waited_for_and_said(town, knowledge, alone):
     lived(town, knowledge)
     town.ahead = timedelta(0)
     town.github.limit_secondary(60, pattern="*/reviews", times=8)
-    async with aclosing(wiring.backfill(alone, ACME, None)) as steps:
+    async with aclosing(run_backfill(alone, ACME, None)) as steps:
         until = await anext(each.waits_until async for each in steps if each.waits_until)
     assert timedelta(seconds=30) < until - datetime.now(UTC) <= timedelta(seconds=60)
 
@@ -215,7 +218,7 @@ async def test_the_last_quarter_of_the_hours_calls_is_left_to_the_daily_work(tow
     town.ahead = timedelta(0)
     budget = _budget(left=1249, resets=datetime.now(UTC) + timedelta(minutes=30))
     town.github.fail("GET", "*/rate_limit", status=200, body=budget)
-    async with aclosing(wiring.backfill(alone, ACME, None)) as steps:
+    async with aclosing(run_backfill(alone, ACME, None)) as steps:
         until = await anext(each.waits_until async for each in steps if each.waits_until)
     assert (lists(town), until - datetime.now(UTC) > timedelta(minutes=29)) == ([], True)
 
@@ -237,7 +240,7 @@ async def test_somebody_forgotten_stays_forgotten(town, knowledge, alone):
     town.github.close(pull, by="alice")
     await filled(alone)
     (found,) = (await records(alone.database_url)).values()
-    async with wiring.store_of(alone.database_url) as store:
+    async with open_existing_store(alone.database_url) as store:
         (known,) = await store.recorded(ACME)
     assert (found.author.login, known.author.login, known.title) == ("ghost", "ghost", "")
 
@@ -269,7 +272,7 @@ def typed(town, alone, monkeypatch):
 async def test_the_command_says_how_many_it_read(typed, knowledge, capsys):
     pull = typed.github.open_pull_request(knowledge, "sam")
     typed.github.submit_review(pull, "alice", REJECT, DATE)
-    assert await asyncio.to_thread(run, ["backfill", "acme/knowledge"]) == 0
+    assert await asyncio.to_thread(run_command_line, ["backfill", "acme/knowledge"]) == 0
     assert capsys.readouterr() == ("1 pull request read; nothing was posted.\n", "Reading acme/knowledge …\n")
 
 
@@ -284,5 +287,5 @@ async def test_the_command_says_how_many_it_read(typed, knowledge, capsys):
 @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 @pytest.mark.usefixtures("typed")
 async def test_bad_usage_is_one_clear_line(capsys, arguments, said):
-    assert await asyncio.to_thread(run, ["backfill", *arguments]) == 2
+    assert await asyncio.to_thread(run_command_line, ["backfill", *arguments]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == f"whetstone backfill: {said}"

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot import wiring
-from bot.adapters.web.lanes import lane
-from bot.ports import Delivery
-from bot.standin import AppFacts
+from bot import app
+from bot.fakegithub.world import AppRegistration
+from bot.inbox.parse import lane_of_payload
+from bot.store.model import Delivery
 from tests.builders import START
-from tests.journeys.town import KEYS, SECRET, Town
+from tests.journeys.environment import KEYS, SECRET, Town
 
 DATE = "<!-- ISSUES: date_errors -->"
 SCOPE = "<!-- ISSUES: scope_error -->"
@@ -30,7 +30,7 @@ class StillTown(Town):
 @pytest.fixture
 async def town(postgres_url):
     """GitHub that itself refuses the eighty-first write of a minute."""
-    place = StillTown(AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET), postgres_url)
+    place = StillTown(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), postgres_url)
     place.github.limits.writes_per_minute = 80
     async with place.github:
         yield place
@@ -54,7 +54,7 @@ async def test_a_burst_of_rejections_is_worked_off_within_the_budgets_newest_tru
     storm = pulls_of(github, "acme/knowledge", BURST)
     (calm,) = pulls_of(github, "globex/notes", 1)
     seen = len(github.deliveries)
-    async with wiring.running(
+    async with app.run_instance(
         town.settings, clock=town.clock, store_clock=town.clock, serve=False
     ) as instance:
         for pull in (*storm, calm):
@@ -101,7 +101,7 @@ async def accepted(instance, town, since) -> int:
                 Delivery(
                     id=each.guid,
                     event=each.event,
-                    lane=lane(each.event, each.payload),
+                    lane=lane_of_payload(each.event, each.payload),
                     installation_id=each.payload["installation"]["id"],
                     body=each.body,
                     received_at=town.clock(),

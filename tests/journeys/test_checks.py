@@ -2,8 +2,10 @@
 
 import pytest
 
-from bot.adapters.rule_book import PATH
-from bot.standin import Annotation, Opening, Output
+from bot.fakegithub.github import CheckOutput
+from bot.fakegithub.model import Annotation
+from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.turn.rule_book import CONFIG_FILE
 
 PAGE = "claims/first.md"
 CONFIG = """\
@@ -28,14 +30,14 @@ REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 
 @pytest.fixture
 async def mapped(town, knowledge):
-    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG})
+    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
     async with town.running():
         yield town
 
 
 @pytest.fixture
 async def checked(town, knowledge):
-    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG + "check:\n  enabled: true\n"})
+    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG + "check:\n  enabled: true\n"})
     async with town.running():
         yield town
 
@@ -50,7 +52,7 @@ def gates(repository):
 
 
 async def test_a_failed_check_rejects_with_the_places_of_its_annotations(mapped, pull):
-    output = Output("2 mistakes", "s", None, (found(), found("a wiki link leads nowhere", 3)))
+    output = CheckOutput("2 mistakes", "s", None, (found(), found("a wiki link leads nowhere", 3)))
     run = mapped.github.check(pull, "validate", "failure", output)
     await mapped.settled()
     (body,) = mapped.comments(pull)
@@ -62,7 +64,7 @@ async def test_a_failed_check_rejects_with_the_places_of_its_annotations(mapped,
 
 
 async def test_a_check_that_passes_again_resolves(mapped, pull):
-    mapped.github.check(pull, "validate", "failure", Output("x", "s"))
+    mapped.github.check(pull, "validate", "failure", CheckOutput("x", "s"))
     await mapped.settled()
     mapped.later()
     mapped.github.check(pull, "validate", "success")
@@ -71,7 +73,7 @@ async def test_a_check_that_passes_again_resolves(mapped, pull):
 
 
 async def test_it_is_not_resolved_while_a_mapped_check_fails(mapped, pull):
-    mapped.github.check(pull, "validate", "failure", Output("x", "s"))
+    mapped.github.check(pull, "validate", "failure", CheckOutput("x", "s"))
     mapped.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
     await mapped.settled()
     mapped.later()
@@ -81,20 +83,20 @@ async def test_it_is_not_resolved_while_a_mapped_check_fails(mapped, pull):
 
 
 async def test_a_check_on_a_pull_request_from_a_fork_is_found_by_its_head(mapped, knowledge):
-    pull = mapped.github.open_pull_request(knowledge, "dora", Opening(fork=True))
+    pull = mapped.github.open_pull_request(knowledge, "dora", PullRequestOptions(fork=True))
     await mapped.settled()
-    mapped.github.check(pull, "validate", "failure", Output("x", "s"))
+    mapped.github.check(pull, "validate", "failure", CheckOutput("x", "s"))
     await mapped.settled()
     assert mapped.markers(pull)[0]["issues"] == ["date_errors"]
     assert mapped.github.asked("GET", "*/pulls") == []  # it was told of before, so it is not looked for
 
 
 async def test_what_ended_before_the_pull_request_was_opened_counts_too(mapped, knowledge):
-    pushed = mapped.github.open_pull_request(knowledge, "dora", Opening(files={PAGE: "# A\n"}))
+    pushed = mapped.github.open_pull_request(knowledge, "dora", PullRequestOptions(files={PAGE: "# A\n"}))
     mapped.github.close(pushed)
     await mapped.settled()
     mapped.later()
-    mapped.github.check(pushed, "validate", "failure", Output("x", "s", None, (found(),)))
+    mapped.github.check(pushed, "validate", "failure", CheckOutput("x", "s", None, (found(),)))
     mapped.github.set_status(knowledge, pushed.head_sha, "lint", "failure")
     await mapped.settled()
     assert mapped.markers(pushed) == []
@@ -114,13 +116,13 @@ async def test_a_failed_status_rejects(mapped, pull, knowledge):
 async def test_a_check_that_no_config_maps_is_dropped_without_a_call(mapped, pull):
     await mapped.settled()
     before = len(mapped.github.requests)
-    mapped.github.check(pull, "build", "failure", Output("x", "s", None, (found(),)))
+    mapped.github.check(pull, "build", "failure", CheckOutput("x", "s", None, (found(),)))
     await mapped.settled()
     assert (mapped.github.requests[before:], mapped.comments(pull)) == ([], [])
 
 
 async def test_the_same_check_delivered_again_changes_nothing(mapped, pull):
-    mapped.github.check(pull, "validate", "failure", Output("x", "s"))
+    mapped.github.check(pull, "validate", "failure", CheckOutput("x", "s"))
     await mapped.settled()
     delivery = next(each for each in mapped.github.deliveries if each.payload.get("action") == "completed")
     again = mapped.github.redeliver(delivery)
@@ -157,10 +159,10 @@ async def test_the_check_run_is_updated_with_the_verdict_and_links_to_the_commen
 
 
 async def test_new_places_on_the_same_head_are_a_new_run_of_the_same_name(checked, knowledge, pull):
-    checked.github.check(pull, "validate", "failure", Output("x", "s", None, (found(),)))
+    checked.github.check(pull, "validate", "failure", CheckOutput("x", "s", None, (found(),)))
     await checked.settled()
     checked.later()
-    checked.github.check(pull, "validate", "failure", Output("x", "s", None, (found(), found("too", 2))))
+    checked.github.check(pull, "validate", "failure", CheckOutput("x", "s", None, (found(), found("too", 2))))
     await checked.settled()
     runs = [run for run in knowledge.check_runs.values() if run.name == "whetstone/gates"]
     assert [[each.start_line for each in run.annotations] for run in runs][-2:] == [[1], [1, 2]]
@@ -174,7 +176,7 @@ async def test_warnings_alone_are_neutral(checked, knowledge, pull):  # row 166
 
 async def test_our_own_run_never_counts_as_a_validators(town, knowledge, pull):
     config = "version: 1\ncheck:\n  enabled: true\nvalidators:\n  checks:\n    /./: [date_errors]\n"
-    town.github.commit_to_default_branch(knowledge, {PATH: config})
+    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
     async with town.running():
         town.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
         await town.settled()
@@ -192,21 +194,23 @@ async def test_without_being_asked_for_there_is_no_check_run(journey, knowledge,
 
 async def test_switching_it_on_gives_every_open_head_a_run_also_of_pull_requests_never_seen(town, knowledge):
     never_seen, gone = (
-        town.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files={name: "# A\n"}))
+        town.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files={name: "# A\n"}))
         for name in ("a.md", "b.md")
     )
     town.github.close(gone)
     town.github.submit_review(never_seen, "alice", REJECT, "<!-- ISSUES: date_errors -->")
     async with town.running():
-        seen = town.github.open_pull_request(knowledge, "dave", Opening(fork=True))
+        seen = town.github.open_pull_request(knowledge, "dave", PullRequestOptions(fork=True))
         rejected = town.github.open_pull_request(
-            knowledge, "rio-agent[bot]", Opening(files={"c.md": "# C\n"})
+            knowledge, "rio-agent[bot]", PullRequestOptions(files={"c.md": "# C\n"})
         )
         town.github.submit_review(rejected, "alice", REJECT, "<!-- ISSUES: date_errors -->")
         await town.settled()
         assert gates(knowledge) == []
         town.later()
-        town.github.commit_to_default_branch(knowledge, {PATH: "version: 1\ncheck:\n  enabled: true\n"})
+        town.github.commit_to_default_branch(
+            knowledge, {CONFIG_FILE: "version: 1\ncheck:\n  enabled: true\n"}
+        )
         await town.settled()
         expected = [(never_seen, "failure"), (seen, "success"), (rejected, "failure")]
         assert town.comments(never_seen) == []  # of what was said in the past the thread is not told
@@ -214,7 +218,7 @@ async def test_switching_it_on_gives_every_open_head_a_run_also_of_pull_requests
         writes = len(town.github.asked("POST", "*/check-runs"))
         town.later()
         town.github.commit_to_default_branch(
-            knowledge, {PATH: "version: 1\ncheck:\n  enabled: true\ncomment:\n  when: always\n"}
+            knowledge, {CONFIG_FILE: "version: 1\ncheck:\n  enabled: true\ncomment:\n  when: always\n"}
         )
         await town.settled()
         assert len(town.github.asked("POST", "*/check-runs")) == writes
@@ -223,15 +227,15 @@ async def test_switching_it_on_gives_every_open_head_a_run_also_of_pull_requests
 async def test_switching_it_on_for_all_of_an_owner_reaches_their_other_repositories(town, knowledge):
     home = town.github.repository("acme/.github")
     pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-    town.github.check(pull, "validate", "failure", Output("x", "s"))
+    town.github.check(pull, "validate", "failure", CheckOutput("x", "s"))
     async with town.running():
-        town.github.commit_to_default_branch(home, {PATH: CONFIG + "check:\n  enabled: true\n"})
+        town.github.commit_to_default_branch(home, {CONFIG_FILE: CONFIG + "check:\n  enabled: true\n"})
         await town.settled()
         assert gates(knowledge) == [(pull.head_sha, "failure")]
 
 
 async def test_a_repository_that_lets_the_app_in_has_a_run_at_each_open_head(town, knowledge):
-    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG + "check:\n  enabled: true\n"})
+    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG + "check:\n  enabled: true\n"})
     pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
     async with town.running():
         town.github.add_to_installation(knowledge)

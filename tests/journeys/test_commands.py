@@ -2,9 +2,9 @@
 
 import pytest
 
-from bot.domain.escape import read_marker
-from bot.standin import Inline
-from tests.live import live_references
+from bot.fakegithub.pull_actions import InlineDraft
+from bot.markdown.escape import parse_marker
+from tests.live_markdown import live_references
 
 DATE = "<!-- ISSUES: date_errors -->"
 BOTH = "<!-- ISSUES: date_errors, scope_error -->"
@@ -26,7 +26,7 @@ async def test_history_is_answered_with_eyes_and_one_reply(journey, pull):
     asked = journey.github.comment(pull, "alice", "/feedback-history 30d")
     await journey.settled()
     (reply,) = answers(journey, pull)
-    marker = read_marker("FEEDBACK-HISTORY", reply)
+    marker = parse_marker("FEEDBACK-HISTORY", reply)
     assert faces(asked) == ["eyes"]
     assert (marker["agent"], marker["period_hours"], marker["total_prs"]) == ("rio-agent[bot]", 720, 1)
     assert marker["issue_breakdown"] == {"date_errors": 1}
@@ -126,7 +126,7 @@ async def test_an_inline_command_is_answered_in_its_thread(journey, pull):
         "alice",
         REJECT,
         "",
-        [Inline(PAGE, "[date_errors] month 13\n\n/feedback-explain date_errors", line=1)],
+        [InlineDraft(PAGE, "[date_errors] month 13\n\n/feedback-explain date_errors", line=1)],
     )
     await journey.settled()
     first = review.comments[0]

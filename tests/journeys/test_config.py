@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.rule_book import PATH
-from bot.standin import Opening
+from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.turn.rule_book import CONFIG_FILE
 
 VALIDATORS = Path(__file__).parents[2] / "docs" / "validators.md"
 REJECT = "CHANGES_REQUESTED"
@@ -28,7 +28,7 @@ def blocking(town, pull) -> list[list[str]]:
     return [marker["blocking"] for marker in town.markers(pull)]
 
 
-def configure(town, repository, text, path=PATH):
+def configure(town, repository, text, path=CONFIG_FILE):
     town.github.commit_to_default_branch(repository, {path: text})
 
 
@@ -74,8 +74,8 @@ async def test_a_file_is_read_at_most_once_a_minute(town, pull):
         await rejected(town, pull)
         town.github.push(pull, {"a.md": "# More\n"})
         await rejected(town, pull, "date_errors")
-        assert len(town.github.asked("GET", f"*/knowledge/contents/{PATH}")) == 1
-        assert len(town.github.asked("GET", f"*/.github/contents/{PATH}")) == 1
+        assert len(town.github.asked("GET", f"*/knowledge/contents/{CONFIG_FILE}")) == 1
+        assert len(town.github.asked("GET", f"*/.github/contents/{CONFIG_FILE}")) == 1
 
 
 async def test_a_broken_file_leaves_the_last_good_one_in_force_also_after_a_restart(town, knowledge, pull):
@@ -114,13 +114,15 @@ async def test_a_broken_file_before_any_good_one_leaves_the_defaults(town, knowl
 
 
 async def test_a_pull_request_that_breaks_the_config_gets_a_check_with_the_exact_places(journey, knowledge):
-    pull = journey.github.open_pull_request(knowledge, "alice", Opening(files={PATH: BROKEN}))
+    pull = journey.github.open_pull_request(
+        knowledge, "alice", PullRequestOptions(files={CONFIG_FILE: BROKEN})
+    )
     await journey.settled()
     (run,) = runs(knowledge)
     assert (run.head_sha, run.conclusion) == (pull.head_sha, "failure")
     assert [(each.path, each.start_line, each.start_column) for each in run.annotations] == [
-        (PATH, 3, 12),
-        (PATH, 4, 3),
+        (CONFIG_FILE, 3, 12),
+        (CONFIG_FILE, 4, 3),
     ]
     assert run.annotations[0].message == 'comment.enabled is "perhaps"; use true or false'
     journey.later()
@@ -131,10 +133,12 @@ async def test_a_pull_request_that_breaks_the_config_gets_a_check_with_the_exact
 
 @pytest.mark.parametrize("fork", [False, True])
 async def test_a_push_that_mends_the_proposal_gets_a_check_of_its_own(journey, knowledge, fork):
-    pull = journey.github.open_pull_request(knowledge, "dora", Opening(files={PATH: BROKEN}, fork=fork))
+    pull = journey.github.open_pull_request(
+        knowledge, "dora", PullRequestOptions(files={CONFIG_FILE: BROKEN}, fork=fork)
+    )
     await journey.settled()
     journey.later()
-    journey.github.push(pull, {PATH: OWN_GATE})
+    journey.github.push(pull, {CONFIG_FILE: OWN_GATE})
     await journey.settled()
     assert [(run.head_sha == pull.head_sha, run.conclusion) for run in runs(knowledge)] == [
         (False, "failure"),
@@ -143,7 +147,9 @@ async def test_a_push_that_mends_the_proposal_gets_a_check_of_its_own(journey, k
 
 
 async def test_a_proposed_config_is_never_applied(journey, knowledge):
-    pull = journey.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files={PATH: OWN_GATE}))
+    pull = journey.github.open_pull_request(
+        knowledge, "rio-agent[bot]", PullRequestOptions(files={CONFIG_FILE: OWN_GATE})
+    )
     await rejected(journey, pull)
     assert blocking(journey, pull) == [[]]
     assert [run.conclusion for run in runs(knowledge)] == ["success"]

@@ -13,7 +13,7 @@ from typing import IO
 
 import pytest
 
-from tests.journeys.town import KEYS, SECRET
+from tests.journeys.environment import KEYS, SECRET
 
 DATE = "<!-- ISSUES: date_errors -->"
 COMMENTS = "/repos/acme/knowledge/issues/*/comments"

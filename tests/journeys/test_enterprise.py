@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from bot import settings as settings_of
-from bot.standin import AppFacts, Inline, Opening, Standin
-from tests.journeys.town import KEYS, SECRET, Town
+from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.fakegithub.server import FakeGitHub
+from bot.fakegithub.world import AppRegistration
+from tests.journeys.environment import KEYS, SECRET, Town
 
 DATE = "<!-- ISSUES: date_errors -->"
 WORSE = "<!-- ISSUES: date_errors, frontmatter_schema -->"
@@ -17,18 +19,18 @@ WORSE = "<!-- ISSUES: date_errors, frontmatter_schema -->"
 class EnterpriseTown(Town):
     """A town whose GitHub has everything under one host, and derives the GraphQL address from the API's."""
 
-    def __init__(self, facts: AppFacts, database_url: str) -> None:
+    def __init__(self, facts: AppRegistration, database_url: str) -> None:
         super().__init__(facts, database_url)
-        self.github = Standin(facts, clock=self.clock, enterprise=True)
+        self.github = FakeGitHub(facts, clock=self.clock, enterprise=True)
 
     @property
     def settings(self):
-        return replace(super().settings, graphql_url=settings_of.graphql_url(self.github.api_url))
+        return replace(super().settings, graphql_url=settings_of.graphql_url_for(self.github.api_url))
 
 
 @pytest.fixture
 async def journey(sqlite_url):
-    place = EnterpriseTown(AppFacts(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
+    place = EnterpriseTown(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
     async with place.github, place.running():
         yield place
 
@@ -37,7 +39,7 @@ async def journey(sqlite_url):
 def pull(journey):
     knowledge = journey.github.repository("acme/knowledge", collaborators={"alice": "write"})
     changed = {"notes/q3.md": "# Q3\n\nIn 2062 it grew.\n"}
-    return journey.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files=changed))
+    return journey.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files=changed))
 
 
 async def test_the_addresses_are_those_of_an_enterprise_server(journey):
@@ -48,7 +50,7 @@ async def test_the_addresses_are_those_of_an_enterprise_server(journey):
 
 async def test_a_rejection_links_to_the_server_itself_and_never_through_githubs_other_name(journey, pull):
     github = journey.github
-    place = Inline("notes/q3.md", "[date_errors] The year is wrong.", 3)
+    place = InlineDraft("notes/q3.md", "[date_errors] The year is wrong.", 3)
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE, [place])
     await journey.settled()
     [body] = journey.comments(pull)

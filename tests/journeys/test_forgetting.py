@@ -8,10 +8,9 @@ import aiohttp
 import pytest
 from sqlalchemy import select, update
 
-from bot.adapters.store.memory_erasure import GRACE
-from bot.adapters.store.memory_schema import former
-from bot.adapters.store.schema import DONE, PARKED, delivery, metadata
-from bot.standin import Opening
+from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.store.repositories import TRANSFER_GRACE
+from bot.store.schema import DONE, PARKED, delivery_table, former_owner_table, metadata
 
 REJECT = "CHANGES_REQUESTED"
 DATE = "<!-- ISSUES: date_errors -->"
@@ -32,7 +31,7 @@ async def known(journey):
     where = github.repository(
         "acme/knowledge", collaborators={"alice": "write", "bob": "maintain", WHO: "write"}
     )
-    rejected = github.open_pull_request(where, WHO, Opening(title=TITLES[0]))
+    rejected = github.open_pull_request(where, WHO, PullRequestOptions(title=TITLES[0]))
     github.submit_review(rejected, "alice", REJECT, DATE)
     await journey.settled()
     github.comment(rejected, WHO, f"/feedback-appeal date_errors reason: {SAID[0]}")
@@ -43,7 +42,7 @@ async def known(journey):
     github.submit_review(reviewed, WHO, REJECT, f"{DATE}\n{SAID[1]}")
     await journey.settled()
     github.close(reviewed)
-    unreviewed = github.open_pull_request(where, WHO, Opening(title=TITLES[1]))
+    unreviewed = github.open_pull_request(where, WHO, PullRequestOptions(title=TITLES[1]))
     github.comment(unreviewed, WHO, SAID[2])
     standing = github.open_pull_request(where, "rio-agent[bot]")
     github.submit_review(standing, WHO, REJECT, DATE)
@@ -125,14 +124,16 @@ async def test_what_waits_is_dealt_with_and_then_emptied(journey, known):
     await journey.settled()
     assert journey.markers(standing)[0]["issues"] == []
     database = journey.bot.store._database
-    bodies = select(delivery.c.body).where(delivery.c.state == DONE, delivery.c.lane.like("pr:%"))
+    bodies = select(delivery_table.c.body).where(
+        delivery_table.c.state == DONE, delivery_table.c.lane.like("pr:%")
+    )
     assert set(await database.read(lambda t: t.execute(bodies).scalars().all())) == {None}
 
 
 async def test_a_parked_delivery_that_names_the_person_is_deleted_and_can_come_again(journey, known):
     _, unreviewed, standing = known
     database = journey.bot.store._database
-    parked = update(delivery).where(delivery.c.lane.endswith(f":{unreviewed.number}"))
+    parked = update(delivery_table).where(delivery_table.c.lane.endswith(f":{unreviewed.number}"))
     await database.write(lambda t: t.execute(parked.values(state=PARKED, error=f"KeyError: {WHO}")))
     journey.github.comment(standing, WHO, "/feedback-forget confirm")
     await journey.settled()
@@ -145,7 +146,7 @@ async def test_a_parked_delivery_that_names_the_person_is_deleted_and_can_come_a
     ]
     journey.github.deliveries.redeliver(opened)
     await journey.settled()
-    ids = select(delivery.c.state).where(delivery.c.id == opened.guid)
+    ids = select(delivery_table.c.state).where(delivery_table.c.id == opened.guid)
     assert await database.read(lambda t: t.execute(ids).scalar()) == DONE
 
 
@@ -153,7 +154,7 @@ async def test_a_day_after_an_uninstall_nothing_names_the_person_or_has_their_wo
     journey.github.uninstall("acme")
     await journey.settled()
     store = journey.bot.store
-    older = update(former).values(at=former.c.at - GRACE - 1)
+    older = update(former_owner_table).values(at=former_owner_table.c.at - TRANSFER_GRACE - 1)
     await store._database.write(lambda transaction: transaction.execute(older))
     await store.sweep()
     assert await traces(journey) == set()
@@ -187,7 +188,7 @@ async def test_an_export_has_titles_unreviewed_pull_requests_and_deliveries(jour
 
 async def test_a_maintainer_exports_what_is_stored_about_an_author_whom_nobody_reviewed(journey, known):
     where, *_ = known
-    journey.github.open_pull_request(where, "dora", Opening(title="Fresh"))
+    journey.github.open_pull_request(where, "dora", PullRequestOptions(title="Fresh"))
     await journey.settled()
     content = await exported(journey, where, "Dora", "bob")
     assert [each["title"] for each in content["pull_requests"]] == ["Fresh"]

@@ -2,8 +2,11 @@
 
 import pytest
 
-from bot.domain.spoken import document
-from bot.standin import Annotation, Inline, Opening, Output, Submodule, Symlink
+from bot.fakegithub.git import Submodule, Symlink
+from bot.fakegithub.github import CheckOutput
+from bot.fakegithub.model import Annotation
+from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.feedback.marker import parse_document
 
 REJECT = "CHANGES_REQUESTED"
 CODE = "import hmac\n\nTTL = 60\n\n\ndef parse_token(text):\n    return text\n"
@@ -35,7 +38,7 @@ def knowledge(town):
 @pytest.fixture
 def pull(town, knowledge):
     changed = {"src/auth.py": f"{CODE}\n# end\n", "src/b.py": "b = 2\n" * 30, "src/c.py": "c = 2\n" * 30}
-    return town.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files=changed))
+    return town.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files=changed))
 
 
 async def rejected(journey, pull, body="", *comments) -> str:
@@ -45,7 +48,7 @@ async def rejected(journey, pull, body="", *comments) -> str:
 
 
 def items(body: str) -> list[dict]:
-    return document(body)["feedback_items"]
+    return parse_document(body)["feedback_items"]
 
 
 def looked_up(journey, since=0) -> list[str]:
@@ -55,7 +58,7 @@ def looked_up(journey, since=0) -> list[str]:
 
 
 async def test_a_place_is_confirmed_at_the_head(journey, pull):
-    body = await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    body = await rejected(journey, pull, "", InlineDraft("src/auth.py", "[scope_error] too broad", line=9))
     assert f"(Source: contents @ {pull.head_sha[:7]})" in body
     assert items(body)[0]["grounding"] == {"outcome": "verified", "source": f"contents @ {pull.head_sha[:7]}"}
 
@@ -80,7 +83,7 @@ async def test_a_function_is_resolved_to_its_lines(journey, pull):
 
 
 async def test_a_line_that_moved_is_found_again_when_another_validator_judges(journey, pull):
-    await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    await rejected(journey, pull, "", InlineDraft("src/auth.py", "[scope_error] too broad", line=9))
     journey.github.push(pull, {"src/auth.py": f"# one\n# two\n{CODE}\n# end\n"})
     journey.github.submit_review(pull, "bob", REJECT, "<!-- ISSUES: date_errors -->")
     await journey.settled()
@@ -94,7 +97,7 @@ async def test_a_value_is_compared_with_the_file(journey, pull):
 
 async def test_a_failed_check_confirms_and_its_words_are_its_annotations(journey, pull):
     found = Annotation("src/auth.py", 7, 7, "failure", "TypeError: no text")
-    journey.github.check(pull, "unit-tests", "failure", Output("1 failed", "", None, (found,)))
+    journey.github.check(pull, "unit-tests", "failure", CheckOutput("1 failed", "", None, (found,)))
     body = await rejected(journey, pull, "[scope_error] It fails with `TypeError: no text`.")
     assert f"(Source: check `unit-tests` @ {pull.head_sha[:7]})" in body
 
@@ -130,11 +133,13 @@ async def test_a_tree_that_is_cut_short_falls_back_on_the_file_itself(journey, k
 
 async def test_twenty_places_in_three_files_cost_at_most_five_reads(journey, pull):
     comments = [
-        Inline(path, f"[scope_error] wrong, number {line}", line=line)
+        InlineDraft(path, f"[scope_error] wrong, number {line}", line=line)
         for path in ("src/b.py", "src/c.py")
         for line in range(1, 10)
     ]
-    comments += [Inline("src/auth.py", f"[scope_error] wrong, number {line}", line=line) for line in (8, 9)]
+    comments += [
+        InlineDraft("src/auth.py", f"[scope_error] wrong, number {line}", line=line) for line in (8, 9)
+    ]
     await journey.settled()
     before = len(journey.github.requests)
     body = await rejected(journey, pull, "", *comments)
@@ -149,7 +154,7 @@ async def test_nothing_is_read_where_nothing_is_claimed(journey, pull):
 
 
 async def test_the_same_delivery_again_reads_nothing_more(journey, pull):
-    await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    await rejected(journey, pull, "", InlineDraft("src/auth.py", "[scope_error] too broad", line=9))
     before = len(journey.github.requests)
     journey.github.submit_review(pull, "alice", "COMMENTED", "Just a question.")
     await journey.settled()
@@ -160,13 +165,13 @@ async def test_an_app_without_access_to_files_still_answers(journey, pull):
     journey.github.fail(
         "GET", "*/git/trees/*", status=403, body={"message": "Resource not accessible by integration"}
     )
-    body = await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    body = await rejected(journey, pull, "", InlineDraft("src/auth.py", "[scope_error] too broad", line=9))
     assert items(body)[0]["grounding"]["outcome"] == "unverifiable"
 
 
 async def test_the_log_survives_with_the_pull_request(journey, knowledge, pull):
     # row 148
-    await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+    await rejected(journey, pull, "", InlineDraft("src/auth.py", "[scope_error] too broad", line=9))
     known = await journey.bot.store.load(f"pr:{knowledge.id}:{pull.number}")
     (entry,) = known.grounding
     assert (entry.name, entry.outcome, entry.head) == ("alice", "verified", pull.head_sha)
@@ -175,7 +180,7 @@ async def test_the_log_survives_with_the_pull_request(journey, knowledge, pull):
 async def test_every_phase_of_the_protocol_is_logged(journey, pull, caplog):
     # rows 120, 133, 142, 143
     with caplog.at_level("INFO", "pipeline.grounding"):
-        await rejected(journey, pull, "", Inline("src/auth.py", "[scope_error] too broad", line=9))
+        await rejected(journey, pull, "", InlineDraft("src/auth.py", "[scope_error] too broad", line=9))
     phases = [record.phase for record in caplog.records if record.name == "pipeline.grounding"]
     assert phases == ["thought", "action", "action", "observation"]
 
@@ -215,9 +220,9 @@ AttributeError: 'NoneType' object has no attribute 'split'
 
 async def test_the_framework_of_a_crash_is_read_from_the_manifest_once(journey, knowledge):  # row 222
     changed = {"src/auth.py": f"{CODE}\n# end\n", "requirements.txt": "django==5.0.2\n"}
-    pull = journey.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files=changed))
+    pull = journey.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files=changed))
     body = await rejected(journey, pull, CRASH)
-    brief = document(body)["brief"]
+    brief = parse_document(body)["brief"]
     assert [line["text"] for line in brief["lines"]] == [
         "Given the error: AttributeError: 'NoneType' object has no attribute 'split'",
         "Ensure compatibility with Django ==5.0.2",

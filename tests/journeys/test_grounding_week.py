@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import aiohttp
 import pytest
 
-from bot import wiring
-from bot.standin import Opening
+from bot import app
+from bot.fakegithub.pull_actions import PullRequestOptions
 
 REJECT = "CHANGES_REQUESTED"
 TOKEN = "made-up-metrics-token"
@@ -65,7 +65,7 @@ def at(town, moment: datetime) -> None:
 @asynccontextmanager
 async def instance(town):
     configuration = replace(town.settings, metrics_token=TOKEN)
-    async with wiring.running(configuration, clock=town.clock) as made:
+    async with app.run_instance(configuration, clock=town.clock) as made:
         host, port = made.address
         town.github.webhook_url = f"http://{host}:{port}/webhook"
         town.bot = made
@@ -76,7 +76,7 @@ async def the_week(town, knowledge):
     """Each review is about a pull request of its own."""
     pulls = []
     for number, (who, words) in enumerate(SAID):
-        opening = Opening(files={f"claims/{number}.md": "# New\n"})
+        opening = PullRequestOptions(files={f"claims/{number}.md": "# New\n"})
         pulls.append(town.github.open_pull_request(knowledge, "rio-agent[bot]", opening))
         town.later()
         town.github.submit_review(pulls[-1], who, REJECT, words)

@@ -15,8 +15,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from tests.journeys.environment import SECRET
 from tests.journeys.test_crash import serving
-from tests.journeys.town import SECRET
 
 MIB = 1024 * 1024
 MOST_MEMORY = 350

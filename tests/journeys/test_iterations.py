@@ -1,8 +1,9 @@
 """From webhooks to the quality of every iteration, and the way back."""
 
-from bot.domain.spoken import document
-from bot.standin import Inline
-from tests.journeys.rounds import PAGE, REJECT, fold, judge, push, sticky, summary
+from bot.fakegithub.pull_actions import InlineDraft
+from bot.feedback.marker import parse_document
+from tests.journeys.rounds import REJECT, fold, judge, push, sticky, summary
+from tests.journeys.submitted_documents import PAGE
 
 GITHUB = "https://redirect.github.com/acme/knowledge"
 
@@ -39,7 +40,7 @@ async def test_from_the_second_iteration_on_the_comment_shows_what_became_of_the
         "**Next**: fix the 3 blocking issues in this order. "
         "Shorter: go back to iteration 1 (below), where only the first of them was open."
     ) in body.splitlines()
-    assert document(body)["overall_assessment"]["score"] == 0.64  # row 17
+    assert parse_document(body)["overall_assessment"]["score"] == 0.64  # row 17
     assert journey.markers(pull)[0]["best"] == {"iteration": 1, "head": first}
 
 
@@ -104,7 +105,10 @@ async def test_a_rebase_without_change_offers_no_way_back(journey, knowledge, pu
 
 async def test_feedback_that_was_followed_is_kept_with_the_pull_request(journey, pull):
     journey.later()
-    places = [Inline(PAGE, "[date_errors] wrong", line=1), Inline(PAGE, "[scope_error] too wide", line=3)]
+    places = [
+        InlineDraft(PAGE, "[date_errors] wrong", line=1),
+        InlineDraft(PAGE, "[scope_error] too wide", line=3),
+    ]
     journey.github.submit_review(pull, "alice", REJECT, "", places)
     await journey.settled()
     push(journey, pull, "# Another claim\n\nIt holds.\n")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.adapters.rule_book import PATH
+from bot.turn.rule_book import CONFIG_FILE
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 DATE, LINK = "<!-- ISSUES: date_errors -->", "<!-- ISSUES: broken_wiki_links -->"
@@ -11,7 +11,7 @@ CONFIG = "version: 1\ncomment:\n  labels: true\n"
 
 @pytest.fixture
 async def labelling(town, knowledge):
-    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG})
+    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
     async with town.running():
         yield town
 
@@ -66,7 +66,7 @@ async def test_a_label_that_stands_there_is_not_written_again(labelling, pull):
 async def test_the_label_goes_when_the_repository_no_longer_wants_it(town, knowledge, pull):
     seen = []
     for config in (CONFIG, "version: 1\n"):
-        town.github.commit_to_default_branch(knowledge, {PATH: config})
+        town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
         async with town.running():
             seen.append(await said(town, pull, "alice", REJECT, DATE))
     assert seen == [["whetstone: rejected"], []]

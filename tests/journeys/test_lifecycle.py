@@ -3,11 +3,19 @@
 import pytest
 from sqlalchemy import select, update
 
-from bot.adapters.store.codec import decode
-from bot.adapters.store.memory_erasure import GRACE
-from bot.adapters.store.memory_schema import former, record, repository
-from bot.adapters.store.schema import delivery, lane, metadata, outbox, pull_request
-from bot.domain.model import PullRequest
+from bot.pull_request.model import PullRequest
+from bot.store.codec import decode
+from bot.store.repositories import TRANSFER_GRACE
+from bot.store.schema import (
+    delivery_table,
+    former_owner_table,
+    history_table,
+    lane_table,
+    metadata,
+    outbox_table,
+    pull_request_table,
+    repository_table,
+)
 
 REJECT = "CHANGES_REQUESTED"
 DATE = "<!-- ISSUES: date_errors -->"
@@ -34,7 +42,7 @@ async def rows(journey, table, *columns):
 async def a_day_passes(journey):
     """The losses are a day older than they were, and the hourly sweep comes by."""
     store = journey.bot.store
-    older = update(former).values(at=former.c.at - GRACE - 1)
+    older = update(former_owner_table).values(at=former_owner_table.c.at - TRANSFER_GRACE - 1)
     await store._database.write(lambda transaction: transaction.execute(older))
     await store.sweep()
 
@@ -44,7 +52,7 @@ async def about(journey):
     left = {
         name: {value for row in await rows(journey, table, "repository_id") for value in row}
         for name, table in metadata.tables.items()
-        if "repository_id" in table.c and table is not former
+        if "repository_id" in table.c and table is not former_owner_table
     }
     return {name: ids for name, ids in left.items() if ids}
 
@@ -57,8 +65,8 @@ async def test_uninstalling_deletes_all_of_that_installation_and_nothing_else(jo
     await a_day_passes(journey)
     left = await about(journey)
     assert left == {name: {other.id} for name in ("pull_request", "record") if left[name]}
-    assert await rows(journey, repository, "id") == [(other.id,)]
-    told = await rows(journey, delivery, "lane", "body")
+    assert await rows(journey, repository_table, "id") == [(other.id,)]
+    told = await rows(journey, delivery_table, "lane", "body")
     assert {body for key, body in told if key.startswith(f"pr:{knowledge.id}:")} == {b"{}"}
 
 
@@ -68,7 +76,7 @@ async def test_a_repository_that_the_app_is_shut_out_of_is_forgotten(journey, ju
     await journey.settled()
     assert [where.id for where in await journey.bot.store.memory.active(knowledge.created_at)] == [other.id]
     await a_day_passes(journey)
-    assert await rows(journey, record, "repository_id") == [(other.id,)]
+    assert await rows(journey, history_table, "repository_id") == [(other.id,)]
 
 
 async def test_a_late_delivery_brings_nothing_back_of_an_uninstalled_owner(journey, judged):
@@ -80,8 +88,8 @@ async def test_a_late_delivery_brings_nothing_back_of_an_uninstalled_owner(journ
     for each in before:
         journey.github.deliveries.redeliver(each, guid=f"again {each.guid}")
     await journey.settled()
-    assert await rows(journey, repository, "id") == [(other.id,)]
-    assert set(await rows(journey, record, "repository_id")) == {(other.id,)}
+    assert await rows(journey, repository_table, "id") == [(other.id,)]
+    assert set(await rows(journey, history_table, "repository_id")) == {(other.id,)}
 
 
 async def test_a_repository_that_comes_back_has_its_open_pull_requests_checked(journey, knowledge, pull):
@@ -140,7 +148,7 @@ async def test_what_happened_before_the_app_was_shut_out_lets_it_in_nowhere(jour
     for each in before:
         journey.github.deliveries.redeliver(each, guid=f"again {each.guid}")
     await journey.settled()
-    assert await rows(journey, former, "repository_id") == [(knowledge.id,)]
+    assert await rows(journey, former_owner_table, "repository_id") == [(knowledge.id,)]
     assert await journey.bot.store.memory.repository(knowledge.id) is None
 
 
@@ -161,7 +169,7 @@ async def test_a_repository_is_answered_though_nobody_said_that_it_was_let_in_ag
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
     await journey.settled()
     assert journey.markers(pull)[-1]["issues"] == ["scope_error"]
-    assert await rows(journey, former, "repository_id") == []
+    assert await rows(journey, former_owner_table, "repository_id") == []
 
 
 async def test_a_renamed_repository_keeps_its_memory(journey, judged):
@@ -183,7 +191,7 @@ async def test_a_transferred_repository_keeps_its_memory_under_its_new_owner(jou
     installed = journey.github.installation_of(knowledge)
     assert (found.id, found.owner, found.installation_id) == (knowledge.id, "other", installed.id)
     assert await journey.bot.store.memory.repository_named("acme/knowledge") is None
-    assert await rows(journey, record, "repository_id", "installation_id") == sorted(
+    assert await rows(journey, history_table, "repository_id", "installation_id") == sorted(
         [(knowledge.id, installed.id), (other.id, installed.id)]
     )
     journey.later()
@@ -219,16 +227,16 @@ async def test_a_review_on_the_day_of_the_move_is_answered_and_nothing_is_forgot
     journey.github.release(lambda held: sorted(held, key=lambda each: place(each, order)))
     await journey.settled()
     # A turn that was under way when the token ended is tried again.
-    sooner = update(lane).values(due_at=lane.c.due_at - 60)
+    sooner = update(lane_table).values(due_at=lane_table.c.due_at - 60)
     await journey.bot.store._database.write(lambda transaction: transaction.execute(sooner))
     await journey.settled()
     await a_day_passes(journey)
     installed = journey.github.installation_of(knowledge)
-    assert await rows(journey, record, "repository_id", "installation_id") == sorted(
+    assert await rows(journey, history_table, "repository_id", "installation_id") == sorted(
         [(knowledge.id, installed.id)] * 2 + [(other.id, installed.id)]
     )
     assert [marker["issues"] for marker in journey.markers(second)] == [["date_errors"]]
-    assert (await rows(journey, outbox, "lane"), await journey.bot.store.parked()) == ([], ())
+    assert (await rows(journey, outbox_table, "lane"), await journey.bot.store.parked()) == ([], ())
 
 
 def place(held, order):
@@ -243,12 +251,12 @@ async def test_words_that_github_refused_before_the_move_are_said_after_it(journ
     journey.github.fail("POST", f"/repos/{knowledge.full_name}/issues/*/comments", status=502, times=99)
     journey.github.comment(pull, "alice", "/feedback-help")
     await journey.settled()
-    assert len(await rows(journey, outbox, "lane")) == 1
-    tried = update(outbox).values(sending_at=outbox.c.sending_at - 60)
+    assert len(await rows(journey, outbox_table, "lane")) == 1
+    tried = update(outbox_table).values(sending_at=outbox_table.c.sending_at - 60)
     await journey.bot.store._database.write(lambda transaction: transaction.execute(tried))
     journey.github.transfer_repository(knowledge, "other")
     await journey.settled()
-    assert (len(journey.comments(pull)), await rows(journey, outbox, "lane")) == (before + 1, [])
+    assert (len(journey.comments(pull)), await rows(journey, outbox_table, "lane")) == (before + 1, [])
 
 
 @pytest.mark.parametrize(
@@ -266,7 +274,7 @@ async def test_what_is_known_of_a_pull_request_names_its_repository_as_it_is_now
     knowledge, _ = judged
     change(journey.github, knowledge)
     await journey.settled()
-    stored = await rows(journey, pull_request, "repository_id", "record")
+    stored = await rows(journey, pull_request_table, "repository_id", "record")
     seen = next(decode(text, PullRequest) for where, text in stored if where == knowledge.id).repository
     assert (seen.owner, seen.name, seen.private) == known
     assert seen.installation_id == journey.github.installation_of(knowledge).id
@@ -277,7 +285,7 @@ async def test_a_deleted_repository_is_forgotten(journey, judged):
     journey.github.delete_repository(knowledge)
     await journey.settled()
     left = {which for ids in (await about(journey)).values() for which in ids}
-    assert (left, await rows(journey, repository, "id")) == ({other.id}, [(other.id,)])
+    assert (left, await rows(journey, repository_table, "id")) == ({other.id}, [(other.id,)])
 
 
 async def test_an_author_who_deleted_their_account_still_gets_feedback(journey, knowledge):
@@ -295,7 +303,7 @@ async def test_a_repository_made_private_has_private_rows(journey, judged):
     knowledge, other = judged
     journey.github.set_private(knowledge)
     await journey.settled()
-    assert await rows(journey, record, "repository_id", "private") == sorted(
+    assert await rows(journey, history_table, "repository_id", "private") == sorted(
         [(knowledge.id, True), (other.id, False)]
     )
 
@@ -319,5 +327,5 @@ async def test_forgetting_an_author_keeps_the_numbers_without_the_name(journey, 
     journey.later()
     journey.github.push(pull, {"claims/first.md": "# Again\n"})
     await journey.settled()
-    assert await rows(journey, record, "author_id", "login") == [(0, "ghost")]
+    assert await rows(journey, history_table, "author_id", "login") == [(0, "ghost")]
     assert "Deleted for you in this repository: 1 pull request" in journey.comments(pull)[-1]

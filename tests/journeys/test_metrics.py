@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot import wiring
+from bot import app
 
 DATE = "<!-- ISSUES: date_errors -->"
 TOKEN = "made-up-metrics-token"
@@ -16,7 +16,7 @@ TOKEN = "made-up-metrics-token"
 async def metrics(town, pull):
     """Ask for the metrics after one rejection; gives the samples by name and labels."""
     async with (
-        wiring.running(replace(town.settings, metrics_token=TOKEN)) as bot,
+        app.run_instance(replace(town.settings, metrics_token=TOKEN)) as bot,
         aiohttp.ClientSession() as session,
     ):
         host, port = bot.address

@@ -4,18 +4,18 @@ import sys
 from collections import Counter
 from contextlib import contextmanager
 
-from bot.decisions.pull_request import conclude
-from bot.domain.comment import render
-from bot.domain.detection import detect
-from bot.domain.document import document
-from bot.standin import Inline
+from bot.detection.detector import detect
+from bot.fakegithub.pull_actions import InlineDraft
+from bot.feedback.document import build_document
+from bot.feedback.render import render_comment
+from bot.turn.decide import conclude
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 PAGE = "claims/first.md"
 COUNTED = {
     conclude.__code__: "decisions",
-    render.__code__: "renderings",
-    document.__code__: "documents",
+    render_comment.__code__: "renderings",
+    build_document.__code__: "documents",
     detect.__code__: "detections",
 }
 ONCE = {"decisions": 1, "renderings": 1, "documents": 1}
@@ -40,7 +40,7 @@ def counting():
 async def test_a_rejecting_review_with_an_inline_comment_is_decided_once(journey, pull):
     await journey.settled()
     with counting() as calls:
-        remark = Inline(PAGE, "[date_errors] month 13 is out of range", line=1)
+        remark = InlineDraft(PAGE, "[date_errors] month 13 is out of range", line=1)
         journey.github.submit_review(pull, "alice", REJECT, "You forgot the date, so it crashes.", [remark])
         await journey.settled()
     assert calls == {**ONCE, "detections": 1}

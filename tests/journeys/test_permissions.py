@@ -2,7 +2,7 @@
 
 import json
 
-from bot.ports import Delivery
+from bot.store.model import Delivery
 from tests.builders import START
 
 REJECT = "CHANGES_REQUESTED"

@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.engine.watchdog import EXIT_CODE
+from bot.inbox.heartbeat import EXIT_CODE
 from tests.journeys.fleet import delivered
 from tests.journeys.poison import LIMITS
 from tests.journeys.test_crash import DATE, serving

@@ -9,12 +9,14 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.adapters.rule_book import PATH
-from bot.domain.spoken import document
-from bot.standin import Annotation, Inline, Opening, Output
-from tests.journeys import handed_in
-from tests.journeys.handed_in import PAGE
-from tests.live import live_references
+from bot.fakegithub.github import CheckOutput
+from bot.fakegithub.model import Annotation
+from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.feedback.marker import parse_document
+from bot.turn.rule_book import CONFIG_FILE
+from tests.journeys import submitted_documents
+from tests.journeys.submitted_documents import PAGE
+from tests.live_markdown import live_references
 
 REJECT = "CHANGES_REQUESTED"
 ISSUES = "<!-- ISSUES: date_errors -->"
@@ -30,8 +32,8 @@ validators:
   sarif:
     E501: date_errors
 """
-LOG = json.dumps(handed_in.log("E501")).encode()
-DOCUMENT = json.dumps(handed_in.document()).encode()
+LOG = json.dumps(submitted_documents.log("E501")).encode()
+DOCUMENT = json.dumps(submitted_documents.document()).encode()
 
 
 def sha256(words: str | bytes) -> str:
@@ -55,7 +57,7 @@ def _review(github, pull, login="alice", body=ISSUES):
 
 
 def _inline(github, pull):
-    said = Inline(PAGE, "[date_errors] month 13", line=1)
+    said = InlineDraft(PAGE, "[date_errors] month 13", line=1)
     return github.submit_review(
         pull, "alice", REJECT, "Please mend.", [said]
     ), f"pull/{pull.number}#discussion_r"
@@ -70,12 +72,12 @@ def _command(github, pull):
 
 
 def _check(github, pull):
-    return github.check(pull, "validate", "failure", Output("1 mistake", "See below", "More")), "runs/"
+    return github.check(pull, "validate", "failure", CheckOutput("1 mistake", "See below", "More")), "runs/"
 
 
 def _annotation(github, pull):
     found = Annotation(PAGE, 1, 1, "failure", "month 13 is out of range", "dates")
-    return github.check(pull, "validate", "failure", Output("1 mistake", "s", None, (found,))), "runs/"
+    return github.check(pull, "validate", "failure", CheckOutput("1 mistake", "s", None, (found,))), "runs/"
 
 
 def _status(github, pull):
@@ -166,9 +168,11 @@ WAYS = {
 def pulls(town, knowledge):
     """A pull request for each way."""
     knowledge.collaborators[town.github.account("leo[bot]").id] = "write"
-    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG})
+    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
     return {
-        name: town.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files={PAGE: f"# {name}\n"}))
+        name: town.github.open_pull_request(
+            knowledge, "rio-agent[bot]", PullRequestOptions(files={PAGE: f"# {name}\n"})
+        )
         for name in WAYS
     }
 
@@ -209,7 +213,7 @@ async def test_who_where_by_which_right_and_in_which_words_is_shown_of_every_way
         (body,) = [each for each in journey.comments(pulls[name]) if "<!-- REJECTION" in each]
         (marker,) = journey.markers(pulls[name])
         _, kept = await call("GET", pulls[name], "feedback")
-        assert shown(document(body)["feedback_items"][0], where) == expected, name
+        assert shown(parse_document(body)["feedback_items"][0], where) == expected, name
         assert shown(kept["documents"][0]["feedback_items"][0], where) == expected, name
         assert marker["source"] == way.by.removeprefix("check:"), name
         assert way.source in body, name

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 
-from bot import wiring
-from bot.engine.pulse import Pace
+from bot import app
+from bot.inbox.heartbeat import HeartbeatSettings
 from tests.journeys.postgres import postgres as a_server
 from tests.journeys.test_crash import Server
 
@@ -58,12 +58,12 @@ async def test_a_store_that_is_away_makes_it_unready_until_it_is_back(town, own_
 
 async def test_a_web_only_process_is_not_asked_for_a_worker(town, own_server):
     town.database_url = own_server.url
-    async with wiring.running(town.settings, work=False) as instance:
+    async with app.run_instance(town.settings, work=False) as instance:
         assert await readiness(instance.address) == (200, {"status": "ready", "store": "ok"})
 
 
 async def test_a_worker_that_does_not_beat_is_stuck(town):
-    async with wiring.running(town.settings, pace=Pace(beat_every=3600)) as instance:
+    async with app.run_instance(town.settings, pace=HeartbeatSettings(beat_every=3600)) as instance:
         await instance.settled()
         instance.worker.pulse.note(instance.worker.pulse.now() - 11)
         assert await readiness(instance.address) == (

@@ -10,8 +10,8 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.engine.reconcile import MOST_ASKED
-from bot.standin.api.deliveries import _item
+from bot.fakegithub.app_api import _item
+from bot.inbox.reconcile import MOST_ASKED
 from tests.journeys.short_interval import OFTEN
 from tests.journeys.test_crash import Server, serving
 

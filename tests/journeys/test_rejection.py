@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.domain.escape import read_marker
-from bot.standin import Inline
+from bot.fakegithub.pull_actions import InlineDraft
+from bot.markdown.escape import parse_marker
 
 DATE = "<!-- ISSUES: date_errors -->"
 BOTH = "<!-- ISSUES: date_errors, scope_error -->"
@@ -13,11 +13,11 @@ PAGE = "claims/first.md"
 
 async def test_a_rejection_becomes_one_comment_with_its_place(journey, pull):
     journey.github.submit_review(
-        pull, "alice", REJECT, "", [Inline(PAGE, "[date_errors] month 13 is out of range", line=1)]
+        pull, "alice", REJECT, "", [InlineDraft(PAGE, "[date_errors] month 13 is out of range", line=1)]
     )
     await journey.settled()
     (body,) = journey.comments(pull)
-    assert read_marker("REJECTION", body)["issues"] == ["date_errors"]
+    assert parse_marker("REJECTION", body)["issues"] == ["date_errors"]
     assert f"/blob/{pull.head_sha}/{PAGE}#L1) — `month 13 is out of range`" in body
 
 
@@ -28,7 +28,7 @@ async def test_a_second_rejection_updates_the_same_comment(journey, pull):
     journey.github.submit_review(pull, "alice", REJECT, DATE)
     await journey.settled()
     (body,) = journey.comments(pull)
-    marker = read_marker("REJECTION", body)
+    marker = parse_marker("REJECTION", body)
     assert (marker["issues"], marker["iteration"], marker["head"]) == (["date_errors"], 2, pull.head_sha)
     assert "Since iteration 1: 1 fixed, 1 still open, 0 new." in body
 

@@ -5,8 +5,8 @@ import json
 import sys
 from pathlib import Path
 
-from tests.journeys.handed_in import document
-from tests.journeys.rounds import APPROVE, PAGE, REJECT, judge, push, sticky, summary
+from tests.journeys.rounds import APPROVE, REJECT, judge, push, sticky, summary
+from tests.journeys.submitted_documents import PAGE, document
 
 
 def checks(town, pull, passed: int, failed: int = 0):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.adapters.rule_book import PATH
-from bot.standin import Inline, Opening
+from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.turn.rule_book import CONFIG_FILE
 
 PAGE = "claims/first.md"
 CLAIM = """\
@@ -29,20 +29,20 @@ feedback_items:
 """
 CONFIG = "version: 1\ncomment:\n  suggestions: true\n"
 SAID = [
-    Inline(PAGE, "[date_errors] the form is wrong", line=7),
-    Inline(PAGE, "[frontmatter_schema] a field has a wrong name", line=6),
-    Inline(PAGE, "[broken_wiki_links] there is no such file", line=10),
+    InlineDraft(PAGE, "[date_errors] the form is wrong", line=7),
+    InlineDraft(PAGE, "[frontmatter_schema] a field has a wrong name", line=6),
+    InlineDraft(PAGE, "[broken_wiki_links] there is no such file", line=10),
 ]
 
 
 @pytest.fixture
 def claim(town, knowledge):
-    return town.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files={PAGE: CLAIM}))
+    return town.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files={PAGE: CLAIM}))
 
 
 @pytest.fixture
 async def suggesting(town, knowledge):
-    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG})
+    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
     async with town.running():
         yield town
 
@@ -84,7 +84,7 @@ async def test_a_later_verdict_keeps_the_fix_without_reading_the_file_again(jour
 
 
 async def test_the_validators_own_suggestion_wins(journey, claim):
-    said = Inline(PAGE, "[date_errors] so:\n```suggestion\ncreated: 2026-01-01\n```", line=7)
+    said = InlineDraft(PAGE, "[date_errors] so:\n```suggestion\ncreated: 2026-01-01\n```", line=7)
     journey.github.submit_review(claim, "alice", REJECT, "", [said])
     await journey.settled()
     assert "  - Write: `created: 2026-01-01`" in journey.comments(claim)[0]
@@ -111,12 +111,12 @@ async def test_one_review_a_head_offers_the_fixes(suggesting, claim):
 
 async def test_a_line_outside_the_diff_is_left_out_and_the_rest_is_sent_again(town, knowledge):
     longer = "---\ncreated: 2026/01/02\n---\n" + "\n".join(f"Line {number}" for number in range(60))
-    config = {PATH: CONFIG, PAGE: longer}
+    config = {CONFIG_FILE: CONFIG, PAGE: longer}
     town.github.commit_to_default_branch(knowledge, config)
     files = {PAGE: longer + "\n\nSee [[thin-markets]].\n"}
-    pull = town.github.open_pull_request(knowledge, "rio-agent[bot]", Opening(files=files))
+    pull = town.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files=files))
     async with town.running():
-        said = Inline(PAGE, "[broken_wiki_links] there is no such file", line=65)
+        said = InlineDraft(PAGE, "[broken_wiki_links] there is no such file", line=65)
         town.github.submit_review(pull, "alice", REJECT, DOCUMENT, [said])
         await town.settled()
         (review,) = ours(town, pull)

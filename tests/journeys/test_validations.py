@@ -5,16 +5,16 @@ import json
 import aiohttp
 import pytest
 
-from bot.adapters.rule_book import PATH
-from bot.domain.spoken import document as shown_document
-from tests.journeys.handed_in import PAGE, document, log
+from bot.feedback.marker import parse_document as shown_document
+from bot.turn.rule_book import CONFIG_FILE
+from tests.journeys.submitted_documents import PAGE, document, log
 
 CONFIG = "version: 1\nvalidators:\n  sarif:\n    E501: date_errors\n    /^W/: near_duplicate\n"
 
 
 @pytest.fixture
 async def configured(town, knowledge, pull):
-    town.github.commit_to_default_branch(knowledge, {PATH: CONFIG})
+    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
     async with town.running():
         town.later()
         town.github.push(pull, {PAGE: "# A claim\n\nIt holds indeed.\n"})

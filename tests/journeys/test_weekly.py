@@ -9,12 +9,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot import wiring
-from bot.domain.escape import read_marker
-from bot.engine.pulse import Pace
-from bot.engine.weeks import Schedule
+from bot import app
+from bot.cli.weekly import weekly_delivery_now
+from bot.inbox.heartbeat import HeartbeatSettings
+from bot.markdown.escape import parse_marker
+from bot.turn.rule_book import default_rules
+from bot.weekly.fetch import WeeklySchedule
 from tests.journeys.test_crash import Server
-from tests.live import live_references
+from tests.live_markdown import live_references
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 DATE = "<!-- ISSUES: date_errors -->"
@@ -30,7 +32,7 @@ def at(town, moment: datetime) -> None:
 @asynccontextmanager
 async def instance(town):
     """One more bot on the same store, by the town's clock."""
-    async with wiring.running(town.settings, clock=town.clock) as made:
+    async with app.run_instance(town.settings, clock=town.clock) as made:
         host, port = made.address
         town.github.webhook_url = f"http://{host}:{port}/webhook"
         town.bot = made
@@ -61,7 +63,7 @@ async def test_monday_tells_the_week_that_ended_once(town, knowledge):
         await town.settled()
     (issue,) = issues(knowledge)
     (comment,) = town.github.comments_of(issue)
-    marker = read_marker("WEEKLY-SUMMARY", issue.body)
+    marker = parse_marker("WEEKLY-SUMMARY", issue.body)
     assert [label.name for label in issue.labels] == ["feedback-summary"]
     assert (marker["week"], marker["total_prs"], marker["rejected_prs"]) == ("2026-W46", 3, 2)
     assert comment.body.splitlines()[2].startswith("**Week 46**: 3 pull requests judged, 2 rejected")
@@ -89,7 +91,7 @@ async def test_nothing_is_told_before_nine_and_a_missed_week_is_caught_up(town, 
         await bot.week_clock.tick()
         await town.settled()
     assert (early, early_issues) == (1, [])
-    assert [read_marker("WEEKLY-SUMMARY", each.body)["week"] for each in issues(knowledge)] == ["2026-W46"]
+    assert [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in issues(knowledge)] == ["2026-W46"]
 
 
 async def test_the_next_week_rewrites_the_issue_and_adds_its_comment(town, knowledge):
@@ -107,8 +109,8 @@ async def test_the_next_week_rewrites_the_issue_and_adds_its_comment(town, knowl
         await bot.week_clock.tick()
         await town.settled()
     (issue,) = issues(knowledge)
-    weeks = [read_marker("WEEKLY-SUMMARY", each.body)["week"] for each in town.github.comments_of(issue)]
-    assert (read_marker("WEEKLY-SUMMARY", issue.body)["week"], weeks) == (
+    weeks = [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in town.github.comments_of(issue)]
+    assert (parse_marker("WEEKLY-SUMMARY", issue.body)["week"], weeks) == (
         "2026-W47",
         ["2026-W46", "2026-W47"],
     )
@@ -127,17 +129,17 @@ async def test_closing_the_issue_stops_it_and_reopening_resumes_it(town, knowled
         town.github.submit_review(pull, "alice", REJECT, DATE)
         await town.settled()
         await bot.store.accept(
-            wiring.week_by_hand(await bot.store.memory.repository(knowledge.id), "by-hand-1")
+            weekly_delivery_now(await bot.store.memory.repository(knowledge.id), "by-hand-1")
         )
         await town.settled()
         closed = issue.body
         town.github.reopen(issue, by="alice")
         await bot.store.accept(
-            wiring.week_by_hand(await bot.store.memory.repository(knowledge.id), "by-hand-2")
+            weekly_delivery_now(await bot.store.memory.repository(knowledge.id), "by-hand-2")
         )
         await town.settled()
     assert closed == body
-    assert read_marker("WEEKLY-SUMMARY", issue.body)["week"] == "2026-W47"
+    assert parse_marker("WEEKLY-SUMMARY", issue.body)["week"] == "2026-W47"
     assert len(town.github.comments_of(issue)) == 1
 
 
@@ -153,8 +155,8 @@ async def test_an_issue_whose_answer_was_lost_is_not_made_twice(town, knowledge)
 
 @pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
 async def test_two_instances_of_which_one_is_killed_tell_one_week(town, knowledge):
-    week = Schedule.of(wiring.default_rules()).latest_due(datetime.now(UTC))
-    async with wiring.running(town.settings, clock=town.clock, weekly=False) as early:
+    week = WeeklySchedule.of(default_rules()).latest_due(datetime.now(UTC))
+    async with app.run_instance(town.settings, clock=town.clock, weekly=False) as early:
         host, port = early.address
         town.github.webhook_url, town.bot = f"http://{host}:{port}/webhook", early
         await a_week(town, knowledge, wednesday=week.window(UTC).start + timedelta(days=2))
@@ -164,17 +166,17 @@ async def test_two_instances_of_which_one_is_killed_tell_one_week(town, knowledg
     await killed.start()
     await town.github.until(lambda: issues(knowledge))
     await killed.kill()
-    quick = Pace(beat_every=0.2, late_after=5.0, lease=1.0)
-    async with wiring.running(town.settings, pace=quick) as other:
+    quick = HeartbeatSettings(beat_every=0.2, late_after=5.0, lease=1.0)
+    async with app.run_instance(town.settings, pace=quick) as other:
         town.bot = other
         await town.github.until(lambda: town.github.comments_of(issues(knowledge)[0]))
         await other.week_clock.tick()
         await town.settled()
     (issue,) = issues(knowledge)
-    assert [read_marker("WEEKLY-SUMMARY", each.body)["week"] for each in town.github.comments_of(issue)] == [
+    assert [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in town.github.comments_of(issue)] == [
         str(week)
     ]
-    assert read_marker("WEEKLY-SUMMARY", issue.body)["week"] == str(week)
+    assert parse_marker("WEEKLY-SUMMARY", issue.body)["week"] == str(week)
 
 
 @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
@@ -184,7 +186,7 @@ async def test_the_calendar_waits_for_the_first_heartbeat_of_a_server_that_start
     at(town, MONDAY)
     with closing(sqlite3.connect(town.database_url.removeprefix("sqlite:///"))) as file:
         file.execute("CREATE TRIGGER deaf BEFORE UPDATE ON instance BEGIN SELECT RAISE(ABORT, 'deaf'); END")
-        async with wiring.running(town.settings, clock=town.clock, pace=Pace(beat_every=0.2)):
+        async with app.run_instance(town.settings, clock=town.clock, pace=HeartbeatSettings(beat_every=0.2)):
             async with asyncio.timeout(60):
                 while "no beat can be noted" not in caplog.text:  # noqa: ASYNC110  a log line is no event
                     await asyncio.sleep(0.05)

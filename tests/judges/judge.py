@@ -24,7 +24,8 @@ from tests.judges.quick import QuickLook
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.standin import Delivery, Exchange, Standin
+    from bot.fakegithub.deliveries import Exchange, WebhookDelivery
+    from bot.fakegithub.server import FakeGitHub
 
 STORED = Path(__file__).with_name("openapi.json.gz")
 
@@ -43,7 +44,7 @@ class Judge:
         self.operations: set[str] = set()
         self.webhooks: set[str] = set()
         self._exchanges: list[Exchange] = []
-        self._deliveries: list[Delivery] = []
+        self._deliveries: list[WebhookDelivery] = []
 
     @property
     def violations(self) -> list[str]:
@@ -53,7 +54,7 @@ class Judge:
             line for each in self._deliveries for line in payload_violations(each.event, each.payload)
         ]
 
-    def watch(self, standin: Standin) -> None:
+    def watch(self, standin: FakeGitHub) -> None:
         """Judge every exchange of this stand-in from now on, and every webhook it sends."""
         standin.observers.append(self.exchange)
         standin.deliveries.observers.append(self.delivery)
@@ -63,7 +64,7 @@ class Judge:
         self.operations.add(f"{exchange.method} {exchange.route} {exchange.status}")
         self._exchanges.append(exchange)
 
-    def delivery(self, delivery: Delivery) -> None:
+    def delivery(self, delivery: WebhookDelivery) -> None:
         """See a webhook's payload."""
         self.webhooks.add(_webhook_name(delivery.event, delivery.payload))
         self._deliveries.append(delivery)

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from bot.standin.page.markdown import rendered
-from bot.standin.page.people import ago
-from bot.standin.story import mondays
+from bot.demo.story import story_weeks
+from bot.demo.threads import format_ago, render_markdown
 
 expect.set_options(timeout=60_000)
 
@@ -240,13 +239,13 @@ def test_once_prints_the_three_things_under_their_headings_and_ends(tmp_path):
     ],
 )
 def test_a_comment_looks_as_on_github_and_nothing_foreign_is_live(text, shown):
-    assert rendered(text) == shown
+    assert render_markdown(text) == shown
 
 
 def test_the_weekly_chart_is_drawn():
     title, scale = '    title "Bars of a line"\n', '    y-axis "Pull requests" 0 --> 10\n'
     numbers = "    x-axis [W1, W2]\n    bar [1, 2]\n    line [3, 4]\n"
-    drawn = rendered(f"```mermaid\nxychart-beta\n{title}{scale}{numbers}```")
+    drawn = render_markdown(f"```mermaid\nxychart-beta\n{title}{scale}{numbers}```")
     assert (drawn.count("<rect"), drawn.count("<polyline"), ">Bars of a line</text>" in drawn) == (2, 1, True)
     assert re.findall(r'class="scale"[^>]*>(\d+)<', drawn) == ["0", "2", "4", "6", "8", "10"]
 
@@ -264,7 +263,7 @@ def test_the_weekly_chart_is_drawn():
 )
 def test_a_time_is_told_as_on_github(past, said):
     now = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
-    assert ago(now - past, now) == said
+    assert format_ago(now - past, now) == said
 
 
 @pytest.mark.parametrize(
@@ -277,5 +276,5 @@ def test_a_time_is_told_as_on_github(past, said):
     ],
 )
 def test_the_storys_last_weeks_are_the_one_that_was_told_and_those_over_since(now, weeks):
-    assert [f"{monday:%Y-%m-%d}" for monday in mondays(now, 2)] == weeks
-    assert mondays(now, 0) == ()
+    assert [f"{monday:%Y-%m-%d}" for monday in story_weeks(now, 2)] == weeks
+    assert story_weeks(now, 0) == ()

@@ -13,11 +13,10 @@ import pytest
 import pytest_asyncio
 from yarl import URL
 
-from bot.adapters.github.manifest import Order
-from bot.adapters.web.setup.guests import Guests
-from bot.adapters.web.setup.registering import Registering
-from bot.settings import load
-from bot.standin import Standin
+from bot.fakegithub.server import FakeGitHub
+from bot.github.app_api import RegistrationRequest
+from bot.settings import load_settings
+from bot.web.setup import RegistrationPages, SetupSessions
 from tests.judges.judge import Judge
 
 # One browser for all of them: it takes longer to start than a test.
@@ -32,7 +31,7 @@ async def github():
     To a browser `localhost` is another site than `127.0.0.1`, where the bot is: cookies have to survive that.
     """
     judge = Judge()
-    async with Standin(enterprise=True) as standin:
+    async with FakeGitHub(enterprise=True) as standin:
         standin.observers.append(judge.exchange)
         for name in ("api_url", "graphql_url", "web_url"):
             setattr(standin, name, getattr(standin, name).replace("127.0.0.1", "localhost"))
@@ -96,7 +95,7 @@ async def test_from_the_first_click_to_a_delivery_that_arrives(github, page, pic
 
         kept = tmp_path / ".env"
         assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-        settings = load({}, kept)
+        settings = load_settings({}, kept)
         assert (settings.app_id, settings.webhook_secrets) == (github.app.id, (github.deliveries.secret,))
         assert settings.api_url == github.api_url
 
@@ -291,8 +290,10 @@ async def test_wrong_input_is_said_at_the_form(github, page, tmp_path):
 )
 async def test_an_address_that_leads_github_to_itself_is_neither_proposed_nor_taken(address, web, good):
     told = ("GitHub can't reach this address: it leads every machine to itself",)
-    assert Order("acme", organisation=True, public_url=address).problems(web) == (() if good else told)
-    registering = Registering(Guests(lambda: datetime.now(UTC)), web, None, None)
+    assert RegistrationRequest("acme", organisation=True, public_url=address).problems(web) == (
+        () if good else told
+    )
+    registering = RegistrationPages(SetupSessions(lambda: datetime.now(UTC)), web, None, None)
     assert registering._proposed(address) == (address if good else "")
 
 
@@ -306,16 +307,16 @@ async def test_credentials_in_the_environment_would_win_over_the_file_so_they_ar
 
 
 async def test_what_else_stands_in_the_file_stays(tmp_path):
-    from bot.adapters.web.setup.keeping import keep
+    from bot.settings import save_dotenv
 
     path = tmp_path / ".env"
     path.write_text(
         '# mine\nPORT=9000\nGITHUB_PRIVATE_KEY="old\nkey"\nexport GITHUB_APP_ID=1\nLOG_LEVEL=DEBUG'
     )
-    keep(path, {"GITHUB_APP_ID": "2", "GITHUB_PRIVATE_KEY": 'a\n$b\\c"d\n'})
-    from bot.settings.dotenv import read
+    save_dotenv(path, {"GITHUB_APP_ID": "2", "GITHUB_PRIVATE_KEY": 'a\n$b\\c"d\n'})
+    from bot.settings import read_dotenv
 
-    assert read(path).values == {
+    assert read_dotenv(path).values == {
         "PORT": "9000",
         "LOG_LEVEL": "DEBUG",
         "GITHUB_APP_ID": "2",

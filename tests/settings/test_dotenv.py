@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.settings.dotenv import DotEnv, parse
+from bot.settings import DotenvFile, parse_dotenv
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from bot.settings.dotenv import DotEnv, parse
     ],
 )
 def test_what_a_line_sets(text, values):
-    assert parse(text) == DotEnv(values)
+    assert parse_dotenv(text) == DotenvFile(values)
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_what_a_line_sets(text, values):
     ],
 )
 def test_what_a_line_gets_wrong(text, problem):
-    assert parse(text).problems == (problem,)
+    assert parse_dotenv(text).problems == (problem,)
 
 
 def test_the_lines_after_a_mistake_are_still_read():
-    assert parse("nonsense\nB=2") == DotEnv({"B": "2"}, (".env:1: expected NAME=value",))
+    assert parse_dotenv("nonsense\nB=2") == DotenvFile({"B": "2"}, (".env:1: expected NAME=value",))
 
 
 @given(
@@ -58,10 +58,10 @@ def test_the_lines_after_a_mistake_are_still_read():
 )
 def test_any_value_survives_in_double_quotes(values):
     lines = ['{}="{}"'.format(k, v.replace("\\", "\\\\").replace('"', '\\"')) for k, v in values.items()]
-    assert parse("\n".join(lines)) == DotEnv(values)
+    assert parse_dotenv("\n".join(lines)) == DotenvFile(values)
 
 
 @given(st.text(alphabet="A=\"' #\n\\\tx$"))
 def test_no_text_breaks_the_reader(text):
-    found = parse(text)
+    found = parse_dotenv(text)
     assert all(problem.startswith(".env:") for problem in found.problems)

@@ -2,17 +2,24 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from bot.settings import Settings, SettingsError, graphql_url, load, load_database_url, shown_database
+from bot.settings import (
+    Settings,
+    SettingsError,
+    graphql_url_for,
+    load_database_url,
+    load_settings,
+    redact_database_url,
+)
 
 
 def problems(environ, dotenv=None):
     with pytest.raises(SettingsError) as caught:
-        load(environ, dotenv)
+        load_settings(environ, dotenv)
     return caught.value.problems
 
 
 def test_the_three_required_variables_are_enough(environ, pem):
-    assert load(environ) == Settings(
+    assert load_settings(environ) == Settings(
         app_id=4242,
         private_key=pem,
         webhook_secrets=("correct horse",),
@@ -62,18 +69,21 @@ def test_without_a_webhook_secret_there_is_no_start(environ, secret):
 
 
 def test_two_secrets_stand_side_by_side_while_rotating(environ):
-    assert load({**environ, "GITHUB_WEBHOOK_SECRET": "new, old,,new"}).webhook_secrets == ("new", "old")
+    assert load_settings({**environ, "GITHUB_WEBHOOK_SECRET": "new, old,,new"}).webhook_secrets == (
+        "new",
+        "old",
+    )
 
 
 def test_the_key_may_be_pem_escaped_or_base64(environ, written_key, pem):
-    assert load({**environ, "GITHUB_PRIVATE_KEY": written_key}).private_key == pem
+    assert load_settings({**environ, "GITHUB_PRIVATE_KEY": written_key}).private_key == pem
 
 
 def test_the_key_may_be_a_file(environ, pem, tmp_path):
     path = tmp_path / "app.pem"
     path.write_text(pem)
     del environ["GITHUB_PRIVATE_KEY"]
-    assert load({**environ, "GITHUB_PRIVATE_KEY_PATH": str(path)}).private_key == pem
+    assert load_settings({**environ, "GITHUB_PRIVATE_KEY_PATH": str(path)}).private_key == pem
 
 
 def test_a_missing_key_file_is_named_by_its_variable(environ, tmp_path):
@@ -116,11 +126,11 @@ def test_a_truncated_key_is_refused(environ, pem):
     ],
 )
 def test_the_graphql_address_follows_from_the_rest_address(api, graphql):
-    assert graphql_url(api) == graphql
+    assert graphql_url_for(api) == graphql
 
 
 def test_an_enterprise_server_works_with_a_slash_at_the_end(environ):
-    settings = load({**environ, "GITHUB_API_URL": "https://github.example.org/api/v3/"})
+    settings = load_settings({**environ, "GITHUB_API_URL": "https://github.example.org/api/v3/"})
     assert (settings.api_url, settings.graphql_url) == (
         "https://github.example.org/api/v3",
         "https://github.example.org/api/graphql",
@@ -129,7 +139,7 @@ def test_an_enterprise_server_works_with_a_slash_at_the_end(environ):
 
 def test_a_graphql_address_of_its_own_wins(environ):
     assert (
-        load({**environ, "GITHUB_GRAPHQL_URL": "https://a.example/gql"}).graphql_url
+        load_settings({**environ, "GITHUB_GRAPHQL_URL": "https://a.example/gql"}).graphql_url
         == "https://a.example/gql"
     )
 
@@ -169,26 +179,30 @@ def test_sqlite_is_refused_where_the_disk_is_wiped(environ, name, value):
 @pytest.mark.parametrize(("name", "value"), [("DYNO", "web.1"), ("WHETSTONE_EPHEMERAL", "1")])
 def test_postgresql_is_welcome_where_the_disk_is_wiped(environ, name, value):
     database = "postgresql://db/whetstone"
-    assert load({**environ, name: value, "DATABASE_URL": database}).database_url == database
+    assert load_settings({**environ, name: value, "DATABASE_URL": database}).database_url == database
 
 
 def test_a_disk_that_is_said_to_stay_takes_sqlite(environ):
-    assert load({**environ, "WHETSTONE_EPHEMERAL": "0"}).database_url == "sqlite:///data/whetstone.db"
+    assert (
+        load_settings({**environ, "WHETSTONE_EPHEMERAL": "0"}).database_url == "sqlite:///data/whetstone.db"
+    )
 
 
 def test_level_and_format_in_any_case(environ):
-    settings = load({**environ, "LOG_LEVEL": "debug", "LOG_FORMAT": "JSON"})
+    settings = load_settings({**environ, "LOG_LEVEL": "debug", "LOG_FORMAT": "JSON"})
     assert (settings.log_level, settings.log_format) == ("DEBUG", "json")
 
 
 def test_a_public_address_loses_its_last_slash(environ):
-    assert load({**environ, "PUBLIC_URL": "https://bot.example/"}).public_url == "https://bot.example"
+    assert (
+        load_settings({**environ, "PUBLIC_URL": "https://bot.example/"}).public_url == "https://bot.example"
+    )
 
 
 def test_proxies_are_addresses_and_networks_and_none_is_trusted_unasked(environ):
-    settings = load({**environ, "TRUSTED_PROXIES": "10.0.0.1, 10.1.0.0/16,fd00::/8,"})
+    settings = load_settings({**environ, "TRUSTED_PROXIES": "10.0.0.1, 10.1.0.0/16,fd00::/8,"})
     assert [str(each) for each in settings.trusted_proxies] == ["10.0.0.1/32", "10.1.0.0/16", "fd00::/8"]
-    assert load(environ).trusted_proxies == ()
+    assert load_settings(environ).trusted_proxies == ()
 
 
 @pytest.mark.parametrize("given", ["proxy.example", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.1 10.0.0.2", "*"])
@@ -201,19 +215,21 @@ def test_a_proxy_that_is_no_address_stops_the_start(environ, given):
 
 
 def test_an_address_in_brackets_can_be_listened_on(environ):
-    assert load({**environ, "HOST": "[::1]"}).host == "::1"
+    assert load_settings({**environ, "HOST": "[::1]"}).host == "::1"
 
 
 def test_a_repr_shows_no_secret(environ, pem):
     shown = repr(
-        load({**environ, "DATABASE_URL": "postgresql://u:hush@db/w", "METRICS_TOKEN": "scrape-me"}),
+        load_settings({**environ, "DATABASE_URL": "postgresql://u:hush@db/w", "METRICS_TOKEN": "scrape-me"}),
     )
     hidden = ("correct horse", "hush", "scrape-me", pem, pem.splitlines()[3])
     assert [secret for secret in hidden if secret in shown] == []
 
 
 def test_the_secrets_are_known_to_whoever_must_hide_them(environ, pem):
-    settings = load({**environ, "DATABASE_URL": "postgresql://u:hush@db/w", "METRICS_TOKEN": "scrape-me"})
+    settings = load_settings(
+        {**environ, "DATABASE_URL": "postgresql://u:hush@db/w", "METRICS_TOKEN": "scrape-me"}
+    )
     assert settings.secrets == ("correct horse", pem, "scrape-me", "hush")
 
 
@@ -226,13 +242,13 @@ def test_the_secrets_are_known_to_whoever_must_hide_them(environ, pem):
     ],
 )
 def test_a_store_is_shown_without_its_password(url, shown):
-    assert shown_database(url) == shown
+    assert redact_database_url(url) == shown
 
 
 def test_the_environment_wins_over_the_file(environ, tmp_path):
     file = tmp_path / ".env"
     file.write_text("PORT=1111\nHOST=0.0.0.0\n")
-    settings = load({**environ, "PORT": "2222"}, file)
+    settings = load_settings({**environ, "PORT": "2222"}, file)
     assert (settings.host, settings.port) == ("0.0.0.0", 2222)  # noqa: S104 - read, not bound
 
 
@@ -240,11 +256,11 @@ def test_a_key_over_several_lines_of_the_file(environ, pem, tmp_path):
     del environ["GITHUB_PRIVATE_KEY"]
     file = tmp_path / ".env"
     file.write_text(f'GITHUB_PRIVATE_KEY="{pem}"\n')
-    assert load(environ, file).private_key == pem
+    assert load_settings(environ, file).private_key == pem
 
 
 def test_an_absent_file_sets_nothing(environ, tmp_path):
-    assert load(environ, tmp_path / ".env") == load(environ)
+    assert load_settings(environ, tmp_path / ".env") == load_settings(environ)
 
 
 def test_mistakes_of_file_and_variables_come_together(tmp_path):

@@ -1,1 +1,0 @@
-"""The only places that know a library."""

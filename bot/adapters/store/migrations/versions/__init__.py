@@ -1,1 +1,0 @@
-"""One script a step; the name of a script starts with its revision."""

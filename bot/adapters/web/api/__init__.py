@@ -1,1 +1,0 @@
-"""The HTTP API: what is remembered, for whoever GitHub lets read it."""

@@ -1,1 +1,0 @@
-"""Set-up in the browser: from no credentials to an App that is registered and installed."""

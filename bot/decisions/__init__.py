@@ -1,1 +1,0 @@
-"""What should be true on GitHub now, given what is known."""

@@ -1,0 +1,1 @@
+"""The demo: a made-up story and a page that shows it."""

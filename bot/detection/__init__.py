@@ -1,0 +1,1 @@
+"""Detect the type of feedback in plain words."""

@@ -1,1 +1,0 @@
-"""What the words of the contract mean, as values."""

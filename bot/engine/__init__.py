@@ -1,1 +1,0 @@
-"""How a delivery becomes an effect, exactly once."""

@@ -1,0 +1,196 @@
+"""API calls, required permissions, answers and pagination."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from bot.fakegithub.github import GitHubState
+from bot.fakegithub.model import (
+    Account,
+    ApiRefusal,
+    Issue,
+    PullRequest,
+    Repository,
+    invalid_refusal,
+    not_found_refusal,
+)
+from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, UserCaller
+
+REPO_ROUTE = "/repos/{owner}/{repo}"
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredAccess:
+    """Who may call: an App by its JWT, or a token with one of these permissions at this level."""
+
+    permissions: tuple[str, ...] = ()
+    level: str = "read"
+    app: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAnswer:
+    """What goes back: JSON, or bytes with a media type of their own."""
+
+    body: Any = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes | None = None
+
+
+@dataclass(slots=True)
+class ApiCall:
+    """One request, with its caller and its repository found."""
+
+    github: GitHubState
+    caller: Caller
+    params: Mapping[str, str]
+    query: Mapping[str, str]
+    accept: str
+    body: Any
+    url: str
+    found: Repository | None = None
+
+    @property
+    def repository(self) -> Repository:
+        """The repository in the path."""
+        if self.found is None:
+            raise not_found_refusal()
+        return self.found
+
+    @property
+    def account(self) -> Account | None:
+        """The account that acts: the person, or the App's bot."""
+        match self.caller:
+            case InstallationCaller(installation=installation):
+                return installation.app.bot
+            case UserCaller(account=account):
+                return account
+            case AppCaller(app=app):
+                return app.bot
+            case _:
+                return None
+
+    @property
+    def actor(self) -> Account:
+        """The account that acts; nobody may not."""
+        account = self.account
+        if account is None:
+            raise ApiRefusal(401, "Requires authentication")
+        return account
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The body, where it is an object."""
+        if not isinstance(self.body, dict):
+            raise ApiRefusal(400, "Body should be a JSON object")
+        return self.body
+
+    def number(self, name: str) -> int:
+        """A number in the path."""
+        text = self.params[name]
+        if not text.isdecimal():
+            raise not_found_refusal()
+        return int(text)
+
+    @property
+    def thread(self) -> Issue:
+        """The issue or pull request in the path."""
+        found = self.repository.threads.get(self.number("issue_number"))
+        if found is None:
+            raise not_found_refusal()
+        return found
+
+    @property
+    def pull(self) -> PullRequest:
+        """The pull request in the path."""
+        found = self.repository.threads.get(self.number("pull_number"))
+        if not isinstance(found, PullRequest):
+            raise not_found_refusal()
+        return found
+
+    def since(self) -> datetime | None:
+        """The `since` of the query."""
+        text = self.query.get("since")
+        return None if text is None else datetime.fromisoformat(text)
+
+    def text(self, name: str, resource: str) -> str:
+        """A text of the body that must be there and must not be blank."""
+        value = self.fields.get(name)
+        if not isinstance(value, str) or not value.strip():
+            raise invalid_refusal(resource, name, "missing_field")
+        return value
+
+
+ApiHandler = Callable[[ApiCall], ApiAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One endpoint: GitHub's own path template, who may call, and what answers."""
+
+    method: str
+    path: str
+    answer: ApiHandler
+    needs: RequiredAccess
+
+
+def requires_read(*permissions: str) -> RequiredAccess:
+    """Open to a token that has one of these permissions."""
+    return RequiredAccess(permissions, "read")
+
+
+def requires_write(*permissions: str) -> RequiredAccess:
+    """Open to a token that may write one of these."""
+    return RequiredAccess(permissions, "write")
+
+
+APP_ONLY = RequiredAccess(app=True)
+ANYBODY = RequiredAccess()
+
+
+PagedItem = TypeVar("PagedItem")
+
+_DEFAULT, _LARGEST = 30, 100
+
+
+def page_answer(
+    call: ApiCall, items: Iterable[PagedItem], written: Callable[[PagedItem], object]
+) -> ApiAnswer:
+    """The asked page of a list, with the addresses of the others in the `Link` header."""
+    shown, headers = cut_page(call, items)
+    return ApiAnswer([written(each) for each in shown], headers=headers)
+
+
+def cut_page(call: ApiCall, items: Iterable[PagedItem]) -> tuple[list[PagedItem], Mapping[str, str]]:
+    """The asked page, and the header that leads to the others."""
+    everything = list(items)
+    size = page_size(call)
+    number = max(_whole(call.query.get("page"), 1), 1)
+    last = max(-(-len(everything) // size), 1)
+    links: dict[str, int] = {}
+    if number > 1:
+        links |= {"prev": number - 1, "first": 1}
+    if number < last:
+        links |= {"next": number + 1, "last": last}
+    shown = everything[(number - 1) * size : number * size]
+    if not links:
+        return shown, {}
+    return shown, {"Link": ", ".join(f'<{_address(call, to)}>; rel="{name}"' for name, to in links.items())}
+
+
+def page_size(call: ApiCall) -> int:
+    """How many items a page is asked to have."""
+    return min(max(_whole(call.query.get("per_page"), _DEFAULT), 1), _LARGEST)
+
+
+def _address(call: ApiCall, number: int) -> str:
+    return f"{call.url}?{urlencode({**call.query, 'page': number})}"
+
+
+def _whole(text: str | None, otherwise: int) -> int:
+    return int(text) if text is not None and text.isdecimal() else otherwise

@@ -1,0 +1,310 @@
+"""Endpoints of issues, comments, reactions and labels, and GraphQL."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import re2
+
+from bot.fakegithub.calls import (
+    REPO_ROUTE,
+    ApiAnswer,
+    ApiCall,
+    Route,
+    page_answer,
+    requires_read,
+    requires_write,
+)
+from bot.fakegithub.model import (
+    ApiRefusal,
+    Issue,
+    IssueComment,
+    PullRequest,
+    forbidden_refusal,
+    invalid_refusal,
+    not_found_refusal,
+)
+from bot.fakegithub.shapes import comment_json, issue_json, label_json, reaction_json
+from bot.fakegithub.tokens import AnonymousCaller, InstallationCaller
+
+_CLASSIFIERS = ("ABUSE", "DUPLICATE", "OFF_TOPIC", "OUTDATED", "RESOLVED", "SPAM")
+_FACES = ("CONFUSED", "EYES", "HEART", "HOORAY", "LAUGH", "ROCKET", "THUMBS_DOWN", "THUMBS_UP")
+_ARGUMENT = re2.compile(r"(subjectId|classifier|content)\s*:\s*(?:\"([^\"]*)\"|\$(\w+)|(\w+))")
+
+
+def answer_graphql(call: ApiCall) -> ApiAnswer:  # noqa: PLR0911  a return for each thing that can be wrong
+    """Minimise a comment, or show it again; everything GraphQL finds wrong is a 200 with errors."""
+    if isinstance(call.caller, AnonymousCaller):
+        return ApiAnswer({"message": "This endpoint requires you to be authenticated."}, status=401)
+    query = str(call.fields.get("query", ""))
+    if "viewer" in query:
+        return _viewer(call)
+    if "addReaction" in query:
+        return _react(call, _arguments(query, call.fields.get("variables") or {}))
+    name = next((each for each in ("unminimizeComment", "minimizeComment") if each in query), None)
+    if name is None:
+        return _failed(None, "undefinedField", "Only minimizeComment and unminimizeComment are known here.")
+    asked = _arguments(query, call.fields.get("variables") or {})
+    comment = _comment(call, asked.get("subjectId"))
+    if comment is None:
+        missing = f"Could not resolve to a node with the global id of '{asked.get('subjectId')}'."
+        return _failed(name, "NOT_FOUND", missing)
+    if not _may_write(call, comment):
+        return _failed(name, "FORBIDDEN", "Resource not accessible by integration")
+    if name == "minimizeComment" and asked.get("classifier") not in _CLASSIFIERS:
+        return _failed(None, "argumentLiteralsIncompatible", "Argument 'classifier' has an invalid value.")
+    reason = asked["classifier"].lower().replace("_", "-") if name == "minimizeComment" else None
+    call.github.minimize(comment, reason)
+    shown = {"isMinimized": reason is not None, "minimizedReason": reason}
+    return ApiAnswer({"data": {name: {_field(name): shown, "clientMutationId": None}}})
+
+
+def _viewer(call: ApiCall) -> ApiAnswer:
+    """Who is asking; also an installation gets to know its App's account here, and nowhere else."""
+    who = call.actor
+    return ApiAnswer({"data": {"viewer": {"login": who.login, "databaseId": who.id}}})
+
+
+def _react(call: ApiCall, asked: dict[str, str]) -> ApiAnswer:
+    """Put a reaction on a review, which REST does not let anybody do."""
+    name, wanted, face = "addReaction", asked.get("subjectId"), asked.get("content")
+    reviews = (
+        review
+        for where in call.github.repositories.values()
+        for thread in where.threads.values()
+        if isinstance(thread, PullRequest)
+        for review in thread.reviews.values()
+    )
+    review = next((each for each in reviews if each.node_id == wanted), None)
+    if review is None:
+        return _failed(name, "NOT_FOUND", f"Could not resolve to a node with the global id of '{wanted}'.")
+    if face not in _FACES:
+        return _failed(None, "argumentLiteralsIncompatible", "Argument 'content' has an invalid value.")
+    call.github.react_to_review(review, call.actor, face.lower())
+    return ApiAnswer({"data": {name: {"reaction": {"content": face}, "clientMutationId": None}}})
+
+
+def _arguments(query: str, variables: dict[str, Any]) -> dict[str, str]:
+    """The input's fields, given in place, as variables, or as one variable that holds them all."""
+    given = variables.get("input")
+    found = {key: str(value) for key, value in given.items()} if isinstance(given, dict) else {}
+    for name, text, variable, word in _ARGUMENT.findall(query):
+        if value := (str(variables.get(variable, "")) if variable else text or word):
+            found.setdefault(name, value)
+    return found
+
+
+def _comment(call: ApiCall, wanted: str | None) -> IssueComment | None:
+    comments = (each for where in call.github.repositories.values() for each in where.comments.values())
+    return next((each for each in comments if each.node_id == wanted), None)
+
+
+def _may_write(call: ApiCall, comment: IssueComment) -> bool:
+    where = comment.issue.repository
+    if isinstance(call.caller, InstallationCaller):
+        granted = {call.caller.level("issues"), call.caller.level("pull_requests")}
+        return call.caller.covers(where) and "write" in granted
+    return call.account is not None and where.role(call.account) in {"write", "maintain", "admin"}
+
+
+def _field(name: str) -> str:
+    return "minimizedComment" if name == "minimizeComment" else "unminimizedComment"
+
+
+def _failed(name: str | None, kind: str, message: str) -> ApiAnswer:
+    error: dict[str, Any] = {"type": kind, "message": message, "locations": [{"line": 1, "column": 1}]}
+    if name is None:
+        return ApiAnswer({"errors": [error]})
+    return ApiAnswer({"data": {name: None}, "errors": [error | {"path": [name]}]})
+
+
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+_CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
+
+
+def list_issues(call: ApiCall) -> ApiAnswer:
+    """Issues and pull requests by state, labels and creator, newest first."""
+    state, creator = call.query.get("state", "open"), call.query.get("creator")
+    labels = {each for each in call.query.get("labels", "").split(",") if each}
+    since = call.since() or _LONG_AGO
+    found = [
+        each
+        for each in call.repository.threads.values()
+        if state in {"all", each.state}
+        and (creator is None or each.user.login.casefold() == creator.casefold())
+        and labels <= {one.name for one in each.labels}
+        and each.updated_at >= since
+    ]
+    ascending = call.query.get("direction") == "asc"
+    found.sort(key=lambda each: each.number, reverse=not ascending)
+    return page_answer(call, found, lambda each: issue_json(call.github, each))
+
+
+def get_issue(call: ApiCall) -> ApiAnswer:
+    """One issue."""
+    return ApiAnswer(issue_json(call.github, call.thread))
+
+
+def create_issue(call: ApiCall) -> ApiAnswer:
+    """A new issue."""
+    names = [each if isinstance(each, str) else each["name"] for each in call.fields.get("labels", ())]
+    labels = tuple(call.github.label(call.repository, each) for each in names)
+    title = call.text("title", "Issue")
+    made = call.github.open_issue(call.repository, call.actor, title, call.fields.get("body"), labels)
+    return ApiAnswer(issue_json(call.github, made), status=201)
+
+
+def edit_issue(call: ApiCall) -> ApiAnswer:
+    """Other words, labels or another state."""
+    thread, asked = call.thread, call.fields
+    call.github.edit_issue(thread, call.actor, title=asked.get("title"), body=asked.get("body"))
+    if "labels" in asked:
+        thread.labels = [call.github.label(call.repository, each) for each in asked["labels"]]
+    wanted = asked.get("state", thread.state)
+    if wanted == "closed" and thread.state == "open":
+        call.github.close(thread, by=call.actor)
+    elif wanted == "open" and thread.state == "closed":
+        call.github.reopen(thread, by=call.actor)
+    return ApiAnswer(issue_json(call.github, thread))
+
+
+def list_issue_comments(call: ApiCall) -> ApiAnswer:
+    """The comments of a thread, oldest first; `since` looks at the last change."""
+    since = call.since() or _LONG_AGO
+    found = [each for each in call.github.comments_of(call.thread) if each.updated_at >= since]
+    return page_answer(call, found, lambda each: comment_json(call.github, each))
+
+
+def list_all_comments(call: ApiCall) -> ApiAnswer:
+    """The comments of all threads."""
+    since = call.since() or _LONG_AGO
+    found = [each for each in call.repository.comments.values() if each.updated_at >= since]
+    if call.query.get("sort") == "updated":
+        found.sort(key=lambda each: each.updated_at)
+    if call.query.get("direction") == "desc":
+        found.reverse()
+    return page_answer(call, found, lambda each: comment_json(call.github, each))
+
+
+def create_comment(call: ApiCall) -> ApiAnswer:
+    """A new comment."""
+    _check_may_write(call, call.thread)
+    made = call.github.comment(call.thread, call.actor, call.text("body", "IssueComment"))
+    written = comment_json(call.github, made)
+    return ApiAnswer(written, status=201, headers={"Location": written["url"]})
+
+
+def get_issue_comment(call: ApiCall) -> ApiAnswer:
+    """One comment."""
+    return ApiAnswer(comment_json(call.github, _issue_comment(call)))
+
+
+def edit_comment(call: ApiCall) -> ApiAnswer:
+    """Another text for a comment of the caller's own."""
+    found = _issue_comment(call)
+    _own(call, found)
+    call.github.edit_comment(found, call.text("body", "IssueComment"), by=call.actor)
+    return ApiAnswer(comment_json(call.github, found))
+
+
+def delete_comment(call: ApiCall) -> ApiAnswer:
+    """Remove a comment."""
+    found = _issue_comment(call)
+    _own(call, found)
+    call.github.delete_comment(found, by=call.actor)
+    return ApiAnswer(status=204)
+
+
+def list_reactions(call: ApiCall) -> ApiAnswer:
+    """The reactions to a comment."""
+    return page_answer(call, _issue_comment(call).reactions, lambda each: reaction_json(call.github, each))
+
+
+def react_to_comment(call: ApiCall) -> ApiAnswer:
+    """A reaction to a comment; 200 where the caller had given it before."""
+    to, content = _issue_comment(call), call.text("content", "Reaction")
+    if content not in _CONTENTS:
+        raise invalid_refusal("Reaction", "content")
+    before = len(to.reactions)
+    made = call.github.react(to, call.actor, content)
+    return ApiAnswer(reaction_json(call.github, made), status=201 if len(to.reactions) > before else 200)
+
+
+def remove_reaction(call: ApiCall) -> ApiAnswer:
+    """Take a reaction back."""
+    to, wanted = _issue_comment(call), call.number("reaction_id")
+    found = next((each for each in to.reactions if each.id == wanted), None)
+    if found is None:
+        raise not_found_refusal()
+    to.reactions.remove(found)
+    call.github.changed()
+    return ApiAnswer(status=204)
+
+
+def list_thread_labels(call: ApiCall) -> ApiAnswer:
+    """The labels of a thread."""
+    return page_answer(call, call.thread.labels, lambda each: label_json(call.github, call.repository, each))
+
+
+def add_labels(call: ApiCall) -> ApiAnswer:
+    """More labels for a thread."""
+    asked = call.body if isinstance(call.body, list) else call.fields.get("labels", ())
+    for each in asked:
+        call.github.add_label(call.thread, each if isinstance(each, str) else each["name"], by=call.actor)
+    return list_thread_labels(call)
+
+
+def remove_label(call: ApiCall) -> ApiAnswer:
+    """One label less."""
+    if call.params["name"] not in {each.name for each in call.thread.labels}:
+        raise ApiRefusal(404, "Label does not exist")
+    call.github.remove_label(call.thread, call.params["name"], by=call.actor)
+    return list_thread_labels(call)
+
+
+def _check_may_write(call: ApiCall, thread: Issue) -> None:
+    """For an App, a pull request's thread is open with either permission, an issue's with one."""
+    if isinstance(thread, PullRequest) or not isinstance(call.caller, InstallationCaller):
+        return
+    if call.caller.level("issues") != "write":
+        raise forbidden_refusal()
+
+
+def _issue_comment(call: ApiCall) -> IssueComment:
+    found = call.repository.comments.get(call.number("comment_id"))
+    if found is None:
+        raise not_found_refusal()
+    return found
+
+
+def _own(call: ApiCall, found: IssueComment) -> None:
+    """A person may change their own comments; who may write to the repository, and Apps, all of them."""
+    role = call.repository.role(call.actor)
+    mighty = isinstance(call.caller, InstallationCaller) or role in {"write", "maintain", "admin"}
+    if found.user is not call.actor and not mighty:
+        raise ApiRefusal(403, "Must have admin rights to Repository.")
+
+
+_ISSUE = f"{REPO_ROUTE}/issues/{{issue_number}}"
+_COMMENT = f"{REPO_ROUTE}/issues/comments/{{comment_id}}"
+_READ, _WRITE = requires_read("issues", "pull_requests"), requires_write("issues", "pull_requests")
+
+ISSUE_ROUTES = (
+    Route("GET", f"{REPO_ROUTE}/issues", list_issues, _READ),
+    Route("POST", f"{REPO_ROUTE}/issues", create_issue, requires_write("issues")),
+    Route("GET", f"{REPO_ROUTE}/issues/comments", list_all_comments, _READ),
+    Route("GET", _COMMENT, get_issue_comment, _READ),
+    Route("PATCH", _COMMENT, edit_comment, _WRITE),
+    Route("DELETE", _COMMENT, delete_comment, _WRITE),
+    Route("GET", f"{_COMMENT}/reactions", list_reactions, _READ),
+    Route("POST", f"{_COMMENT}/reactions", react_to_comment, _WRITE),
+    Route("DELETE", f"{_COMMENT}/reactions/{{reaction_id}}", remove_reaction, _WRITE),
+    Route("GET", _ISSUE, get_issue, _READ),
+    Route("PATCH", _ISSUE, edit_issue, _WRITE),
+    Route("GET", f"{_ISSUE}/comments", list_issue_comments, _READ),
+    Route("POST", f"{_ISSUE}/comments", create_comment, _WRITE),
+    Route("GET", f"{_ISSUE}/labels", list_thread_labels, _READ),
+    Route("POST", f"{_ISSUE}/labels", add_labels, _WRITE),
+    Route("DELETE", f"{_ISSUE}/labels/{{name}}", remove_label, _WRITE),
+)

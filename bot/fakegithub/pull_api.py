@@ -1,0 +1,259 @@
+"""Endpoints of pull requests, reviews and repositories."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.fakegithub.calls import (
+    REPO_ROUTE,
+    ApiAnswer,
+    ApiCall,
+    Route,
+    page_answer,
+    requires_read,
+    requires_write,
+)
+from bot.fakegithub.model import (
+    ApiRefusal,
+    PullRequest,
+    Review,
+    ReviewComment,
+    invalid_refusal,
+    not_found_refusal,
+)
+from bot.fakegithub.pull_actions import InlineDraft
+from bot.fakegithub.pull_shapes import (
+    file_change_json,
+    pull_changes,
+    pull_request_json,
+    review_comment_json,
+    review_json,
+    simple_pull_json,
+)
+from bot.fakegithub.shapes import (
+    collaborator_permission_json,
+    full_repository_json,
+    label_json,
+    reaction_json,
+)
+
+_EVENTS = {"COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED"}
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def list_pulls(call: ApiCall) -> ApiAnswer:
+    """The pull requests of a state, newest first; `head` is `owner:branch`."""
+    state, head, base = call.query.get("state", "open"), call.query.get("head"), call.query.get("base")
+    pulls = [each for each in call.repository.threads.values() if isinstance(each, PullRequest)]
+    found = [
+        each
+        for each in pulls
+        if state in {"all", each.state}
+        and (head is None or head == _head(each))
+        and (base is None or base == each.base_ref)
+    ]
+    ascending = call.query.get("direction") == "asc"
+    by_change = call.query.get("sort") == "updated"
+    found.sort(
+        key=lambda each: (each.updated_at if by_change else each.created_at, each.number),
+        reverse=not ascending,
+    )
+    return page_answer(call, found, lambda each: simple_pull_json(call.github, each))
+
+
+def get_pull(call: ApiCall) -> ApiAnswer:
+    """One pull request."""
+    return ApiAnswer(pull_request_json(call.github, call.pull))
+
+
+def list_files(call: ApiCall) -> ApiAnswer:
+    """What a pull request changes."""
+    pull = call.pull
+    return page_answer(
+        call,
+        pull_changes(pull),
+        lambda each: file_change_json(call.github, pull.repository, pull.head_sha, each),
+    )
+
+
+def list_reviews(call: ApiCall) -> ApiAnswer:
+    """The submitted reviews, oldest first, and the caller's own pending one."""
+    shown = [each for each in call.pull.reviews.values() if _is_visible(call, each)]
+    return page_answer(call, shown, lambda each: review_json(call.github, each))
+
+
+def get_review(call: ApiCall) -> ApiAnswer:
+    """One review."""
+    return ApiAnswer(review_json(call.github, _review(call)))
+
+
+def list_comments_of_review(call: ApiCall) -> ApiAnswer:
+    """The inline comments of one review."""
+    return page_answer(call, _review(call).comments, lambda each: review_comment_json(call.github, each))
+
+
+def create_review(call: ApiCall) -> ApiAnswer:
+    """A review by the caller; without an event it stays pending."""
+    event = call.fields.get("event")
+    if event is not None and event not in _EVENTS:
+        raise invalid_refusal("PullRequestReview", "event")
+    if event in {"APPROVE", "REQUEST_CHANGES"} and call.actor is call.pull.user:
+        raise ApiRefusal(422, "Unprocessable Entity", errors=["Can not review your own pull request"])
+    state = "PENDING" if event is None else _EVENTS[event]
+    comments = [_inline(each) for each in call.fields.get("comments", ())]
+    body = call.fields.get("body") or ""
+    made = call.github.submit_review(call.pull, call.actor, state, body, comments)
+    return ApiAnswer(review_json(call.github, made))
+
+
+def list_review_comments(call: ApiCall) -> ApiAnswer:
+    """The inline comments of a pull request."""
+    pull, since = call.pull, call.since() or _LONG_AGO
+    found = [
+        each for each in _visible_comments(call) if each.review.pull is pull and each.updated_at >= since
+    ]
+    if call.query.get("sort") in {"created", "updated"}:
+        by_time = call.query["sort"]
+        found.sort(key=lambda each: each.created_at if by_time == "created" else each.updated_at)
+    if call.query.get("direction") == "desc":
+        found.reverse()
+    return page_answer(call, found, lambda each: review_comment_json(call.github, each))
+
+
+def get_review_comment(call: ApiCall) -> ApiAnswer:
+    """One inline comment."""
+    return ApiAnswer(review_comment_json(call.github, _comment(call)))
+
+
+def reply_to_review_comment(call: ApiCall) -> ApiAnswer:
+    """An answer to an inline comment."""
+    to = _comment(call)
+    if to.review.pull is not call.pull:
+        raise not_found_refusal()
+    if call.pull.locked:
+        raise ApiRefusal(403, "Unable to create comment because issue is locked.")
+    made = call.github.reply(to, call.actor, call.text("body", "PullRequestReviewComment"))
+    return ApiAnswer(review_comment_json(call.github, made), status=201)
+
+
+def react_to_review_comment(call: ApiCall) -> ApiAnswer:
+    """A reaction to an inline comment; 200 where the caller had given it before."""
+    to = _comment(call)
+    before = len(to.reactions)
+    made = call.github.react_to_review_comment(to, call.actor, call.text("content", "Reaction"))
+    return ApiAnswer(reaction_json(call.github, made), status=201 if len(to.reactions) > before else 200)
+
+
+def _head(pull: PullRequest) -> str:
+    owner = pull.head_repository.owner if pull.head_repository is not None else pull.user
+    return f"{owner.login}:{pull.head_ref}"
+
+
+def _is_visible(call: ApiCall, made: Review) -> bool:
+    return made.state != "PENDING" or made.user is call.account
+
+
+def _visible_comments(call: ApiCall) -> list[ReviewComment]:
+    return [each for each in call.repository.review_comments.values() if _is_visible(call, each.review)]
+
+
+def _review(call: ApiCall) -> Review:
+    found = call.pull.reviews.get(call.number("review_id"))
+    if found is None or not _is_visible(call, found):
+        raise not_found_refusal()
+    return found
+
+
+def _comment(call: ApiCall) -> ReviewComment:
+    found = call.repository.review_comments.get(call.number("comment_id"))
+    if found is None:
+        raise not_found_refusal()
+    return found
+
+
+def _inline(asked: dict[str, Any]) -> InlineDraft:
+    side = asked.get("side", "RIGHT")
+    return InlineDraft(asked["path"], asked["body"], asked.get("line"), asked.get("start_line"), side)
+
+
+_PULL = f"{REPO_ROUTE}/pulls/{{pull_number}}"
+_COMMENT = f"{REPO_ROUTE}/pulls/comments/{{comment_id}}"
+
+PULL_ROUTES = (
+    Route("GET", f"{REPO_ROUTE}/pulls", list_pulls, requires_read("pull_requests")),
+    Route("GET", _COMMENT, get_review_comment, requires_read("pull_requests")),
+    Route("POST", f"{_COMMENT}/reactions", react_to_review_comment, requires_write("pull_requests")),
+    Route("GET", _PULL, get_pull, requires_read("pull_requests")),
+    Route("GET", f"{_PULL}/files", list_files, requires_read("pull_requests")),
+    Route("GET", f"{_PULL}/reviews", list_reviews, requires_read("pull_requests")),
+    Route("POST", f"{_PULL}/reviews", create_review, requires_write("pull_requests")),
+    Route("GET", f"{_PULL}/reviews/{{review_id}}", get_review, requires_read("pull_requests")),
+    Route(
+        "GET",
+        f"{_PULL}/reviews/{{review_id}}/comments",
+        list_comments_of_review,
+        requires_read("pull_requests"),
+    ),
+    Route("GET", f"{_PULL}/comments", list_review_comments, requires_read("pull_requests")),
+    Route(
+        "POST",
+        f"{_PULL}/comments/{{comment_id}}/replies",
+        reply_to_review_comment,
+        requires_write("pull_requests"),
+    ),
+)
+
+
+def get_repository(call: ApiCall) -> ApiAnswer:
+    """One repository."""
+    return ApiAnswer(full_repository_json(call.github, call.repository, call.account))
+
+
+def get_permission(call: ApiCall) -> ApiAnswer:
+    """What somebody may do here."""
+    found = call.github.find_account(call.params["username"])
+    if found is None or found.deleted:
+        raise not_found_refusal()
+    if found.type == "Bot":
+        raise ApiRefusal(404, f"{found.login} is not a user")
+    return ApiAnswer(collaborator_permission_json(call.github, call.repository, found))
+
+
+def list_repository_labels(call: ApiCall) -> ApiAnswer:
+    """The repository's labels."""
+    where = call.repository
+    return page_answer(call, where.labels.values(), lambda each: label_json(call.github, where, each))
+
+
+def get_label(call: ApiCall) -> ApiAnswer:
+    """One label."""
+    found = call.repository.labels.get(call.params["name"])
+    if found is None:
+        raise not_found_refusal()
+    return ApiAnswer(label_json(call.github, call.repository, found))
+
+
+def create_label(call: ApiCall) -> ApiAnswer:
+    """A new label."""
+    name = call.text("name", "Label")
+    if name in call.repository.labels:
+        errors = [{"resource": "Label", "code": "already_exists", "field": "name"}]
+        raise ApiRefusal(422, "Validation Failed", errors=errors)
+    made = call.github.label(call.repository, name, color=call.fields.get("color") or "ededed")
+    made.description = call.fields.get("description")
+    return ApiAnswer(label_json(call.github, call.repository, made), status=201)
+
+
+REPOSITORY_ROUTES = (
+    Route("GET", REPO_ROUTE, get_repository, requires_read("metadata")),
+    Route(
+        "GET",
+        f"{REPO_ROUTE}/collaborators/{{username}}/permission",
+        get_permission,
+        requires_read("metadata"),
+    ),
+    Route("GET", f"{REPO_ROUTE}/labels", list_repository_labels, requires_read("issues", "pull_requests")),
+    Route("POST", f"{REPO_ROUTE}/labels", create_label, requires_write("issues", "pull_requests")),
+    Route("GET", f"{REPO_ROUTE}/labels/{{name}}", get_label, requires_read("issues", "pull_requests")),
+)

@@ -1,0 +1,513 @@
+"""Serve the fake GitHub over HTTP, with access checks and injected faults."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum, auto
+from fnmatch import fnmatchcase
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import web
+
+from bot.fakegithub import app_api, commit_api, issue_api, pull_api, registration
+from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
+from bot.fakegithub.deliveries import Exchange, ExchangeObserver, WebhookDelivery
+from bot.fakegithub.github import GitHubState
+from bot.fakegithub.model import ROLES, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
+from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, Unauthorized, UserCaller
+from bot.fakegithub.world import GITHUB_WEB, WAIT_SECONDS, AppRegistration, Awaited, WorldClock
+
+_SUSPENDED = "This installation has been suspended"
+_ARCHIVED = "Repository was archived so is read-only."
+
+
+def check_access(caller: Caller, needs: RequiredAccess, where: Repository | None) -> None:
+    """Raise GitHub's refusal where the caller may not."""
+    if needs.app:
+        if not isinstance(caller, AppCaller):
+            raise ApiRefusal(401, "A JSON web token could not be decoded")
+        return
+    if isinstance(caller, AppCaller) and needs.permissions:
+        raise ApiRefusal(403, "Resource not accessible by integration")
+    if isinstance(caller, InstallationCaller):
+        _installation(caller, needs, where)
+    elif where is not None:
+        _person(caller, needs, where)
+    if where is not None and where.archived and needs.level == "write":
+        raise ApiRefusal(403, _ARCHIVED)
+
+
+def _installation(caller: InstallationCaller, needs: RequiredAccess, where: Repository | None) -> None:
+    if caller.installation.suspended_at is not None:
+        raise ApiRefusal(403, _SUSPENDED)
+    if where is not None and not caller.covers(where):
+        if where.private:
+            raise not_found_refusal()
+        if needs.level == "write":
+            raise forbidden_refusal()
+        return
+    if needs.permissions and not any(
+        _is_enough(caller.level(each), needs.level) for each in needs.permissions
+    ):
+        raise forbidden_refusal()
+
+
+def _is_enough(granted: str | None, wanted: str) -> bool:
+    return granted == "write" or (granted == "read" and wanted == "read")
+
+
+def _person(caller: Caller, needs: RequiredAccess, where: Repository) -> None:
+    """What GitHub asks of people: to see the repository; to comment, no more; for the rest, to write."""
+    role = where.role(caller.account) if isinstance(caller, UserCaller) else None
+    if where.private and role is None:
+        raise not_found_refusal()
+    if needs.level == "read":
+        return
+    if not isinstance(caller, UserCaller):
+        raise ApiRefusal(401, "Requires authentication")
+    commenting = "issues" in needs.permissions or "pull_requests" in needs.permissions
+    if not commenting and (role is None or ROLES.index(role) < ROLES.index("write")):
+        raise ApiRefusal(403, "Must have write access to this repository.")
+
+
+_PRIMARY = "API rate limit exceeded for installation ID 1."
+SECONDARY_LIMIT = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+_MESSAGES = {500: "Server Error", 502: "Server Error", 503: "Service Unavailable", 504: "Gateway Timeout"}
+
+
+class FaultKind(Enum):
+    """How a request goes wrong."""
+
+    ANSWER = auto()
+    HANG = auto()
+    RESET = auto()
+
+
+@dataclass(slots=True, eq=False)
+class Fault:
+    """One trouble: it meets the next `times` requests that fit, after letting `skip` of them pass."""
+
+    method: str
+    pattern: str
+    kind: FaultKind
+    times: int
+    skip: int = 0
+    after: bool = False  # the request is carried out first
+    status: int = 500
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    met: int = 0
+
+    def fits(self, method: str, path: str) -> bool:
+        """Whether a request is meant."""
+        return self.method in {"*", method} and fnmatchcase(path, self.pattern)
+
+
+class Faults:
+    """The troubles that wait for their requests."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Fault] = []
+
+    def add(self, fault: Fault) -> Fault:
+        """Let one more trouble wait."""
+        self.waiting.append(fault)
+        return fault
+
+    def clear(self) -> None:
+        """No more trouble."""
+        self.waiting.clear()
+
+    def meet(self, method: str, path: str) -> Fault | None:
+        """The trouble of this request, if it has any."""
+        for fault in self.waiting:
+            if not fault.fits(method, path):
+                continue
+            if fault.skip > 0:
+                fault.skip -= 1
+                continue
+            fault.met += 1
+            if fault.met >= fault.times:
+                self.waiting.remove(fault)
+            return fault
+        return None
+
+
+class FaultActions:
+    """The ways to order trouble; a pattern is a path with `*` for anything, slashes included."""
+
+    def __init__(self) -> None:
+        self.faults = Faults()
+
+    def fail(  # noqa: PLR0913  # a test names only what it changes
+        self,
+        method: str,
+        pattern: str,
+        *,
+        status: int | None = None,
+        times: int = 1,
+        skip: int = 0,
+        headers: Mapping[str, str] | None = None,
+        body: Any = None,
+        after: bool = False,
+    ) -> Fault:
+        """Answer with this status; with `after`, only once the request was carried out.
+
+        Without a status and with `after`, the connection is dropped instead: done, but the answer is lost.
+        """
+        if status is None and after:
+            return self.faults.add(Fault(method, pattern, FaultKind.RESET, times, skip, after=True))
+        code = 500 if status is None else status
+        shown = {"message": _MESSAGES.get(code, "Something went wrong")} if body is None else body
+        return self.faults.add(
+            Fault(method, pattern, FaultKind.ANSWER, times, skip, after, code, headers or {}, shown)
+        )
+
+    def lose_answer(self, method: str, pattern: str, *, times: int = 1, skip: int = 0) -> Fault:
+        """Carry the request out, then drop the connection."""
+        return self.faults.add(Fault(method, pattern, FaultKind.RESET, times, skip, after=True))
+
+    def reset(self, method: str, pattern: str, *, times: int = 1, skip: int = 0) -> Fault:
+        """Drop the connection without carrying the request out."""
+        return self.faults.add(Fault(method, pattern, FaultKind.RESET, times, skip))
+
+    def hang(self, method: str, pattern: str, *, times: int = 1, after: bool = False) -> Fault:
+        """Never answer."""
+        return self.faults.add(Fault(method, pattern, FaultKind.HANG, times, after=after))
+
+    def limit_primary(
+        self, reset_at: datetime, *, method: str = "*", pattern: str = "*", times: int = 1, status: int = 403
+    ) -> Fault:
+        """The hour's budget is used up until then; GitHub gives no `Retry-After` for this one."""
+        reset = str(int(reset_at.timestamp()))
+        headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Used": "5000", "X-RateLimit-Reset": reset}
+        body = {"message": _PRIMARY}
+        return self.fail(method, pattern, status=status, times=times, headers=headers, body=body)
+
+    def limit_secondary(
+        self,
+        retry_after: int | None = None,
+        *,
+        method: str = "*",
+        pattern: str = "*",
+        times: int = 1,
+        status: int = 403,
+    ) -> Fault:
+        """Too much at once; with or without a hint when to come back."""
+        headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+        body = {"message": SECONDARY_LIMIT}
+        return self.fail(method, pattern, status=status, times=times, headers=headers, body=body)
+
+
+_DOCUMENTATION = "https://docs.github.com/rest"
+_USED_UP = "API rate limit exceeded for installation."
+
+
+class RequestHandler(GitHubState):
+    """The checks before every endpoint, and what GitHub adds to every answer."""
+
+    def answer(self, route: Route, request: web.Request, body: Any) -> ApiAnswer:
+        """The endpoint's answer, or GitHub's refusal, with the caller's budget in its headers."""
+        try:
+            caller = self.tokens.caller(request.headers.get("Authorization"))
+        except Unauthorized as refusal:
+            return _refusal(ApiRefusal(401, str(refusal)))
+        budget = self.limits.of(caller.budget)
+        try:
+            if budget.used >= budget.limit:
+                raise ApiRefusal(403, _USED_UP)  # noqa: TRY301  # one place turns refusals into answers
+            if route.needs.level == "write" and not self.limits.allows_write(caller.budget):
+                raise ApiRefusal(403, SECONDARY_LIMIT, headers={"Retry-After": "60"})  # noqa: TRY301  # as above
+            answer = self._carry_out(route, request, body, caller)
+        except ApiRefusal as refusal:
+            answer = _refusal(refusal)
+        if request.method == "GET" and answer.status == 200:
+            answer = _tagged(answer, request.headers.get("If-None-Match"))
+        # What the caller had already is free, and so is asking for the budget itself.
+        budget.used += answer.status != 304 and route.path != "/rate_limit"
+        headers = {**budget.headers(), **_scopes(caller), **answer.headers}
+        return ApiAnswer(answer.body, answer.status, headers, answer.raw)
+
+    def _carry_out(self, route: Route, request: web.Request, body: Any, caller: Caller) -> ApiAnswer:
+        if "User-Agent" not in request.headers:
+            raise ApiRefusal(403, "Request forbidden by administrative rules.")
+        if body is None:
+            raise ApiRefusal(400, "Problems parsing JSON")
+        where = self._repository(request)
+        if isinstance(where, str):
+            return _moved(request.method, where)
+        check_access(caller, route.needs, where)
+        call = ApiCall(
+            github=self,
+            caller=caller,
+            params=request.match_info,
+            query=request.query,
+            accept=request.headers.get("Accept", ""),
+            body=body,
+            url=self.api_url + request.rel_url.raw_path.removeprefix("/api/v3"),
+            found=where,
+        )
+        return route.answer(call)
+
+    def _repository(self, request: web.Request) -> Repository | str | None:
+        """The repository in the path, or the address that a former name leads to."""
+        gaps = request.match_info
+        if "repository_id" in gaps:
+            found = self.repositories.get(int(gaps["repository_id"]))
+        elif "owner" in gaps:
+            name = f"{gaps['owner']}/{gaps['repo']}"
+            found = self.find_repository(name)
+            former = self.former_names.get(name.casefold())
+            if found is None and former is not None:
+                rest = request.path_qs.partition(f"/repos/{name}")[2]
+                return f"{self.api_url}/repositories/{former.id}{rest}"
+        else:
+            return None
+        if found is None:
+            raise not_found_refusal()
+        return found
+
+
+def _scopes(caller: Caller) -> dict[str, str]:
+    """What a classic token was given, empty where that is nothing; other tokens get no such header."""
+    if isinstance(caller, UserCaller) and caller.scopes is not None:
+        return {"X-OAuth-Scopes": ", ".join(caller.scopes)}
+    return {}
+
+
+def _refusal(refusal: ApiRefusal) -> ApiAnswer:
+    body: dict[str, Any] = {"message": refusal.message}
+    if refusal.errors is not None:
+        body["errors"] = refusal.errors
+    body |= {"documentation_url": _DOCUMENTATION, "status": str(refusal.status)}
+    return ApiAnswer(body, refusal.status, refusal.headers)
+
+
+def _moved(method: str, to: str) -> ApiAnswer:
+    status = 301 if method in {"GET", "HEAD"} else 307
+    body = {"message": "Moved Permanently", "url": to, "documentation_url": _DOCUMENTATION}
+    return ApiAnswer(body, status, {"Location": to})
+
+
+def _tagged(answer: ApiAnswer, known: str | None) -> ApiAnswer:
+    """The answer with its ETag; no body where the caller has it already."""
+    data = answer.raw if answer.raw is not None else json.dumps(answer.body, sort_keys=True).encode()
+    etag = f'W/"{hashlib.sha256(data).hexdigest()}"'
+    headers = {**answer.headers, "ETag": etag}
+    if known == etag:
+        return ApiAnswer(None, 304, headers)
+    return ApiAnswer(answer.body, answer.status, headers, answer.raw)
+
+
+ALL_ROUTES = (
+    *app_api.APP_ROUTES,
+    *app_api.DELIVERY_ROUTES,
+    *app_api.HOOK_ROUTES,
+    *pull_api.REPOSITORY_ROUTES,
+    *pull_api.PULL_ROUTES,
+    *issue_api.ISSUE_ROUTES,
+    *commit_api.CHECK_ROUTES,  # before git: a branch's name may hold slashes
+    *commit_api.GIT_ROUTES,
+)
+GRAPHQL_ROUTE = Route("POST", "/graphql", issue_api.answer_graphql, ANYBODY)
+UNUSED_URL = Route("*", "", lambda _: ApiAnswer({"message": "Not Found"}, status=404), ANYBODY)
+
+_LARGEST_BODY = 32 * 1024 * 1024
+_FREE_TEXT = {
+    "path": "{path:.*}",
+    "basehead": "{basehead:.+}",
+    "ref": "{ref:.+}",
+}  # gaps that may hold slashes
+
+
+class FakeGitHub(RequestHandler, FaultActions):
+    """A small local GitHub: state, webhooks and HTTP; `async with` starts and stops it."""
+
+    def __init__(
+        self,
+        facts: AppRegistration | None = None,
+        *,
+        webhook_url: str | None = None,
+        clock: WorldClock | None = None,
+        enterprise: bool = False,
+    ) -> None:
+        RequestHandler.__init__(self, facts or AppRegistration(), webhook_url=webhook_url, clock=clock)
+        FaultActions.__init__(self)
+        self.enterprise = enterprise
+        self.requests: list[Exchange] = []
+        self.observers: list[ExchangeObserver] = []
+        self.graphql_url = "https://api.github.com/graphql"
+        self._runner: web.AppRunner | None = None
+        self._stopping = asyncio.Event()
+
+    @property
+    def webhook_url(self) -> str | None:
+        """Where webhooks go; settable, because the bot's port is often known later."""
+        return self.deliveries.url
+
+    @webhook_url.setter
+    def webhook_url(self, url: str | None) -> None:
+        self.deliveries.url = url
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Listen, and send webhooks."""
+        prefix = "/api/v3" if self.enterprise else ""
+        self._stopping.clear()
+        self._runner = web.AppRunner(self._application(prefix), access_log=None, shutdown_timeout=1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port).start()
+        address = f"http://{host}:{self._runner.addresses[0][1]}"
+        self.api_url = address + prefix
+        self.graphql_url = f"{address}/api/graphql" if self.enterprise else f"{address}/graphql"
+        self.web_url = address if self.enterprise else GITHUB_WEB
+        await self.deliveries.start()
+
+    async def stop(self) -> None:
+        """Listen no more; what hangs is let go."""
+        self._stopping.set()
+        await self.deliveries.stop()
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def until(self, condition: Callable[[], Awaited], timeout: float = WAIT_SECONDS) -> Awaited:  # noqa: ASYNC109  # asked for by each test
+        """The condition's first true value; a time-out tells what happened last."""
+        try:
+            return await super().until(condition, timeout)
+        except TimeoutError:
+            raise TimeoutError(f"after {timeout} s; {self._story()}") from None
+
+    def hold(self) -> None:
+        """Keep every webhook from now on back."""
+        self.deliveries.hold()
+
+    def release(
+        self, order: Callable[[list[WebhookDelivery]], Iterable[WebhookDelivery]] = list
+    ) -> list[WebhookDelivery]:
+        """Send what was held back, in this order (`reversed`, say); what the order leaves out is lost."""
+        return self.deliveries.release(order)
+
+    def redeliver(self, delivery: WebhookDelivery) -> WebhookDelivery:
+        """Send a webhook again, with the same GUID."""
+        return self.deliveries.redeliver(delivery)
+
+    async def delivered(self, timeout: float = WAIT_SECONDS) -> None:  # noqa: ASYNC109  # asked for by each test
+        """Wait until every webhook that is not held back was answered."""
+        await self.until(lambda: self.deliveries.is_idle, timeout)
+
+    def asked(self, method: str = "*", pattern: str = "*") -> list[Exchange]:
+        """The requests so far of this method and path (`*` for anything)."""
+        wanted = Fault(method, pattern, FaultKind.ANSWER, 1)
+        return [each for each in self.requests if wanted.fits(each.method, each.path)]
+
+    def _application(self, prefix: str) -> web.Application:
+        application = web.Application(client_max_size=_LARGEST_BODY)
+        router = application.router
+        for route in ALL_ROUTES:
+            for path in _addresses(route.path):
+                router.add_route(route.method, prefix + path, partial(self._serve, route))
+        graphql_path = "/api/graphql" if self.enterprise else "/graphql"
+        router.add_route("POST", graphql_path, partial(self._serve, GRAPHQL_ROUTE))
+        application.add_routes(registration.registration_routes(self))
+        router.add_route("*", "/{tail:.*}", partial(self._serve, UNUSED_URL))
+        return application
+
+    async def _serve(self, route: Route, request: web.Request) -> web.StreamResponse:
+        body = _parsed(await request.read())
+        fault = self.faults.meet(request.method, self._path(request))
+        answer: ApiAnswer | None = None
+        if fault is None or fault.after:
+            answer = self.answer(route, request, body)
+        if fault is not None:
+            answer = await self._trouble(fault, request)
+        self._note(route, request, body, answer, is_fault=fault is not None)
+        return web.Response(status=500) if answer is None else _response(answer)
+
+    async def _trouble(self, fault: Fault, request: web.Request) -> ApiAnswer | None:
+        """The ordered answer, or None once the connection is dropped."""
+        if fault.kind is FaultKind.ANSWER:
+            return ApiAnswer(fault.body, fault.status, fault.headers)
+        if fault.kind is FaultKind.HANG:
+            self.changed()  # whoever waits for the trouble sees it begin
+            await self._stopping.wait()
+        if request.transport is not None:
+            request.transport.abort()
+        return None
+
+    def _note(
+        self, route: Route, request: web.Request, body: Any, answer: ApiAnswer | None, *, is_fault: bool
+    ) -> None:
+        given = answer or ApiAnswer(status=0)
+        exchange = Exchange(
+            method=request.method,
+            path=self._path(request),
+            query=dict(request.query),
+            headers=dict(request.headers),
+            body=body,
+            status=given.status,
+            answer=given.body if given.raw is None else given.raw,
+            answer_headers=dict(given.headers),
+            route=route.path,
+            params=dict(request.match_info),
+            is_fault=is_fault,
+        )
+        self.requests.append(exchange)
+        for observer in self.observers:
+            observer(exchange)
+        self.changed()
+
+    def _story(self) -> str:
+        """The last requests and webhooks, for whoever waited in vain."""
+        asked = [f"{each.method} {each.path} {each.status}" for each in self.requests[-5:]]
+        sent = [f"{each.event} {each.action} {each.status_code}" for each in self.deliveries.all[-5:]]
+        return f"last requests: {', '.join(asked) or 'none'}; last webhooks: {', '.join(sent) or 'none'}"
+
+    def _path(self, request: web.Request) -> str:
+        return request.path.removeprefix("/api/v3") if self.enterprise else request.path
+
+
+def _addresses(path: str) -> list[str]:
+    """A route's path, also by the repository's id, which is where former names lead."""
+    for gap, free in _FREE_TEXT.items():
+        path = path.replace(f"{{{gap}}}", free)
+    if path.startswith(REPO_ROUTE):
+        return [path, "/repositories/{repository_id}" + path.removeprefix(REPO_ROUTE)]
+    return [path]
+
+
+def _parsed(data: bytes) -> Any:
+    """The body; an empty one is an empty object, and what is no JSON is None."""
+    try:
+        return json.loads(data) if data else {}
+    except ValueError:
+        return None
+
+
+def _response(answer: ApiAnswer) -> web.Response:
+    headers = {"X-GitHub-Request-Id": "0000:0000", **answer.headers}
+    if answer.raw is not None:
+        return web.Response(body=answer.raw, status=answer.status, headers=headers)
+    if answer.status in {204, 304}:
+        return web.Response(status=answer.status, headers=headers)
+    if isinstance(answer.body, str):
+        return web.Response(text=answer.body, status=answer.status, headers=headers)
+    text = json.dumps(answer.body, ensure_ascii=False)
+    return web.Response(
+        text=text, status=answer.status, headers=headers, content_type="application/json", charset="utf-8"
+    )

@@ -1,0 +1,239 @@
+"""The state of the fake GitHub, its clock, and its rate limits."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar, cast
+
+from bot.fakegithub.deliveries import WebhookSender
+from bot.fakegithub.model import Account, AccountType, App, Installation, Repository
+from bot.fakegithub.tokens import IssuedTokens
+
+_HOUR = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
+
+
+@dataclass(slots=True, eq=False)
+class CallerBudget:
+    """One caller's hour."""
+
+    limit: int
+    reset_at: datetime
+    used: int = 0
+    writes: list[datetime] = field(default_factory=list)
+
+    def written(self) -> dict[str, int]:
+        """The budget as `GET /rate_limit` tells it."""
+        left = max(self.limit - self.used, 0)
+        return {
+            "limit": self.limit,
+            "used": self.used,
+            "remaining": left,
+            "reset": int(self.reset_at.timestamp()),
+        }
+
+    def headers(self) -> dict[str, str]:
+        """The budget as GitHub tells it with every answer."""
+        return {
+            "X-RateLimit-Limit": str(self.limit),
+            "X-RateLimit-Remaining": str(max(self.limit - self.used, 0)),
+            "X-RateLimit-Used": str(self.used),
+            "X-RateLimit-Reset": str(int(self.reset_at.timestamp())),
+            "X-RateLimit-Resource": "core",
+        }
+
+
+@dataclass(slots=True, eq=False)
+class RateLimits:
+    """The budgets by caller: an installation, a person, or nobody."""
+
+    now: Callable[[], datetime]
+    per_hour: int = 5000
+    writes_per_minute: int | None = None  # GitHub's is 80; off, because a test's clock may stand still
+    budgets: dict[str, CallerBudget] = field(default_factory=dict)
+
+    def allows_write(self, caller: str) -> bool:
+        """Note one more write, unless this minute has had enough of them."""
+        if self.writes_per_minute is None:
+            return True
+        budget, now = self.of(caller), self.now()
+        budget.writes = [each for each in budget.writes if each > now - _MINUTE]
+        if len(budget.writes) >= self.writes_per_minute:
+            return False
+        budget.writes.append(now)
+        return True
+
+    def of(self, caller: str) -> CallerBudget:
+        """The caller's budget of this hour."""
+        now, found = self.now(), self.budgets.get(caller)
+        if found is None or found.reset_at <= now:
+            found = self.budgets[caller] = CallerBudget(self.per_hour, now + _HOUR)
+        return found
+
+
+WorldClock = Callable[[], datetime]
+Awaited = TypeVar("Awaited")
+
+WAIT_SECONDS = 60.0
+CLOCK_STEP = 0.5
+"""Seconds that somebody waits for a condition, and that count at a time."""
+
+GITHUB_API = "https://api.github.com"
+GITHUB_WEB = "https://github.com"
+APP_PERMISSIONS: Mapping[str, str] = {
+    "checks": "write",
+    "contents": "read",
+    "issues": "write",
+    "metadata": "read",
+    "pull_requests": "write",
+    "statuses": "read",
+}
+APP_EVENTS = (
+    "check_run",
+    "issue_comment",
+    "issues",
+    "pull_request",
+    "pull_request_review",
+    "pull_request_review_comment",
+    "pull_request_review_thread",
+    "push",
+    "repository",
+    "status",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AppRegistration:
+    """What GitHub knows of the App from its registration."""
+
+    id: int = 4242
+    slug: str = "whetstone"
+    public_pem: str | None = None
+    webhook_secret: str = "standin-secret"  # noqa: S105  # made up: this GitHub is local
+    permissions: Mapping[str, str] = field(default_factory=lambda: APP_PERMISSIONS)
+    events: tuple[str, ...] = APP_EVENTS
+
+
+class World:
+    """The whole state: accounts, repositories, installations, and a clock."""
+
+    def __init__(
+        self, facts: AppRegistration, *, webhook_url: str | None = None, clock: WorldClock | None = None
+    ) -> None:
+        self.clock = clock or (lambda: datetime.now(UTC))
+        self.api_url = GITHUB_API
+        self.web_url = GITHUB_WEB
+        self.accounts: dict[int, Account] = {}
+        self.repositories: dict[int, Repository] = {}
+        self.former_names: dict[str, Repository] = {}
+        self.installations: dict[int, Installation] = {}
+        self._ids = itertools.count(1_000_001)
+        self._waiting: list[_Waiting] = []
+        self.app = self._register(facts)
+        self.apps: dict[str, App] = {facts.slug: self.app}
+        self.deliveries = WebhookSender(
+            app=self.app,
+            secret=facts.webhook_secret,
+            url=webhook_url,
+            now=self.now,
+            new_id=self.new_id,
+            changed=self.changed,
+        )
+        self.tokens = IssuedTokens(self.app, self.now)
+        self.limits = RateLimits(self.now)
+        self.manifest_codes: dict[str, str] = {}  # code → the new App's private key
+
+    def now(self) -> datetime:
+        """The time, to the second: GitHub's timestamps are no finer."""
+        return self.clock().astimezone(UTC).replace(microsecond=0)
+
+    def new_id(self) -> int:
+        """A number that nothing else here has, so that one kind of id never passes for another."""
+        return next(self._ids)
+
+    def account(self, login: str | Account, kind: AccountType | None = None) -> Account:
+        """The account of this login; made where there is none."""
+        if isinstance(login, Account):
+            return login
+        known = self.find_account(login)
+        if known is not None:
+            return known
+        made = Account(
+            self.new_id(), login, kind or ("Bot" if login.endswith("[bot]") else "User"), self.now()
+        )
+        self.accounts[made.id] = made
+        return made
+
+    def find_account(self, login: str) -> Account | None:
+        """The account of this login, in any case of letters."""
+        wanted = login.casefold()
+        return next((each for each in self.accounts.values() if each.login.casefold() == wanted), None)
+
+    def find_repository(self, full_name: str) -> Repository | None:
+        """The repository that has this name now."""
+        wanted = full_name.casefold()
+        return next(
+            (each for each in self.repositories.values() if each.full_name.casefold() == wanted), None
+        )
+
+    def installation_of(self, repository: Repository) -> Installation | None:
+        """The installation that covers this repository."""
+        living = (each for each in self.installations.values() if not each.deleted)
+        return next((each for each in living if repository in each.repositories), None)
+
+    def changed(self) -> None:
+        """Let everybody who waits look again."""
+        for waiting in tuple(self._waiting):
+            waiting.look()
+        self._waiting = [each for each in self._waiting if not each.answer.done()]
+
+    async def until(self, condition: Callable[[], Awaited], timeout: float = WAIT_SECONDS) -> Awaited:  # noqa: ASYNC109  # asked for by each test
+        """The condition's first true value; it is looked at after every change of state.
+
+        Only the time in which this process ran is counted: one that was held up for a minute
+        has waited for nobody.
+        """
+        waiting = _Waiting(condition, asyncio.get_running_loop().create_future())
+        waiting.look()
+        self._waiting.append(waiting)
+        try:
+            for _ in range(math.ceil(timeout / CLOCK_STEP)):
+                await asyncio.wait((waiting.answer,), timeout=min(timeout, CLOCK_STEP))
+                if waiting.answer.done():
+                    return cast("Awaited", waiting.answer.result())
+            raise TimeoutError
+        finally:
+            waiting.answer.cancel()  # nobody looks for one who has gone
+
+    def _register(self, facts: AppRegistration) -> App:
+        bot = self.account(f"{facts.slug}[bot]", "Bot")
+        owner = self.account("whetstone-makers", "Organization")
+        name = facts.slug.replace("-", " ").capitalize()
+        permissions = dict(facts.permissions)
+        return App(
+            facts.id, facts.slug, name, owner, bot, facts.public_pem, permissions, facts.events, self.now()
+        )
+
+
+class _Waiting:
+    """Somebody who waits for a condition."""
+
+    def __init__(self, condition: Callable[[], object], answer: asyncio.Future[object]) -> None:
+        self.condition = condition
+        self.answer = answer
+
+    def look(self) -> None:
+        if self.answer.done():
+            return
+        try:
+            found = self.condition()
+        except Exception as failure:  # noqa: BLE001  # the waiter gets its own mistake, whatever it is
+            self.answer.set_exception(failure)
+        else:
+            if found:
+                self.answer.set_result(found)

@@ -1,0 +1,440 @@
+"""Write the brief for the next revision from action templates.
+
+A brief is made of the actions of the detected type, most important first. It is scored from 0 to 10; below
+7 the next round goes by more of what was read, but there are no more rounds than the rules allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from bot import regex
+from bot.detection.detector import Detection
+from bot.detection.rules import DetectionRules, FeedbackType
+from bot.markdown.blocks import SpanKind
+from bot.markdown.spans import cover_pieces, mask_hidden
+from bot.values import Location
+
+MAX_SLOT_LENGTH = 200
+"""Characters of an observation that a line shows."""
+MAX_SLOT_LOCATIONS = 3
+MAX_ALTERNATIVES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class OpenItem:
+    """What is open, as a brief needs it: the gate's words, the validator's words, and the places."""
+
+    name: str
+    words: str = ""
+    fix: str = ""
+    """What the gate registry says to do, or the validator; a brief invents nothing."""
+    places: tuple[Location, ...] = ()
+    is_blocking: bool = True
+    suggestion: str | None = None
+    expects: str = ""
+    """What the gate asks for, where a check or a linter's log shows at a line that it is not so."""
+
+
+@dataclass(frozen=True, slots=True)
+class BriefFacts:
+    """What was observed besides the items."""
+
+    asked: str
+    """Who can be asked: the validator that speaks."""
+    said: str = ""
+    """The validator's words."""
+    checks: tuple[str, ...] = ()
+    """Names of the checks that failed at this head."""
+    logs: tuple[str, ...] = ()
+    """Names of the tools that found something, by logs that were handed in."""
+    framework: str = ""
+    """The framework that the trace or the manifest names."""
+    annotations: tuple[str, ...] = ()
+    """What the failed checks say of single lines."""
+    titles: tuple[str, ...] = ()
+    """What they call that: the test, or the rule."""
+    seen: tuple[str, ...] = ()
+    """Where else the failure was seen: evidence of a document, claims that were looked up."""
+    only_checks: bool = False
+    """No person or agent rejects it: there is output to read, and nobody to ask."""
+    output: str = ""
+    """What the failed checks printed."""
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether anything shows the failure: an error, a failed check, an annotation, a look at the file."""
+        shown = self.checks or self.logs or self.annotations or self.seen
+        return bool(shown or self.error or self.first(find_expectation))
+
+    @property
+    def has_trace(self) -> bool:
+        """Whether a trace names a line of the project's own code."""
+        shown = f"{self.output}\n{self.said}"
+        frames = (frame[1] or frame[2] for frame in _FRAME.finditer(shown))
+        return any(not _INSTALLED.search(path) for path in frames)
+
+    @property
+    def has_proof(self) -> bool:
+        """Whether it is known what has to pass."""
+        return bool(self.checks or self.logs or self.test)
+
+    @property
+    def test(self) -> str:
+        """The name of the test that failed: of many that are printed, one that is reported as failed."""
+        return find_reported_test(self.output) or find_failing_test(self.said)
+
+    @property
+    def error(self) -> str:
+        """The error that was met, by what was printed or else by what was said."""
+        return find_error_message(self.output) or find_quoted_error(self.said)
+
+    def first(self, reader: Callable[[str], str]) -> str:
+        """What is read from the output, or else from the words: a program says it more exactly."""
+        return reader(self.output) or reader(self.said)
+
+
+def fill_slots(items: tuple[OpenItem, ...], known: BriefFacts) -> Mapping[str, str]:
+    """Return a value for each slot that an observation fills, blocking items first."""
+    ordered = sorted(items, key=lambda item: not item.is_blocking)
+    blocking = [item for item in ordered if item.is_blocking] or ordered
+    first = ordered[0] if ordered else OpenItem("")
+    found = {
+        "error_message": _short(known.error or next(iter(known.annotations), "")),
+        "detected_framework": _short(known.framework),
+        "test_description": _what_must_pass(known),
+        "expected_behavior": _short(
+            known.first(find_expectation) or next(filter(None, (item.expects for item in ordered)), "")
+        ),
+        "clarification_prompt": _short(find_intent(known.said)),
+        "narrowed_scope": _scope(blocking) or _scope(ordered),
+        "alternatives": _alternatives(blocking),
+        "gap_description": _short(first.words or first.name),
+        "constraint": _short(first.fix),
+        "issue": _short(first.name),
+    }
+    return {slot: value for slot, value in found.items() if value}
+
+
+def has_slots(template: str) -> bool:
+    """Whether the template says anything of this pull request, or is advice for any."""
+    return _SLOT.search(template) is not None
+
+
+def fill_template(template: str, values: Mapping[str, str]) -> str | None:
+    """Fill the template's slots, or return None where one of them has no value."""
+    wanted = _SLOT.findall(template)
+    if any(slot not in values for slot in wanted):
+        return None
+    return _SLOT.sub(lambda slot: values[slot[1]], template)
+
+
+def find_error_message(text: str) -> str:
+    """Return the line in which a program says what went wrong; of a trace that is the last one."""
+    lines = [line.strip() for line in text.splitlines() if _ERROR.search(line)]
+    return lines[-1].strip("` ") if lines else ""
+
+
+def find_quoted_error(text: str) -> str:
+    """Return the error that somebody shows as code, or else repeats as a program prints it."""
+    shown = "\n".join(text[start:end] for kind, start, end in cover_pieces(text) if kind in _SHOWN)
+    if found := find_error_message(shown):
+        return found
+    own = mask_hidden(text, SpanKind.QUOTE, SpanKind.COMMENT, *_SHOWN)
+    printed = [line.strip() for line in own.splitlines() if _PRINTED.search(line) and not _OVER.search(line)]
+    return printed[-1] if printed else ""
+
+
+def find_reported_test(text: str) -> str:
+    """Return the name of the first test that a test runner reports as failed."""
+    for found in _REPORTED.finditer(text):
+        name = next(filter(None, found.groups()))
+        if not name.strip(" "):  # only what introduces it: the name itself must look like a test's
+            name = _test_ahead(text[found.end() : found.end() + _LONGEST_NAME])
+        if name:
+            return str(name.strip("`"))
+    return ""
+
+
+def _test_ahead(text: str) -> str:
+    """Return the word at the start of the text, up to a bracket, if it can be a test."""
+    word = text.split(maxsplit=1)[0] if text[:1].strip() else ""
+    name = word.partition("(")[0].partition(")")[0]
+    return name if len(name) > 2 and any(map(word.__contains__, _OF_TESTS)) else ""
+
+
+def find_failing_test(text: str) -> str:
+    """Return the name of the test that failed by the text, or that a clause of it says so of."""
+    if reported := find_reported_test(text):
+        return reported
+    clauses = _CLAUSE_END.split(mask_hidden(text, SpanKind.QUOTE, SpanKind.FENCE, SpanKind.COMMENT))
+    named = (_TEST.search(clause) for clause in clauses if _FAILING.search(clause))
+    return next((match[0].strip("`") for match in named if match), "")
+
+
+def find_expectation(text: str) -> str:
+    """Return the part of the text that sets what was wanted against what came."""
+    found = (match[0].strip() for match in _EXPECTED.finditer(text))
+    return next((one for one in found if not _is_opinion(one) or len(_VALUE.findall(one)) > 1), "")
+
+
+def _is_opinion(text: str) -> bool:
+    said = text.lower()
+    return any(not said.endswith("but ", 0, was.start()) for was in _WAS.finditer(said))
+
+
+def find_intent(text: str) -> str:
+    """Return the sentence in which the validator says what was wanted, whole: half of one misleads."""
+    own = mask_hidden(text, SpanKind.QUOTE, SpanKind.FENCE, SpanKind.COMMENT)
+    match = next((found for found in _INTENT.finditer(own) if not found["praise"]), None)
+    if match is None:
+        return ""
+    ends = list(_sentence_ends(own))
+    start = max((end for end in ends if end <= match.start()), default=0)
+    stop = min((end for end in ends if end > match.start()), default=len(own))
+    return _LIST_MARK.sub("", text[start:stop].strip()).rstrip(".! ")
+
+
+_SLOT = regex.Regex(r"\{(\w+)\}")
+_GAVE_UP = (
+    r"(?i:segmentation fault|core dumped|panicked at|\bpanic: |fatal error|\berror: |\berror c\d{4}"
+    r"|exit(?:ed)? (?:with )?(?:code|status) [1-9]|undefined reference|assertion .{0,80} failed)"
+)
+_ERROR = regex.Regex(rf"\b[A-Z]\w*(?:Error|Exception)\b:? ?\S|{_GAVE_UP}")
+_PRINTED = regex.Regex(rf"\b[A-Z]\w*(?:Error|Exception): ?\S|{_GAVE_UP}")
+"""Stricter than among what a program printed: people speak of errors by their names as well."""
+_SHOWN = (SpanKind.FENCE, SpanKind.CODE)
+_OVER = regex.Regex(r"(?i)\b(?:no more|no longer|not any ?more|without|fixed|gone|never)\b")
+_FAILING = regex.Regex(
+    r"(?i)\b(?:fail\w*|red|breaks?|broken?|crash\w*|tim(?:es?|ed|ing) out|errors?|so (?:is|does)|same for"
+    r"|(?:not|n't|n’t|no longer|make\b.{0,80}) (?:pass|passes|passing))\b"
+)
+_CLAUSE_END = regex.Regex(
+    r"[.!?;](?:\s|$)|,|\n\s*\n|\b(?:but|because|since|while|whereas|although|though|after|when)\b"
+)
+_WAS = regex.Regex(r"\bwas\b")
+_VALUE = regex.Regex(r"[`\"'‘“<][^`\"'’”>]+[`\"'’”>]|\d[\d.,]*")
+_LONGEST_NAME = 150
+_OF_TESTS = ("test", "Test", "spec", "Spec", "::")
+_REPORTED = regex.Regex(  # as test runners say it
+    r"(?m)^\W{0,8}FAIL(?:ED)?:?( +)"  # FAILED a.py::test_b
+    r"|^[ \t]{0,8}test (\S{3,150}) \.\.\. FAILED"
+    r"|^[ \t]{0,8}(\S{1,100}::\S{1,100}) FAILED\b"
+    r"|^[ \t]{0,8}(\w[\w.]{2,}) > [^\n]{1,120} FAILED\b"  # BetaTest > sums FAILED
+    r"|<<< FAIL(?:URE|ED)!(?: -+)? in (\S{3,150})"
+    r"|^\[ERROR\] {1,4}([\w.]*Test[\w.]*)"
+)
+_TEST = regex.Regex(
+    r"\btest_\w{3,}|\b\w+_tests?\b|\b[\w/]+\.(?:spec|test)\.\w{1,4}|\b[A-Z]\w*Test\b(?:\.\w+)?"
+)
+_EXPECTED = regex.Regex(
+    r"(?i)\bexpected:? [^\n]{1,120}?\b(?:but |instead |, )?(?:got|was|actual:?|received|found)\b"
+    r":? ?[^\n]{0,80}"
+    r"|\bexpected:? [^\n]{1,120}\n\s{0,20}(?:but got|got|actual|received|found):? [^\n]{1,80}"
+)
+_INTENT = regex.Regex(
+    r"(?i)(?P<praise>\bshould be (?:fine|ok|okay|good|enough|easy)\b)"
+    r"|\b(?:i meant|i wanted|i asked for|what i (?:want|need)|i(?: would|['’]d) (?:rather|prefer)"
+    r"|should (?:be|use|go|live|stay|rather)"
+    r"|please (?:use|keep|move|make|do))\b[^\n]{3}"
+)
+_FRAME = regex.Regex(
+    r'(?m)^[ \t]*File "([^"\n]{1,200})", line \d|^[ \t]*at (?:[^(\n]{0,120}\()?([^\s()]{1,200}\.\w{1,4}):\d'
+)
+_INSTALLED = regex.Regex(r"site-packages|dist-packages|node_modules|/lib/python\d|^node:|^<")
+_SENTENCE_END = regex.Regex(r"(?P<abbreviation>\b(?:[eE]\.g|[iI]\.e|[cC]f|vs)\.)|(?P<sign>[.!?])(?:\s|$)|\n")
+
+
+def _sentence_ends(text: str) -> Iterator[int]:
+    for found in _SENTENCE_END.finditer(text):
+        at = found.start()
+        behind_number = found["sign"] == "." and text[at - 1 : at].isdecimal()
+        if found["sign"] and (not behind_number or _is_end_behind_number(text, at)):
+            yield at + 1
+        if found[0].endswith("\n"):
+            yield found.end()
+
+
+def _is_end_behind_number(text: str, at: int) -> bool:
+    """Whether a sentence begins behind the dot, and its number is not that of a list in the text."""
+    listed = text[at - 2 : at - 1] == " " and text[max(at - 3, 0) : at - 2] in _BEFORE_LISTED
+    following = at + 1
+    while text[following : following + 1].isspace():
+        following += 1
+    return not listed and "A" <= text[following : following + 1] <= "Z"
+
+
+_BEFORE_LISTED = tuple(":;,.!?")
+_LIST_MARK = regex.Regex(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
+
+
+def _what_must_pass(known: BriefFacts) -> str:
+    test = known.test
+    tools = (*(f"check {check}" for check in known.checks), *known.logs)
+    named = ", ".join(tools[:MAX_SLOT_LOCATIONS])
+    told = ", ".join(known.titles[:MAX_SLOT_LOCATIONS]) or find_error_message(known.output)
+    found = test or _short(told)
+    return f"{named} ({found})" if named and found else named or test
+
+
+def _scope(items: Sequence[OpenItem]) -> str:
+    places = dict.fromkeys(str(place) for item in items for place in item.places)
+    return ", ".join(tuple(places)[:MAX_SLOT_LOCATIONS])
+
+
+def _alternatives(items: Sequence[OpenItem]) -> str:
+    """What the registry asks for instead, item by item."""
+    fixes = dict.fromkeys(_short(item.fix).rstrip(".") for item in items if item.fix)
+    return "; ".join(tuple(fixes)[:MAX_ALTERNATIVES])
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_SLOT_LENGTH else f"{line[: MAX_SLOT_LENGTH - 1].rstrip()}…"
+
+
+GOOD_SCORE = 7
+"""The score from which a brief is posted as it is."""
+MAX_BRIEF_LINES = 5
+BRIEF_POINTS = 2
+"""What each of the five marks of a good brief is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class BriefLine:
+    """One step: the action of the source document that it comes from, and the step in words."""
+
+    action: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What the next revision is told, and how well that can be acted on."""
+
+    feedback_type: FeedbackType
+    confidence: float
+    score: int
+    lines: tuple[BriefLine, ...]
+
+    def as_document(self) -> dict[str, Any]:
+        """The brief as the actionable-feedback document has it."""
+        return {
+            "feedback_type": self.feedback_type.value,
+            "confidence": self.confidence,
+            "score": self.score,
+            "lines": [{"action": line.action, "text": line.text} for line in self.lines],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BriefInput:
+    """What one round goes by; the rounds are numbered by what they read."""
+
+    round: int
+    items: tuple[OpenItem, ...]
+    known: BriefFacts
+
+
+@dataclass(frozen=True, slots=True)
+class BriefRound:
+    """A round, and the brief that came of it."""
+
+    brief: Brief
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackLogEntry:
+    """One round as it is kept for analysis, with the fields of the source document."""
+
+    timestamp: datetime
+    original_prompt: str
+    feedback_type: FeedbackType
+    feedback_signal: str
+    actions_applied: tuple[str, ...]
+    refined_prompt: str
+    iteration: int
+    success: bool | None = None
+    """Whether the next verdict accepted the revision; unknown before, false of what was not posted."""
+    round: int = 1
+
+    def as_document(self) -> dict[str, Any]:
+        """The entry with the field names of the source document."""
+        return {
+            "timestamp": self.timestamp.isoformat().replace("+00:00", "Z"),
+            "original_prompt": self.original_prompt,
+            "feedback_type": self.feedback_type.value,
+            "feedback_signal": self.feedback_signal,
+            "actions_applied": list(self.actions_applied),
+            "refined_prompt": self.refined_prompt,
+            "iteration": self.iteration,
+            "success": self.success,
+            "round": self.round,
+        }
+
+
+def write_brief(
+    detection: Detection, items: tuple[OpenItem, ...], known: BriefFacts, rules: DetectionRules
+) -> Brief | None:
+    """Fill the actions' templates from what is known; None where nothing was detected or shown."""
+    if detection.type is None or not detection.is_shown:
+        return None
+    values = fill_slots(items, known)
+    told = [
+        (action, text)
+        for action in rules.actions.get(detection.type, ())
+        if (text := fill_template(action.template, values)) is not None
+    ][:MAX_BRIEF_LINES]
+    tied = bool(items) and bool(told) and all(has_slots(action.template) for action, _ in told)
+    score = BRIEF_POINTS * (sum(_marks(items, known).values()) + tied)
+    return Brief(
+        detection.type,
+        detection.confidence,
+        score,
+        tuple(BriefLine(action.name, text) for action, text in told),
+    )
+
+
+def refine_brief(
+    detection: Detection, readings: Sequence[BriefInput], rules: DetectionRules
+) -> tuple[BriefRound, ...]:
+    """Return the rounds up to the first good brief, or as many as are allowed: then it says what to ask.
+
+    A round that has nothing more to go by than the one before is none.
+    """
+    rounds: list[BriefRound] = []
+    last: BriefInput | None = None
+    for reading in readings[: rules.max_refinement_iterations]:
+        if last and (reading.items, reading.known) == (last.items, last.known):
+            continue
+        made = write_brief(detection, reading.items, reading.known, rules)
+        if made is None:
+            return ()
+        rounds.append(BriefRound(made, reading.round))
+        last = reading
+        if made.score >= GOOD_SCORE:
+            return tuple(rounds)
+    return (*rounds[:-1], _asking(rounds[-1], last)) if last else ()
+
+
+def _marks(items: tuple[OpenItem, ...], known: BriefFacts) -> Mapping[str, bool]:
+    """What a brief is good for, each as the question that it leaves open."""
+    return {
+        "which place?": known.has_trace or any(item.places for item in items),
+        "what should change?": any(item.fix or item.suggestion for item in items),
+        "what shows it?": known.has_evidence,
+        "which check or test proves it?": known.has_proof,
+    }
+
+
+def _asking(refinement: BriefRound, reading: BriefInput) -> BriefRound:
+    """The round with a last line that asks for what is missing most."""
+    made, known = refinement.brief, reading.known
+    question = next(mark for mark, is_there in _marks(reading.items, known).items() if not is_there)
+    whom = f"Read the output of `{known.asked}`" if known.only_checks else f"Ask `{known.asked}`"
+    line = BriefLine("request_clarification", f"{whom}: {question}")
+    return replace(refinement, brief=replace(made, lines=(*made.lines[: MAX_BRIEF_LINES - 1], line)))

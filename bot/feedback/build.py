@@ -1,0 +1,155 @@
+"""Build the feedback on a pull request from its verdicts and iterations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+from bot.feedback.gate_notes import add_grounding_outcomes, render_reviewer_hint
+from bot.feedback.model import FailedGate, Feedback, demote_unlocated, find_failed_gates, last_open_gates
+from bot.gates.config import RepositoryRules
+from bot.gates.model import Aspect, Gates
+from bot.history.rates import item_outcomes
+from bot.iterations import model as judged
+from bot.iterations.followup import ItemResponse, item_responses, track_feedback
+from bot.iterations.line_tracking import track_files
+from bot.iterations.model import Iteration, Situation, iterations_after_rulings
+from bot.iterations.progress import progress
+from bot.iterations.scoring import ScoredIteration, item_severity
+from bot.iterations.selection import build_selection_report
+from bot.pull_request.facts import DecisionTime
+from bot.pull_request.model import PullRequest, Revision, TrackedIteration
+from bot.verdicts.quality import FeedbackText, QualityProblem, find_problems
+
+MAX_TRACKED_ITERATIONS = 50
+
+_BLOCKING = frozenset({"critical", "major"})
+
+
+def track_followup(feedback: Feedback) -> PullRequest:
+    """The pull request with how the feedback of each iteration turned out in the next.
+
+    What is known of earlier ones stays as it was told then: the patches that told it may be gone.
+    """
+    pull_request, course = feedback.pull_request, feedback.course
+    if course is None or len(course.trajectory.scored) < 2:
+        return pull_request
+    known = {each.iteration: each for each in pull_request.tracked}
+    pairs = list(pairwise(course.trajectory.scored))
+    for before, after in pairs:
+        if before.number not in known or (before, after) == pairs[-1]:
+            known[before.number] = _tracked(pull_request, before, after, course.gates)
+    tracked = tuple(known[number] for number in sorted(known))[-MAX_TRACKED_ITERATIONS:]
+    return pull_request if tracked == pull_request.tracked else replace(pull_request, tracked=tracked)
+
+
+def _tracked(
+    pull_request: PullRequest, before: ScoredIteration, after: ScoredIteration, gates: Gates
+) -> TrackedIteration:
+    iteration = before.snapshot.iteration
+    kept = {revision.head: revision for revision in pull_request.revisions}
+    places = [item.place for item in iteration.open_items if item.place]
+    old, new = (kept.get(each.head, _unknown(each)) for each in (before, after))
+    found = item_responses(
+        iteration, after.snapshot.iteration, track_files(places, old, new), pull_request.resolved_threads
+    )
+    tracking = track_feedback(found, before, after, [_quality_problems(answer, gates) for answer in found])
+    author = f"user:{pull_request.author.id}"
+    at = after.snapshot.iteration.judged_at
+    return TrackedIteration(before.number, before.head, tracking, item_outcomes(found, tracking, author, at))
+
+
+def _unknown(scored: ScoredIteration) -> Revision:
+    return Revision(scored.head, scored.snapshot.iteration.judged_at)
+
+
+def _quality_problems(answer: ItemResponse, gates: Gates) -> tuple[QualityProblem, ...]:
+    """What keeps the item from being acted on, as the document shows it: the gate speaks where nobody did."""
+    item = answer.item
+    gate = gates.get(item.tag) if item.tag else None
+    description, fix = (gate.description, gate.fix) if gate else ("", "")
+    return find_problems(
+        FeedbackText(
+            issue=item.words or description,
+            action=item.action or fix,
+            rationale=item.rationale or description,
+            has_place=item.place is not None,
+            blocking=item_severity(item, gates) in _BLOCKING,
+        )
+    )
+
+
+def build_feedback(
+    pull_request: PullRequest, rules: RepositoryRules, moment: DecisionTime
+) -> Feedback | None:
+    """What is wrong now, or None before the first judgement."""
+    known = iterations_after_rulings(pull_request)
+    present = judged.current_iteration(pull_request, known)
+    if present is None:
+        return None
+    previous = judged.previous_iteration(known, present)
+    went = progress(pull_request, known, present, rules)
+    gates = find_failed_gates(present.standing, rules.gates, frozenset(previous.keys if previous else ()))
+    gates = demote_unlocated(gates) if rules.quality.strict else gates
+    gates = add_grounding_outcomes(gates, pull_request.grounding, present.head, rules.grounding)
+    repeated = _repeated(known[: present.number], gates, rules)
+    return Feedback(
+        id=moment.id,
+        at=moment.now,
+        pull_request=pull_request,
+        iteration=present,
+        previous=previous,
+        changes=judged.compare_iterations(previous, present),
+        gates=gates,
+        issues=present.tags,
+        more=sum(verdict.more for verdict in present.standing),
+        verdict=_outcome(present, gates, rules, repeated=bool(repeated)),
+        max_iterations=rules.iterations.max,
+        best=went.best.snapshot.iteration,
+        score=_score(went.quality, present),
+        was_open=len(last_open_gates(pull_request)),
+        grounding=rules.grounding,
+        hint=render_reviewer_hint(present.standing, rules),
+        repeated=repeated,
+        course=went,
+        weights=rules.scoring.weights.severities,
+        report=None
+        if pull_request.open or len(known) < 2
+        else build_selection_report(pull_request, went, rules),
+    )
+
+
+def _repeated(
+    known: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: RepositoryRules
+) -> tuple[str, ...]:
+    blocking = frozenset(gate.tag for gate in gates if gate.blocking and gate.tag)
+    escalate = rules.iterations.escalate
+    return judged.repeated_tags(known, blocking, escalate.repeats, escalate.window)
+
+
+def _outcome(
+    present: Iteration, gates: tuple[FailedGate, ...], rules: RepositoryRules, *, repeated: bool
+) -> str:
+    findings = [(finding, gate) for gate in gates for finding in gate.findings]
+    return judged.decide_outcome(
+        Situation(
+            rejected=present.rejected,
+            blocking=any(gate.blocking for gate in gates),
+            number=present.number,
+            maximum=rules.iterations.max,
+            repeated=repeated,
+            critical=any(
+                _is_critical(gate) or finding.item.severity == "critical" for finding, gate in findings
+            ),
+            fixable=any(gate.is_auto_fixable or finding.item.suggestion for finding, gate in findings),
+        )
+    ).value
+
+
+def _is_critical(gate: FailedGate) -> bool:
+    return gate.blocking and gate.gate is not None and gate.gate.aspect is Aspect.SECURITY
+
+
+def _score(quality: float | None, present: Iteration) -> float:
+    """The document must have a number, also where nothing was observed: then only the verdict is known."""
+    return quality if quality is not None else float(not present.rejected)

@@ -1,0 +1,262 @@
+"""Decide check runs, suggestions and labels."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+
+from bot.feedback import document as documents
+from bot.feedback import render as comments
+from bot.feedback.document import item_issue_text
+from bot.feedback.model import Decision, Feedback
+from bot.feedback.render import comment_heading
+from bot.gates.config import RepositoryRules
+from bot.gates.problems import RuleFileProblem
+from bot.gates.rule_book import ConfigReport
+from bot.markdown.escape import code_span, escape_mentions, render_marker, truncate
+from bot.markdown.links import LinkContext
+from bot.pull_request.checks import (
+    CONFIG_CHECK_NAME,
+    GATES_CHECK_NAME,
+    MAX_ANNOTATIONS,
+    CheckAnnotation,
+    CheckRunText,
+)
+from bot.pull_request.diff import Suggestion
+from bot.pull_request.effects import (
+    REJECTED_LABEL,
+    WARNINGS_LABEL,
+    Effect,
+    PostSuggestions,
+    ShowCheckRun,
+    ShowLabel,
+)
+from bot.pull_request.facts import Facts
+from bot.pull_request.model import PullRequest
+from bot.values import Conclusion
+
+
+def render_config_check(report: ConfigReport, head: str, *, in_force: bool) -> CheckRunText:
+    """The check run: every mistake at its line and column, as many as GitHub takes.
+
+    `in_force` says that it is the default branch's own version, not one that is proposed.
+    """
+    annotations = tuple(_annotation(problem) for problem in report.problems[:MAX_ANNOTATIONS])
+    return CheckRunText(
+        name=CONFIG_CHECK_NAME,
+        head=head,
+        conclusion=report.conclusion,
+        title=_title(report),
+        summary=_summary(report, in_force=in_force),
+        places=hashlib.sha256(repr(annotations).encode("utf-8", "surrogatepass")).hexdigest()[:32],
+        annotations=annotations,
+    )
+
+
+def _annotation(problem: RuleFileProblem) -> CheckAnnotation:
+    return CheckAnnotation(
+        path=problem.file,
+        line=max(1, problem.line),
+        end_line=max(1, problem.line),
+        message=f"{problem.what}; {problem.allowed}",
+        column=max(1, problem.column),
+    )
+
+
+def _title(report: ConfigReport) -> str:
+    if report.conclusion is Conclusion.NEUTRAL:
+        return "The config is removed"
+    if report.conclusion is Conclusion.SUCCESS:
+        return f"The config is good: {report.gates} gates"
+    count = len(report.problems)
+    return f"The config has {count} mistake{'' if count == 1 else 's'}"
+
+
+def _summary(report: ConfigReport, *, in_force: bool) -> str:
+    path = code_span(report.path)
+    if report.conclusion is Conclusion.NEUTRAL:
+        return f"Without {path} the owner's config and the defaults hold."
+    if report.conclusion is Conclusion.SUCCESS:
+        return f"{path} holds once it is on the default branch: {report.gates} gates would be in force."
+    lines = [f"- {code_span(str(problem), 300)}" for problem in report.problems[:MAX_ANNOTATIONS]]
+    if left := len(report.problems) - len(lines):
+        lines.append(f"- and {left} more")
+    then = (
+        "The last version without a mistake stays in force; without one, the defaults do."
+        if in_force
+        else "It is not applied; a broken config on the default branch leaves the last good one in force."
+    )
+    return "\n".join([*lines, "", then])
+
+
+"""Label → colour and description, where the repository has none of this name yet."""
+
+
+def shows_degradation(feedback: Feedback | None) -> bool:
+    """Whether the iteration that is held up now is flagged as worse than the one before."""
+    if feedback is None or feedback.course is None:
+        return False
+    return bool(choose_label(feedback)) and feedback.course.present.flagged
+
+
+def choose_label(feedback: Feedback | None) -> str:
+    """The label that says what the comment's heading says; none where nothing is wrong."""
+    if feedback is None or not feedback.rejecting or not feedback.gates:
+        return ""
+    return REJECTED_LABEL if feedback.blocking else WARNINGS_LABEL
+
+
+SUGGESTION_MARKER = "SUGGESTIONS"
+MAX_SUGGESTIONS = 20
+
+
+def add_check_effects(
+    decision: Decision, facts: Facts, rules: RepositoryRules, site: LinkContext
+) -> Decision:
+    """The decision with the check runs and suggestions that belong to it."""
+    known, effects = decision.pull_request, list(decision.effects)
+    if facts.config:
+        said = render_config_check(facts.config, known.head, in_force=False)
+        effects.append(ShowCheckRun(known.repository, said))
+        known = replace(known, proposes=True)
+        decision = replace(decision, pull_request=known)
+    if known.check and not rules.check.enabled:
+        known = replace(known, check="")  # whoever switches it on again owes every head a run
+        decision = replace(decision, pull_request=known)
+    labels = rules.comment.enabled and rules.comment.labels
+    wanted = rules.check.enabled or rules.comment.suggestions or labels or known.labelled
+    if not known.open or not wanted:
+        return replace(decision, effects=tuple(effects))
+    feedback = decision.feedback
+    if rules.check.enabled:
+        known, more = _add_gates_check(known, feedback, _first_lines(decision, site))
+        effects += more
+    if rules.comment.suggestions and feedback:
+        known, more = _add_suggestions(known, feedback)
+        effects += more
+    known, more = _add_labels(known, feedback if labels else None)
+    effects += more
+    return replace(decision, pull_request=known, effects=tuple(effects))
+
+
+def mark_budgeted(effects: Iterable[Effect]) -> tuple[Effect, ...]:
+    """The effects of a turn that only catches up on check runs, whose writes were allowed one by one."""
+    return tuple(
+        replace(effect, counted=True) if isinstance(effect, ShowCheckRun) else effect for effect in effects
+    )
+
+
+def render_gates_check(pull_request: PullRequest, feedback: Feedback | None, lines: str) -> CheckRunText:
+    """The check run on the present head; success until somebody says otherwise."""
+    if feedback is None or not feedback.rejecting:
+        title = "Nothing rejects this pull request"
+        return CheckRunText(GATES_CHECK_NAME, pull_request.head, Conclusion.SUCCESS, title, lines or title)
+    annotations = _annotations(feedback) if feedback.iteration.head == pull_request.head else ()
+    return CheckRunText(
+        name=GATES_CHECK_NAME,
+        head=pull_request.head,
+        conclusion=_conclusion(feedback),
+        title=comment_heading(len(feedback.blocking), len(feedback.warnings)).replace("**", ""),
+        summary=lines,
+        places=_hash(repr(annotations)) if annotations else "",
+        annotations=annotations,
+    )
+
+
+def _add_gates_check(
+    known: PullRequest, feedback: Feedback | None, lines: str
+) -> tuple[PullRequest, tuple[Effect, ...]]:
+    said = render_gates_check(known, feedback, lines)
+    fingerprint = _hash(repr(said))
+    if known.check == fingerprint:
+        return known, ()
+    return replace(known, check=fingerprint), (ShowCheckRun(known.repository, said, links=True),)
+
+
+def _conclusion(feedback: Feedback) -> Conclusion:
+    """The verdict in GitHub's words: what does not block only warns."""
+    if not feedback.blocking:
+        return Conclusion.NEUTRAL
+    return Conclusion.ACTION_REQUIRED if feedback.verdict == "escalate" else Conclusion.FAILURE
+
+
+def _first_lines(decision: Decision, site: LinkContext) -> str:
+    """The comment's first lines: all before the first gate or fold, without the marker."""
+    feedback = decision.feedback
+    if feedback is None:
+        return ""
+    first: list[str] = []
+    body = decision.body or comments.render_comment(
+        feedback, site, documents.build_document(feedback, site.schema)
+    )
+    for block in body.split("\n\n")[1:]:
+        if block.startswith(("**[", "<details", "and ")):
+            break
+        first.append(block.strip())
+    return "\n\n".join(first)
+
+
+def _annotations(feedback: Feedback) -> tuple[CheckAnnotation, ...]:
+    """The places at which something is wrong, the blocking ones first."""
+    found = dict.fromkeys(
+        CheckAnnotation(
+            path=finding.item.place.path,
+            line=finding.item.place.line,
+            end_line=finding.item.place.end_line or finding.item.place.line,
+            message=truncate(item_issue_text(finding, gate), 1000),
+            title=truncate(f"{gate.name}: {gate.tag}" if gate.gate and gate.tag else gate.name, 200),
+            level="failure" if gate.blocking else "warning",
+        )
+        for gate in feedback.gates
+        for finding in gate.findings
+        if finding.item.place and finding.item.place.line
+    )
+    return tuple(found)[:MAX_ANNOTATIONS]
+
+
+def _add_suggestions(known: PullRequest, feedback: Feedback) -> tuple[PullRequest, tuple[Effect, ...]]:
+    """One review a head, with what nobody has offered there yet."""
+    head = known.head
+    if known.suggested == head or feedback.iteration.head != head:
+        return known, ()
+    found = dict.fromkeys(
+        Suggestion(
+            place.path, place.line, _suggestion_body(gate.name, gate.tag or "", finding.item.suggestion)
+        )
+        for gate in feedback.gates
+        if gate.is_auto_fixable
+        for finding in gate.findings
+        if (place := finding.item.place) and place.line and not place.end_line
+        if finding.item.suggestion and not finding.item.offered
+    )
+    if not found:
+        return known, ()
+    suggestions = tuple(found)[:MAX_SUGGESTIONS]
+    marker = render_marker(SUGGESTION_MARKER, {"head": head, "v": 1})
+    body = f"{marker}\n\nFixes that follow from the file itself, one a line."
+    effect = PostSuggestions(known.repository, known.number, head, body, suggestions)
+    return replace(known, suggested=head), (effect,)
+
+
+def _add_labels(known: PullRequest, feedback: Feedback | None) -> tuple[PullRequest, tuple[Effect, ...]]:
+    effect = ShowLabel(known.repository, known.number, choose_label(feedback), shows_degradation(feedback))
+    labelled = ", ".join(effect.labels)
+    return (known, ()) if known.labelled == labelled else (replace(known, labelled=labelled), (effect,))
+
+
+def _suggestion_body(gate: str, tag: str, line: str) -> str:
+    fence = "`" * max(3, _longest_run(line) + 1)
+    return f"{escape_mentions(gate)} (`{tag}`)\n\n{fence}suggestion\n{line}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    longest = run = 0
+    for character in text:
+        run = run + 1 if character == "`" else 0
+        longest = max(longest, run)
+    return longest
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,305 @@
+"""Build the actionable-feedback JSON document."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+
+from bot import regex
+from bot.feedback.model import FailedGate, Feedback, GateItem
+from bot.gates.model import Aspect
+from bot.iterations.model import iteration_phase
+from bot.markdown.escape import html_safe_json, truncate
+from bot.markdown.links import FEEDBACK_SCHEMA_ID
+from bot.paths import is_secret_path
+from bot.pull_request.model import Item
+
+GENERIC_FIX = "See the repository's quality gates."
+_LEAST, _MOST_WORDS, _MOST_ACTION = 20, 500, 1000
+
+DocumentJson = dict[str, object]
+
+
+def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> DocumentJson:
+    """The whole document, items in the order in which to mend them."""
+    pull_request, shared = feedback.pull_request, _shared_path(feedback)
+    return {
+        "$schema": schema,
+        "id": feedback.id,
+        "timestamp": feedback.at.isoformat(timespec="seconds"),
+        "iteration": {
+            "number": feedback.iteration.number,
+            "max": feedback.max_iterations,
+            "phase": iteration_phase(
+                feedback.iteration.number, feedback.max_iterations, closed=not pull_request.open
+            ),
+        },
+        "target": _target(feedback, shared),
+        "overall_assessment": {
+            "score": round(feedback.score, 2),
+            "verdict": feedback.verdict,
+            "summary": summarize_feedback(feedback),
+            "confidence": feedback.confidence,
+        },
+        **({"brief": feedback.brief.as_document()} if feedback.brief else {}),
+        "feedback_items": [
+            _item(finding, gate, rank, shared, feedback.weights)
+            for rank, gate in enumerate(feedback.gates, 1)
+            for finding in gate.findings
+        ],
+    }
+
+
+def shorten_document(whole: DocumentJson, most: int) -> DocumentJson:
+    """The comment's copy: at most so many items, and without the text around a place."""
+    items = [_without_context(item) for item in document_items(whole)]
+    copy: DocumentJson = {**whole, "feedback_items": items[:most]}
+    if len(items) > most:
+        copy["more"] = len(items) - most
+    return copy
+
+
+def document_fence(copy: DocumentJson) -> str:
+    """The copy as a JSON fence, one item a line; no string in it can end the fence."""
+    lines = []
+    for key, value in copy.items():
+        if key == "feedback_items" and isinstance(value, list):
+            rows = ",\n".join(f"  {html_safe_json(item)}" for item in value)
+            lines.append(f' "feedback_items": [\n{rows}\n ]')
+        else:
+            lines.append(f" {html_safe_json(key)}: {html_safe_json(value)}")
+    body = ",\n".join(lines)
+    return "```json\n{\n" + body.replace("```", "\\u0060\\u0060\\u0060") + "\n}\n```"
+
+
+def summarize_feedback(feedback: Feedback) -> str:
+    """One sentence of 50 to 500 characters, made of counts."""
+    counts = _counts(feedback)
+    return truncate(
+        f"{counts} at iteration {format_iteration_budget(feedback)}: {_since(feedback)}.", _MOST_WORDS
+    )
+
+
+def format_iteration_budget(feedback: Feedback) -> str:
+    """`3 of 5`: which iteration it is, against how many there may be."""
+    number, most = feedback.iteration.number, feedback.max_iterations
+    return f"{number} of {most}" if number <= most else f"{number} (the budget was {most})"
+
+
+def artifact_kind(path: str) -> str:
+    """What kind of file a path names: test, schema, configuration, document, code or artifact."""
+    name = posixpath.basename(path)
+    suffix = posixpath.splitext(name)[1].lower()
+    if _TEST.search(path):
+        return "test"
+    if _SCHEMA.search(path):
+        return "schema"
+    if suffix in _CONFIGURATION or name.startswith(".") or name in _CONFIGURATION_NAMES:
+        return "configuration"
+    if suffix in _DOCUMENT:
+        return "document"
+    return "code" if _CODE.fullmatch(suffix) else "artifact"
+
+
+_TEST = regex.Regex(
+    r"(^|/)(tests?|spec|__tests__)/|(^|/)test_[^/]*$|[._-](test|spec)\.[a-z]+$", ignore_case=True
+)
+_SCHEMA = regex.Regex(
+    r"(^|/)schemas?/|\.(xsd|proto|graphql|avsc)$|schema\.(json|ya?ml|sql)$", ignore_case=True
+)
+_CONFIGURATION = frozenset(
+    {".yml", ".yaml", ".toml", ".ini", ".cfg", ".conf", ".env", ".json", ".properties"}
+)
+_CONFIGURATION_NAMES = frozenset({"Dockerfile", "Makefile", "Procfile", "Jenkinsfile"})
+_DOCUMENT = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc", ".tex", ".org", ".html"})
+_CODE = regex.Regex(
+    r"\.(py|jsx?|tsx?|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|sql|lua|exs?|hs|clj|r|jl|dart|vue|svelte"
+    r"|s?css|pl|m|zig)"
+)
+
+
+def _shared_path(feedback: Feedback) -> str | None:
+    """The file that every item is about, where there is one."""
+    paths = {place.path for gate in feedback.gates for place in gate.places}
+    everywhere = all(finding.item.place for gate in feedback.gates for finding in gate.findings)
+    return next(iter(paths)) if len(paths) == 1 and everywhere else None
+
+
+def _target(feedback: Feedback, only: str | None) -> DocumentJson:
+    pull_request = feedback.pull_request
+    return {
+        "type": artifact_kind(only) if only else "artifact",
+        "path": only or pull_request.name,
+        "version": feedback.iteration.head,
+        "context": f"{pull_request.name} into {pull_request.base}",
+    }
+
+
+def _item(
+    finding: GateItem, failed: FailedGate, rank: int, shared: str | None, weights: Mapping[str, float]
+) -> DocumentJson:
+    item, gate = finding.item, failed.gate
+    severity = item.severity or _severity(failed)
+    found: DocumentJson = {
+        "tag": failed.tag,
+        "gate": failed.name,
+        "blocking": failed.blocking,
+        "status": failed.status,
+        "aspect": item.aspect or (gate.aspect.value if gate else Aspect.CORRECTNESS.value),
+        "severity": severity,
+        "score": item.score if item.score is not None else round(1 - weights[severity], 2),
+        "issue": item_issue_text(finding, failed),
+        "location": _location(item, shared),
+        "suggestion": _suggestion(finding, failed, rank),
+        "auto_fixable": failed.is_auto_fixable,
+        "by": f"check:{finding.by.name}" if finding.by.check else finding.by.name,
+        "inferred": item.inferred is not None,
+        "url": item.url,
+        "provenance": finding.origin.as_document(),
+        "grounding": _grounding(finding),
+    }
+    if evidence := _evidence(finding, failed):
+        found["evidence"] = evidence
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _grounding(finding: GateItem) -> DocumentJson | None:
+    """What looking the item's claims up showed, and where."""
+    found = finding.grounding
+    if found is None:
+        return None
+    said: DocumentJson = {"outcome": found.outcome.value, "source": found.source}
+    if not found.confirmed:
+        said |= {"claim": found.decisive.claim, "note": found.decisive.note}
+    if found.decisive.nearest:
+        said["nearest"] = found.decisive.nearest
+    if found.moved_from is not None:
+        said["moved_from"] = found.moved_from
+    return said
+
+
+def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
+    """The validator's words; where they are too few to stand alone, what they are about behind them."""
+    words = finding.item.words
+    if len(words) >= _LEAST:
+        return truncate(words, _MOST_WORDS)
+    about = failed.gate.description if failed.gate else _unknown(finding, failed)
+    return _long_enough(truncate(f"{words} ({about})" if words else about, _MOST_WORDS), failed)
+
+
+def _unknown(finding: GateItem, failed: FailedGate) -> str:
+    if failed.tag:
+        return f"{finding.by.name} names {failed.name}, which is no gate of this repository"
+    return f"said by {finding.by.name} about {failed.name.lower()}"
+
+
+def _long_enough(text: str, failed: FailedGate) -> str:
+    return text if len(text) >= _LEAST else f"{text} (gate {failed.name})".ljust(_LEAST, ".")
+
+
+def _severity(failed: FailedGate) -> str:
+    if not failed.blocking:
+        return "minor"
+    return "critical" if failed.gate and failed.gate.aspect is Aspect.SECURITY else "major"
+
+
+def _location(item: Item, shared: str | None) -> DocumentJson:
+    """Where it is: inside the file that all items share, or with the file named before the place."""
+    place, before, after = item.place, item.context_before, item.context_after
+    if place is None:
+        kind, named = item.part or ("path", ".")
+        return {"type": kind, "reference": named}
+    around: DocumentJson = {}
+    file = "" if place.path == shared else f"{place.path}:"
+    if is_secret_path(place.path):  # lines of such a file are never quoted
+        before = after = ""
+    if before:
+        around["context_before"] = before
+    if after:
+        around["context_after"] = after
+    if place.line is None and item.part:
+        kind, named = item.part
+        return {"type": kind, "reference": f"{file}{named}", "path": place.path, **around}
+    if place.line is None:
+        return {"type": "path", "reference": place.path, "path": place.path, **around}
+    if place.end_line is None or place.end_line == place.line:
+        return {
+            "type": "line",
+            "reference": f"{file}{place.line}",
+            "path": place.path,
+            "line": place.line,
+            **around,
+        }
+    lines = f"{file}{place.line}-{place.end_line}"
+    found: DocumentJson = {"type": "range", "reference": lines, "path": place.path, "line": place.line}
+    return {**found, "end_line": place.end_line, **around}
+
+
+def _suggestion(finding: GateItem, failed: FailedGate, rank: int) -> DocumentJson:
+    item = finding.item
+    action = item.action or (failed.gate.fix if failed.gate else GENERIC_FIX)
+    rationale = item.rationale or (
+        failed.gate.description if failed.gate else item_issue_text(finding, failed)
+    )
+    found: DocumentJson = {
+        "action": _long_enough(truncate(action, _MOST_ACTION), failed),
+        "rationale": _long_enough(truncate(rationale, _MOST_WORDS), failed),
+        "priority": min(rank, 10),
+    }
+    if item.suggestion:
+        found["example"] = item.suggestion
+    return found
+
+
+def _evidence(finding: GateItem, failed: FailedGate) -> DocumentJson:
+    found: DocumentJson = {}
+    if finding.item.evidence:
+        found["test_result"] = finding.item.evidence
+    if finding.item.metric:
+        found["metric"] = finding.item.metric
+    if reference := finding.item.reference or (failed.gate.guide if failed.gate else None):
+        found["reference"] = reference
+    return found
+
+
+def _without_context(item: DocumentJson) -> DocumentJson:
+    location = item["location"]
+    kept = (
+        {key: value for key, value in location.items() if not key.startswith("context_")}
+        if isinstance(location, dict)
+        else location
+    )
+    return {**item, "location": kept}
+
+
+def document_items(whole: DocumentJson) -> list[DocumentJson]:
+    """The items of a document."""
+    items = whole["feedback_items"]
+    return items if isinstance(items, list) else []
+
+
+def _counts(feedback: Feedback) -> str:
+    blocking, warnings = len(feedback.blocking), len(feedback.warnings)
+    parts = []
+    if blocking or not warnings:
+        parts.append(f"{blocking} blocking {'issue' if blocking == 1 else 'issues'}")
+    if warnings:
+        parts.append(f"{warnings} {'warning' if warnings == 1 else 'warnings'}")
+    return " and ".join(parts)
+
+
+def _since(feedback: Feedback) -> str:
+    if feedback.previous is None:
+        return f"the first revision of {feedback.pull_request.name} that was judged"
+    changes = feedback.changes
+    return (
+        f"{len(changes.fixed)} fixed, {len(changes.still_open)} still open, {len(changes.new)} new "
+        f"since iteration {feedback.previous.number}{_scored_higher(feedback)}"
+    )
+
+
+def _scored_higher(feedback: Feedback) -> str:
+    course = feedback.course
+    before = course.quality_of(feedback.previous) if course else None
+    now = course.quality if course else None
+    return f", which scored higher ({before:.2f})" if before and now is not None and now < before else ""

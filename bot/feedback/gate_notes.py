@@ -1,0 +1,191 @@
+"""Notes on gates: grounding outcomes, recurrences, appeals, and the hint to reviewers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from bot.feedback.model import FailedGate, Feedback, GateItem
+from bot.feedback.render import render_appeal
+from bot.gates.config import ClaimType, GroundingRules, GroundingTool, HintAudience, RepositoryRules
+from bot.grounding.items import ItemGrounding, ground_item
+from bot.grounding.log import grounding_item_key
+from bot.grounding.model import ClaimOutcome, Requirement
+from bot.history.model import HistoryRecord, build_history_record
+from bot.history.outcomes import TagFix, latest_fixes, verdict_names_tag
+from bot.iterations.model import (
+    Iteration,
+    apply_dismissals,
+    iterations_after_rulings,
+    open_appeals,
+    overturned_tags,
+)
+from bot.markdown.escape import code_span
+from bot.markdown.links import GitHubLinks
+from bot.pull_request.model import GroundedClaim, Stance, Verdict
+from bot.values import Repository
+from bot.verdicts import quality
+
+RECURRENCE_WINDOW = 5
+"""How many of the author's last pull requests are looked at, this one included."""
+RECURRENCE_THRESHOLD = 3
+"""From so many of them on, it is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """A tag that came back, where it was before, and the commit that fixed it last."""
+
+    tag: str
+    times: int
+    looked_at: int
+    earlier: int
+    fix: TagFix | None = None
+
+
+def find_recurrence(
+    tag: str, number: int, records: Iterable[HistoryRecord], now: datetime
+) -> Recurrence | None:
+    """The tag's return in this pull request; None below the third time in the author's last five."""
+    judged = [record for record in records if any(verdict.counted for verdict in record.verdicts)]
+    latest = sorted(judged, key=lambda record: (record.created_at, record.number))[-RECURRENCE_WINDOW:]
+    broken = [record for record in latest if _broke(record, tag)]
+    earlier = [record for record in broken if record.number != number]
+    if len(broken) < RECURRENCE_THRESHOLD or len(earlier) == len(broken):
+        return None
+    fix = latest_fixes((record for record in judged if record.number != number), now).get(tag)
+    return Recurrence(tag, len(broken), len(latest), earlier[-1].number, fix)
+
+
+def render_recurrence(found: Recurrence, repository: Repository, web: GitHubLinks) -> str:
+    """The words behind `Again:`."""
+    seen = f"in {found.times} of the last {found.looked_at} pull requests"
+    last = f"last in {web.other_pull(repository, found.earlier)}"
+    if found.fix is None:
+        return f"{seen}, {last}"
+    commit = web.other_commit(repository, found.fix.head)
+    if found.fix.number == found.earlier:
+        return f"{seen}, {last}, fixed there by {commit}"
+    return f"{seen}, {last}; fixed by {commit} in {web.other_pull(repository, found.fix.number)}"
+
+
+def _broke(record: HistoryRecord, tag: str) -> bool:
+    return any(verdict.counted and verdict_names_tag(verdict, tag) for verdict in record.verdicts)
+
+
+def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: GitHubLinks) -> Feedback:
+    """The feedback with what the author's last pull requests and the appeals add to its gates."""
+    known = feedback.pull_request
+    others = [record for record in recent if record.number != known.number]
+    records = (*others, build_history_record(apply_dismissals(known), overturned_tags(known)))
+    appeals = open_appeals(known)
+    before = iterations_after_rulings(known)[: feedback.iteration.number]
+
+    def remarked(gate: FailedGate) -> FailedGate:
+        if not gate.tag:
+            return gate
+        appeal = appeals.get(gate.tag)
+        return replace(
+            gate,
+            appealed=render_appeal(appeal) if appeal else "",
+            again="; ".join(
+                said for said in (_since(gate.tag, before), _again(gate.tag, feedback, records, web)) if said
+            ),
+        )
+
+    return replace(feedback, gates=tuple(map(remarked, feedback.gates)))
+
+
+def _again(tag: str, feedback: Feedback, records: Sequence[HistoryRecord], web: GitHubLinks) -> str:
+    known = feedback.pull_request
+    # GitHub's clock may be ahead of ours.
+    now = max(feedback.at, *(record.last_active for record in records))
+    found = find_recurrence(tag, known.number, records, now)
+    return render_recurrence(found, known.repository, web) if found else ""
+
+
+def _since(tag: str, known: Sequence[Iteration]) -> str:
+    """Since when it is open without a break, where that is longer than this iteration."""
+    first = len(known)
+    while first > 0 and tag in known[first - 1].tags:
+        first -= 1
+    return f"open since iteration {known[first].number}" if first < len(known) - 1 else ""
+
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def add_grounding_outcomes(
+    gates: tuple[FailedGate, ...], log: Sequence[GroundedClaim], head: str, rules: GroundingRules
+) -> tuple[FailedGate, ...]:
+    """The gates with the outcome of every item, each item at the place where it was found."""
+    if not rules.enabled:
+        return gates
+    return tuple(
+        replace(gate, findings=tuple(_add_outcome(finding, log, head, rules) for finding in gate.findings))
+        for gate in gates
+    )
+
+
+def _add_outcome(
+    finding: GateItem, log: Sequence[GroundedClaim], head: str, rules: GroundingRules
+) -> GateItem:
+    if finding.by.check:
+        # A log that somebody handed in is their word: no check of GitHub's shows it.
+        seen = finding.origin.way != "validation"
+        return replace(finding, grounding=_by_check(finding, head)) if seen else finding
+    found = ground_item(log, grounding_item_key(finding.by.key, finding.item), head, finding.item.place)
+    if found is None:
+        return finding
+    item = replace(finding.item, place=found.place) if found.place else finding.item
+    if found.shows_only_a_file:
+        return replace(finding, item=item)
+    kept = rules.allow_unverified_claim and found.outcome is ClaimOutcome.UNVERIFIABLE
+    return replace(finding, item=item, grounding=replace(found, allowed=kept))
+
+
+def _by_check(finding: GateItem, head: str) -> ItemGrounding:
+    """What a check says is its own observation."""
+    return ItemGrounding(
+        GroundedClaim(
+            validator=finding.by.key,
+            name=finding.by.name,
+            verdict="",
+            item="",
+            type=ClaimType.TEST_RESULTS.value,
+            requirement=Requirement.MANDATORY.value,
+            claim=finding.item.words[:200],
+            outcome=ClaimOutcome.VERIFIED.value,
+            head=head,
+            at=_LONG_AGO,
+            tool=GroundingTool.CHECKS.value,
+            check=finding.by.name,
+        ),
+        finding.item.place,
+    )
+
+
+def render_reviewer_hint(verdicts: Sequence[Verdict], rules: RepositoryRules) -> str:
+    """One line for those whom the config lets be told, what to write instead; or nothing."""
+    told = []
+    for verdict in verdicts:
+        found = quality.wording_problems("\n".join(item.words for item in verdict.items))
+        if (
+            found
+            and verdict.stance is Stance.REJECTS
+            and not verdict.validator.check
+            and _is_audience(verdict, rules)
+        ):
+            told.append(f"To {code_span(verdict.validator.name)}: {quality.quality_hint(found)}.")
+    return " ".join(told[:3])
+
+
+def _is_audience(verdict: Verdict, rules: RepositoryRules) -> bool:
+    match rules.quality.tell:
+        case HintAudience.OFF:
+            return False
+        case HintAudience.ALL:
+            return True
+        case HintAudience.AGENTS:
+            return rules.authors.is_agent(verdict.validator.name, bot=verdict.validator.bot)

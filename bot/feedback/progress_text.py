@@ -1,0 +1,169 @@
+"""Render the quality of the iterations as a fold of the comment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.feedback.model import find_failed_gates
+from bot.gates.config import QualityDimension
+from bot.gates.model import Gates
+from bot.iterations.model import REPEAT_WINDOW, Iteration
+from bot.iterations.progress import EARLY_ITERATIONS, Degradation, render_degradation
+from bot.iterations.scoring import ScoredIteration, Trajectory, format_scores
+from bot.iterations.selection import has_same_files, restore_commands
+from bot.markdown.escape import code_span
+from bot.markdown.links import GitHubLinks, format_login
+from bot.pull_request.model import SelectionChoice, SelectionOverride
+from bot.values import Repository
+
+_WAY_BACK = ". How to go back to it"
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def fold_progress(
+    trajectory: Trajectory, found: Degradation, gates: Gates, web: GitHubLinks, repository: Repository
+) -> str | None:
+    """Return the fold of the comment; None before the second iteration, and where nothing was observed."""
+    best = trajectory.best
+    if len(trajectory.scored) < 2 or best is None:
+        return None
+    parts = [
+        _table(trajectory, best, gates, web, repository),
+        _left_out(trajectory.scored),
+        render_degradation(found) if found.signs or found.iteration > EARLY_ITERATIONS else "",
+        _way_back(trajectory, best, web, repository),
+    ]
+    inside = "\n\n".join(part for part in parts if part)
+    return f"<details><summary>{progress_summary(trajectory)}</summary>\n\n{inside}\n\n</details>"
+
+
+def progress_summary(trajectory: Trajectory, *, way_back: bool = True) -> str:
+    """Return the result in one line: the way of the quality, which was the best, and what else is inside."""
+    path = " → ".join(format_scores(trajectory.scored)[-REPEAT_WINDOW:])
+    dots = "… → " if len(trajectory.scored) > REPEAT_WINDOW else ""
+    result = _result(trajectory)
+    return f"Quality {dots}{path}: {result if way_back else result.removesuffix(_WAY_BACK)}"
+
+
+def shorter_path(trajectory: Trajectory, gates: Gates) -> ScoredIteration | None:
+    """Return the best iteration where going back to it leaves fewer blocking gates than going on."""
+    best, final = trajectory.best, trajectory.final
+    if best is None or not _is_worth_it(trajectory, best):
+        return None
+    before, now = best.snapshot.iteration, final.snapshot.iteration
+    return best if len(blocking_tags(before, gates)) < len(blocking_tags(now, gates)) else None
+
+
+def shorter_path_line(trajectory: Trajectory, gates: Gates, now: Sequence[str | None]) -> str:
+    """Return the sentence that names the shorter way, if there is one; `now` are the tags that block."""
+    best = shorter_path(trajectory, gates)
+    if best is None:
+        return ""
+    before = blocking_tags(best.snapshot.iteration, gates)
+    return f"Shorter: go back to iteration {best.number} (below), where {_was_open(before, now)}."
+
+
+def override_line(override: SelectionOverride) -> str:
+    """Return who selected what, and why."""
+    what = {SelectionChoice.USE_BEST: "the best iteration", SelectionChoice.USE_FINAL: "the final iteration"}
+    chosen = what.get(override.choice, f"iteration {override.iteration}")
+    return f"{format_login(override.by)} selected {chosen}: {code_span(override.reason)}"
+
+
+def count_open_gates(iteration: Iteration, gates: Gates) -> str:
+    """Return how many gates are broken, in words."""
+    failed = find_failed_gates(iteration.standing, gates, frozenset())
+    blocking = sum(gate.blocking for gate in failed)
+    warnings = len(failed) - blocking
+    words = [f"{blocking} blocking"] if blocking else []
+    words += [f"{warnings} warning{'' if warnings == 1 else 's'}"] if warnings else []
+    return ", ".join(words) or ("rejected, no issue named" if iteration.is_refused_unnamed else "nothing")
+
+
+def blocking_tags(iteration: Iteration, gates: Gates) -> tuple[str | None, ...]:
+    """Return the tags of the gates that blocked, by priority."""
+    failed = find_failed_gates(iteration.standing, gates, frozenset())
+    return tuple(gate.tag for gate in failed if gate.blocking)
+
+
+def _was_open(before: Sequence[str | None], now: Sequence[str | None]) -> str:
+    count = len(before)
+    verb = "was" if count == 1 else "were"
+    if not count:
+        return "it was not open" if len(now) == 1 else "none of them was open"
+    if not set(before) <= set(now):
+        return f"only {count} blocking {'issue' if count == 1 else 'issues'} {verb} open"
+    place = now.index(before[0])
+    if count == 1 and place < len(_ORDINALS):
+        return f"only the {_ORDINALS[place]} of them was open"
+    return f"only {count} of them {verb} open"
+
+
+def _result(trajectory: Trajectory) -> str:
+    best, final = trajectory.best, trajectory.final
+    if best is None:
+        return "nothing was observed"
+    if best.number == final.number:
+        last = final.number == trajectory.scored[-1].number
+        return (
+            "the last iteration is the best"
+            if last
+            else f"iteration {best.number}, the present one, is the best"
+        )
+    if best.quality == final.quality:
+        return f"as good as iteration {best.number}, none was better"
+    if not final.snapshot.iteration.rejected:
+        return f"iteration {best.number} scored higher, the verdict stands"
+    if has_same_files(best, final):
+        return f"iteration {best.number} scored higher with the same files"
+    way = _WAY_BACK if best.snapshot.available else ", but GitHub no longer has it"
+    return f"iteration {best.number} was the best{way}"
+
+
+def _is_worth_it(trajectory: Trajectory, best: ScoredIteration) -> bool:
+    """Whether to go back: not from an accepted iteration, whatever its score, nor to the same files."""
+    final = trajectory.final
+    lower = best.quality is not None and final.quality is not None and final.quality < best.quality
+    possible = best.snapshot.available and not has_same_files(best, final)
+    return lower and possible and final.snapshot.iteration.rejected
+
+
+def _table(
+    trajectory: Trajectory, best: ScoredIteration, gates: Gates, web: GitHubLinks, repository: Repository
+) -> str:
+    rows = ["| Iteration | Quality | Open | What decided |", "|---|---|---|---|"]
+    told = list(zip(trajectory.scored, format_scores(trajectory.scored), strict=True))
+    shown = [pair for pair in told[:-REPEAT_WINDOW] if pair[0] is best] + told[-REPEAT_WINDOW:]
+    for scored, quality in shown:
+        commit = web.other_commit(repository, scored.head)
+        number = f"**{quality}**" if scored is best else quality
+        decided = scored.score.decided if scored.score else "nothing was observed"
+        open_gates = count_open_gates(scored.snapshot.iteration, gates)
+        rows.append(f"| {scored.number} {commit} | {number} | {open_gates} | {decided} |")
+    return "\n".join(rows)
+
+
+def _left_out(scored: tuple[ScoredIteration, ...]) -> str:
+    """Say which dimensions nothing observed, and where."""
+    lines = []
+    for dimension in QualityDimension:
+        numbers = [each.number for each in scored if each.score and dimension in each.score.unobserved]
+        if numbers:
+            where = "everywhere" if len(numbers) == len(scored) else f"in {', '.join(map(str, numbers))}"
+            lines.append(f"{dimension} {where}")
+    return f"Not observed, so left out: {'; '.join(lines)}." if lines else ""
+
+
+def _way_back(trajectory: Trajectory, best: ScoredIteration, web: GitHubLinks, repository: Repository) -> str:
+    final = trajectory.final
+    if best.number == final.number or best.quality == final.quality:
+        return ""
+    label = f"What changed from {best.number} to {final.number}"
+    changed = f"{web.compare(repository, best.head, final.head, label)}."
+    if not _is_worth_it(trajectory, best):
+        return changed
+    shell = "\n".join(restore_commands(best, final))
+    return (
+        f"{changed} To take over the files of iteration {best.number} on your branch, "
+        f"without rewriting history:\n\n```sh\n{shell}\n```"
+    )

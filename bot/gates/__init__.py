@@ -1,0 +1,1 @@
+"""Gates, packs of gates, and the configuration of a repository."""

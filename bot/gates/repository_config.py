@@ -1,0 +1,372 @@
+"""Load a repository's config, check its references, and merge it over the organization's and the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from bot.gates import yaml_reader
+from bot.gates.config import (
+    DEFAULT_RULES,
+    AnnotationRule,
+    CheckKind,
+    CheckRule,
+    ClaimType,
+    CueRule,
+    DetectionConfig,
+    GroundingRules,
+    RepositoryRules,
+    SarifRule,
+    ValidatorRules,
+)
+from bot.gates.model import Gate, Gates, PhraseError, has_phrase, is_tag, nearest_word
+from bot.gates.packs import (
+    changed_gate,
+    is_pack,
+    load_packs,
+    new_gate,
+    parse_pack,
+    read_rule_file,
+    rules_directory,
+)
+from bot.gates.problems import RuleFileError, RuleFileProblem
+from bot.gates.schema_check import load_rule_schema, quote_value, schema_differences, suggest_choice
+from bot.gates.yaml_reader import (
+    YamlEntry,
+    YamlNode,
+    YamlScalar,
+    YamlSequence,
+    entries,
+    entry_at,
+    read_yaml_document,
+)
+from bot.gates.yaml_reader import YamlMapping as MappingNode
+from bot.markdown.blocks import SpanKind
+from bot.markdown.spans import mask_hidden
+
+ConfigValues = dict[str, Any]  # a mapping of a config that its schema has passed
+
+
+def overlay_config(rules: RepositoryRules, config: ConfigValues) -> RepositoryRules:
+    """The rules with every section of the config except its gates, which need the packs."""
+    own: dict[str, Callable[[Any, ConfigValues], Any]] = {
+        "validators": _validators,
+        "grounding": _grounding,
+        "detection": _detection,
+    }
+    changed = {
+        name: own[name](getattr(rules, name), values) if name in own else _over(getattr(rules, name), values)
+        for name, values in config.items()
+        if name != "gates"
+    }
+    return replace(rules, **changed)
+
+
+def _over(old: Any, new: Any) -> Any:
+    """The new value in the old one's type; of a section, field by field."""
+    if is_dataclass(old) and not isinstance(old, type):
+        return replace(old, **{key: _over(getattr(old, key), value) for key, value in new.items()})
+    if isinstance(old, tuple):
+        return tuple(new)
+    return type(old)(new) if isinstance(old, (Enum, int, float)) else new
+
+
+def _validators(old: ValidatorRules, new: ConfigValues) -> ValidatorRules:
+    simple = {key: value for key, value in new.items() if key not in ("checks", "sarif")}
+    checks = {rule.name: rule for rule in old.checks}
+    checks |= {name: _check(name, said) for name, said in new.get("checks", {}).items()}
+    sarif = {rule.rule: rule for rule in old.sarif}
+    sarif |= {rule: SarifRule(rule, tag) for rule, tag in new.get("sarif", {}).items()}
+    made: ValidatorRules = _over(old, simple)
+    return replace(made, checks=tuple(checks.values()), sarif=tuple(sarif.values()))
+
+
+def _check(name: str, said: Any) -> CheckRule:
+    if isinstance(said, list):
+        return CheckRule(name, tuple(said))
+    return CheckRule(
+        name,
+        tuple(said.get("tags", ())),
+        tuple(AnnotationRule(phrase, tag) for phrase, tag in said.get("annotations", {}).items()),
+        CheckKind(said["kind"]) if "kind" in said else None,
+    )
+
+
+def _detection(old: DetectionConfig, new: ConfigValues) -> DetectionConfig:
+    cues = tuple(CueRule(**cue) for cue in new.get("cues", ())) if "cues" in new else old.cues
+    simple = {key: value for key, value in new.items() if key != "cues"}
+    made: DetectionConfig = _over(old, simple)
+    return replace(made, cues=cues)
+
+
+def _grounding(old: GroundingRules, new: ConfigValues) -> GroundingRules:
+    protocol = new.get("verification_protocol", {})
+    nested = (new, *protocol.values())
+    known = {field.name for field in fields(GroundingRules)}
+    simple = {key: value for part in nested for key, value in part.items() if key in known}
+    return _claims(_over(old, simple), new.get("grounding_rules", {}))
+
+
+def _claims(old: GroundingRules, new: ConfigValues) -> GroundingRules:
+    """Put each kind of claim where the config names it, and take it from where it was."""
+    named = {ClaimType(claim) for claims in new.values() for claim in claims}
+
+    def listed(key: str, before: tuple[ClaimType, ...]) -> tuple[ClaimType, ...]:
+        if key in new:
+            return tuple(map(ClaimType, new[key]))
+        return tuple(claim for claim in before if claim not in named)
+
+    return replace(
+        old,
+        mandatory=listed("mandatory_grounding", old.mandatory),
+        recommended=listed("recommended_grounding", old.recommended),
+        not_required=listed("grounding_not_required", old.not_required),
+    )
+
+
+_NEEDED = tuple(load_rule_schema("pack")["$defs"]["gate"]["required"])
+_NOT_SAID = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
+_CLAIM_LISTS = ("mandatory_grounding", "recommended_grounding", "grounding_not_required")
+_PAIRS = (
+    (
+        ("iterations", "diff_size"),
+        "min",
+        "max",
+        (DEFAULT_RULES.iterations.diff_size.min, DEFAULT_RULES.iterations.diff_size.max),
+    ),
+    (
+        ("iterations", "escalate"),
+        "repeats",
+        "window",
+        (DEFAULT_RULES.iterations.escalate.repeats, DEFAULT_RULES.iterations.escalate.window),
+    ),
+)
+
+
+def find_reference_problems(
+    root: MappingNode, file: str, packs: Mapping[str, Gates], below: tuple[MappingNode, ...]
+) -> tuple[RuleFileProblem, ...]:
+    """Every name without a meaning and every contradiction in a config, given the files that it lies over.
+
+    Parts that are not of the schema's shape are passed over, so that both kinds are found in one go.
+    """
+    look = _ReferenceCheck(root, file, packs, below)
+    return tuple(
+        chain(
+            look.packs_that_are_not(),
+            look.gates_by_halves(),
+            look.tags_of_no_gate(),
+            look.contradictions(),
+            look.examples_of_nothing(),
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _ReferenceCheck:
+    root: MappingNode
+    file: str
+    packs: Mapping[str, Gates]
+    below: tuple[MappingNode, ...]
+
+    def packs_that_are_not(self) -> Iterator[RuleFileProblem]:
+        for index, item in enumerate(_items(entry_at(self.root, "extends"))):
+            if isinstance(item.value, str) and item.value not in self.packs:
+                yield self._problem(
+                    item,
+                    f"extends[{index}] is {item.value}, which is no pack",
+                    suggest_choice(item.value, self.packs),
+                )
+
+    def gates_by_halves(self) -> Iterator[RuleFileProblem]:
+        """Find gates that are in no pack and lack what a new gate needs."""
+        known = self._tags_in_force()
+        for entry in entries(self.root, "gates"):
+            if not is_tag(entry.key) or entry.key in known:
+                continue
+            near = nearest_word(entry.key, known)
+            what = f"gates.{entry.key} is in no pack"
+            if isinstance(entry.node, YamlScalar):
+                yield self._problem(
+                    entry, what, f"did you mean {near}?" if near else "only a known gate can be off"
+                )
+            elif missing := [key for key in _NEEDED if entry_at(entry.node, key) is None]:
+                needs = f"{f'did you mean {near}? A' if near else 'a'} new gate needs {', '.join(_NEEDED)}"
+                yield self._problem(entry, f"{what} and has no {', '.join(missing)}", needs)
+
+    def tags_of_no_gate(self) -> Iterator[RuleFileProblem]:
+        known = (*chain.from_iterable(pack.tags for pack in self.packs.values()), *self._own_tags())
+        for path, node in self._mapped_tags():
+            if isinstance(node.value, str) and is_tag(node.value) and node.value not in known:
+                near = nearest_word(node.value, known)
+                hint = f"did you mean {near}?" if near else "use the tag of a gate, or add it under gates"
+                yield self._problem(node, f"{path} is {node.value}, which no gate has", hint)
+
+    def contradictions(self) -> Iterator[RuleFileProblem]:
+        for path, low, high, defaults in _PAIRS:
+            least, most = self._number(low, path, defaults[0]), self._number(high, path, defaults[1])
+            given = entry_at(self.root, *path, low) or entry_at(self.root, *path, high)
+            if given and least > most:
+                name = ".".join(path)
+                yield self._problem(
+                    given, f"{name}.{low} is {least}, {name}.{high} is {most}", f"{low} is at most {high}"
+                )
+        seen: dict[object, str] = {}
+        for key in _CLAIM_LISTS:
+            for item in _items(entry_at(self.root, "grounding", "grounding_rules", key)):
+                if item.value in seen and seen[item.value] != key:
+                    yield self._problem(
+                        item, f"{key} and {seen[item.value]} both name {item.value}", "name it in one"
+                    )
+                seen.setdefault(item.value, key)
+
+    def examples_of_nothing(self) -> Iterator[RuleFileProblem]:
+        """Find examples of cues that have not got the cue's phrase where the detector looks for it."""
+        cues = entry_at(self.root, "detection", "cues")
+        listed = cues.node.items if cues and isinstance(cues.node, YamlSequence) else ()
+        for index, cue in enumerate(listed):
+            phrase, example = (_text(entry_at(cue, key)) for key in ("phrase", "example"))
+            if phrase and example and not _has(str(example.value), str(phrase.value)):
+                what = (
+                    f"detection.cues[{index}].example has not got its phrase {quote_value(str(phrase.value))}"
+                )
+                yield self._problem(example, what, "write a sentence that has it, outside code and quotes")
+
+    def _tags_in_force(self) -> tuple[str, ...]:
+        layers = (self.root, *reversed(self.below))
+        chosen = next((layer for layer in layers if layer.get("extends")), None)
+        names = (
+            [item.value for item in _items(entry_at(chosen, "extends"))] if chosen else DEFAULT_RULES.extends
+        )
+        packs = [self.packs[str(name)] for name in names if name in self.packs]
+        tags = chain.from_iterable(pack.tags for pack in packs)
+        return (*tags, *(entry.key for layer in self.below for entry in entries(layer, "gates")))
+
+    def _own_tags(self) -> Iterator[str]:
+        return (entry.key for layer in (*self.below, self.root) for entry in entries(layer, "gates"))
+
+    def _mapped_tags(self) -> Iterator[tuple[str, YamlScalar]]:
+        for check in entries(self.root, "validators", "checks"):
+            path = f"validators.checks.{check.key}"
+            short = isinstance(check.node, YamlSequence)
+            listed, at = (check, path) if short else (entry_at(check.node, "tags"), f"{path}.tags")
+            yield from ((f"{at}[{index}]", item) for index, item in enumerate(_items(listed)))
+            for mapped in entries(check.node, "annotations"):
+                if isinstance(mapped.node, YamlScalar):
+                    yield f"{path}.annotations.{mapped.key}", mapped.node
+        for mapped in entries(self.root, "validators", "sarif"):
+            if isinstance(mapped.node, YamlScalar):
+                yield f"validators.sarif.{mapped.key}", mapped.node
+
+    def _number(self, key: str, path: tuple[str, ...], default: float) -> float:
+        for layer in (self.root, *reversed(self.below)):
+            entry = entry_at(layer, *path, key)
+            if entry and isinstance(entry.node, YamlScalar) and isinstance(entry.node.value, (int, float)):
+                return entry.node.value
+        return default
+
+    def _problem(self, at: YamlNode | YamlEntry, what: str, allowed: str) -> RuleFileProblem:
+        return RuleFileProblem(self.file, at.line, at.column, what, allowed)
+
+
+def _items(entry: YamlEntry | None) -> tuple[YamlScalar, ...]:
+    node = entry.node if entry else None
+    return (
+        tuple(item for item in node.items if isinstance(item, YamlScalar))
+        if isinstance(node, YamlSequence)
+        else ()
+    )
+
+
+def _text(entry: YamlEntry | None) -> YamlScalar | None:
+    node = entry.node if entry else None
+    return node if isinstance(node, YamlScalar) and isinstance(node.value, str) else None
+
+
+def _has(example: str, phrase: str) -> bool:
+    try:
+        return has_phrase((phrase,), mask_hidden(example, *_NOT_SAID))
+    except PhraseError:
+        return True  # that the phrase is none is said elsewhere
+
+
+PackMapping = Mapping[str, Gates]
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryConfig:
+    """One config file without a mistake."""
+
+    file: str
+    root: yaml_reader.YamlMapping
+
+
+def load_config(
+    data: bytes | str, file: str, packs: PackMapping, organisation: RepositoryConfig | None = None
+) -> RepositoryConfig:
+    """The config in the file, to lie over the organisation's; raises `RuleFileError` with all mistakes."""
+    root = read_yaml_document(
+        data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"), file
+    )
+    below = (organisation.root,) if organisation else ()
+    problems = {*schema_differences(root, "config", file), *find_reference_problems(root, file, packs, below)}
+    if problems:
+        raise RuleFileError(
+            tuple(sorted(problems, key=lambda problem: (problem.line, problem.column, problem.what)))
+        )
+    return RepositoryConfig(file, root)
+
+
+def merge_rules(
+    packs: PackMapping,
+    organisation: RepositoryConfig | None = None,
+    repository: RepositoryConfig | None = None,
+) -> RepositoryRules:
+    """The rules in force: the repository's config over the organisation's over the defaults.
+
+    Raises `RuleFileError` where the repository's changes a gate that the organisation's no longer has.
+    """
+    layers = tuple(layer for layer in (organisation, repository) if layer)
+    rules = DEFAULT_RULES
+    for index, layer in enumerate(layers):
+        below = tuple(each.root for each in layers[:index])
+        if problems := find_reference_problems(layer.root, layer.file, packs, below):
+            raise RuleFileError(problems)
+        rules = overlay_config(rules, yaml_reader.to_plain(layer.root))
+    return replace(rules, gates=_gates(packs, rules.extends, layers))
+
+
+def _gates(packs: PackMapping, extends: tuple[str, ...], layers: tuple[RepositoryConfig, ...]) -> Gates:
+    """The gates of the packs as the configs change them; one that is off comes back when changed again."""
+    gates = Gates()
+    for name in extends:
+        gates = gates.merged(packs[name])
+    off: set[str] = set()
+    for layer in layers:
+        for entry in yaml_reader.entries(layer.root, "gates"):
+            if isinstance(entry.node, yaml_reader.YamlMapping):
+                off.discard(entry.key)
+                gates = gates.merged(Gates((_changed(gates.get(entry.key), entry, layer.file),)))
+            else:
+                off.add(entry.key)
+    return gates.without(off)
+
+
+def _changed(gate: Gate | None, entry: yaml_reader.YamlEntry, file: str) -> Gate:
+    values: dict[str, Any] = yaml_reader.to_plain(entry.node)
+    return changed_gate(gate, values) if gate else new_gate(entry.key, values, file)
+
+
+def check_file(path: Path, organisation: Path | None = None) -> str:
+    """What a file without mistakes is; raises `RuleFileError` with all of them, `OSError` when unreadable."""
+    data = read_rule_file(path)
+    if is_pack(data):
+        return f"a pack of {len(parse_pack(data, str(path), path.stem))} gates"
+    packs = load_packs(rules_directory())
+    below = load_config(read_rule_file(organisation), str(organisation), packs) if organisation else None
+    config = load_config(data, str(path), packs, below)
+    return f"a config with {len(merge_rules(packs, below, config).gates)} gates in force"

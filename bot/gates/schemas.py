@@ -1,0 +1,271 @@
+"""The published JSON Schemas, and how a value violates them in plain words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib import resources
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from bot import regex
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
+
+
+JsonSchema = Mapping[str, Any]
+
+_SHOWN = 60
+_KINDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_FORMATS = {
+    "uuid": "a UUID such as 7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10",
+    "date-time": "a time with its zone such as 2026-11-15T10:42:07Z",
+}
+_SIZES = (("minLength", "maxLength", "character", "characters"), ("minItems", "maxItems", "entry", "entries"))
+
+
+def violation_keys(error: ValidationError) -> tuple[str | None, ...]:
+    """The keys below the error's place that it is about; `None` stands for the place itself."""
+    keys = list(error.instance) if isinstance(error.instance, dict) else []
+    if error.validator == "required":
+        wanted = error.validator_value
+        return tuple(key for key in wanted if key not in keys) if isinstance(wanted, list) else ()
+    if error.validator == "additionalProperties":
+        return tuple(key for key in keys if key not in _properties(error.schema))
+    return (None,)
+
+
+def violation_schema(error: ValidationError, key: str | None, root: JsonSchema) -> JsonSchema:
+    """What the schema says about the place that the error is about."""
+    schema: Any = error.schema if isinstance(error.schema, Mapping) else {}
+    own = schema if key is None else _properties(schema).get(key, {})
+    name = str(own.get("$ref", "")).removeprefix("#/$defs/")
+    definition: JsonSchema = root.get("$defs", {}).get(name, own)
+    return definition
+
+
+def describe_value(error: ValidationError) -> str:
+    """What stands there, in a few words."""
+    match error.validator:
+        case "required":
+            return "is missing"
+        case "additionalProperties":
+            return "is not a known key"
+        case "minLength" | "maxLength":
+            return f"has {_count(len(_sized(error)), 'character')}"
+        case "minItems" | "maxItems":
+            return f"has {_count(len(_sized(error)), 'entry', 'entries')}"
+        case "uniqueItems":
+            return "says something twice"
+    return f"is {format_value(error.instance)}"
+
+
+def describe_expectation(schema: JsonSchema, error: ValidationError) -> str:
+    """What to write instead."""
+    if error.validator == "additionalProperties":
+        return f"use one of {', '.join(sorted(_properties(error.schema)))}"
+    if error.validator == "uniqueItems":
+        return "say everything once"
+    expected = _expected(schema)
+    if error.validator == "type" and schema.get("type") == "string" and _is_number(error.instance):
+        return f'write it in quotes: "{format_value(error.instance)}"'
+    return f"write {expected}" if expected else _plain(error.message, 200)
+
+
+def format_value(value: object) -> str:
+    """The value as JSON, cut short, with nothing in it that a terminal would obey."""
+    match value:
+        case dict():
+            return "an object"
+        case list():
+            return "a list"
+        case str():
+            return _plain(json.dumps(value[: _SHOWN + 1], ensure_ascii=False), _SHOWN)
+    return _plain(json.dumps(value), _SHOWN)
+
+
+def _expected(schema: JsonSchema) -> str:
+    kind = schema.get("type")
+    match schema:
+        case {"enum": values}:
+            return "one of " + ", ".join("null" if value is None else str(value) for value in values)
+        case {"const": value}:
+            return json.dumps(value)
+        case {"format": name}:
+            return _FORMATS.get(name, f"a {name}")
+        case {"pattern": pattern}:
+            meaning = schema.get("description", "").partition("\n")[0]
+            return f"text that matches {pattern}" + (f" ({meaning})" if meaning else "")
+        case {"type": "object", "required": required}:
+            return f"an object with {', '.join(required)}"
+    return f"{_KINDS[kind]}{_bounds(schema)}" if isinstance(kind, str) else ""
+
+
+def _bounds(schema: JsonSchema) -> str:
+    for low, high, one, many in _SIZES:
+        if low in schema or high in schema:
+            numbers = _range(schema.get(low), schema.get(high))
+            return f" of {numbers} {one if numbers.endswith(' 1') else many}"
+    if "minimum" in schema or "maximum" in schema:
+        return f", {_range(schema.get('minimum'), schema.get('maximum'))}"
+    return ""
+
+
+def _range(low: object, high: object) -> str:
+    if low is None or high is None:
+        return f"at most {high}" if low is None else f"at least {low}"
+    return f"{low} to {high}"
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _sized(error: ValidationError) -> str | list[object]:
+    return error.instance if isinstance(error.instance, str | list) else []
+
+
+def _properties(schema: object) -> Mapping[str, JsonSchema]:
+    properties = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
+    return properties if isinstance(properties, Mapping) else {}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _plain(text: str, most: int) -> str:
+    printable = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text[: most + 1])
+    return printable if len(text) <= most else printable[: most - 1] + "…"
+
+
+SchemaPath = tuple[str | int, ...]
+
+MAX_VIOLATIONS = 1000
+"""Violations that are listed; a value with more was never meant for the schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaViolation:
+    """One way in which a value differs from its schema."""
+
+    path: SchemaPath
+    keyword: str
+    """The schema's own word for what is broken: `required`, `enum`, `minLength`."""
+    found: str
+    expected: str
+
+    @property
+    def pointer(self) -> str:
+        """The place in the value as a JSON pointer."""
+        return json_pointer(self.path)
+
+    def __str__(self) -> str:
+        """`/feedback_items/0/severity is "high"; write one of critical, major, minor, suggestion`."""
+        return f"{self.pointer or 'the document'} {self.found}; {self.expected}"
+
+
+def schema_names() -> tuple[str, ...]:
+    """The schemas that are published, by name."""
+    files = resources.files("bot.schemas").iterdir()
+    return tuple(sorted(file.name.removesuffix(".json") for file in files if file.name.endswith(".json")))
+
+
+@cache
+def schema_text(name: str) -> str:
+    """The published schema as it stands in its file; `LookupError` for a name that is not published."""
+    if name not in schema_names():
+        raise LookupError(f"there is no schema {name!r}; one of {', '.join(schema_names())}")
+    return resources.files("bot.schemas").joinpath(f"{name}.json").read_text("utf-8")
+
+
+def load_schema(name: str) -> Mapping[str, Any]:
+    """The published schema as a value."""
+    return dict(json.loads(schema_text(name)))
+
+
+def find_violations(name: str, value: object) -> tuple[SchemaViolation, ...]:
+    """Every way in which the value differs from the schema, up to `MOST`, in the order of its places."""
+    validator = _validator(name)
+    errors = islice(validator.iter_errors(value), MAX_VIOLATIONS)
+    unique = dict.fromkeys(found for error in errors for found in _violations(error, validator.schema))
+    return tuple(sorted(unique, key=lambda violation: [_rank(part) for part in violation.path]))
+
+
+def json_pointer(path: Iterable[str | int]) -> str:
+    """The path as a JSON pointer (RFC 6901)."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator, FormatChecker, validators
+
+    # Our own formats: jsonschema checks `date-time` only where a further package happens to be
+    # installed, and then differently from version to version.
+    formats = FormatChecker(formats=())
+    formats.checks("uuid")(_is_uuid)
+    formats.checks("date-time", raises=ValueError)(_is_time)
+    extend: Any = validators.extend  # which has no types
+    validator: Draft202012Validator = extend(Draft202012Validator, {"pattern": _pattern})(
+        load_schema(name), format_checker=formats
+    )
+    return validator
+
+
+_expression = cache(regex.Regex)
+
+
+def _pattern(_validator: Any, pattern: str, value: object, _schema: Any) -> Iterator[ValidationError]:
+    """Check the keyword `pattern`, for which jsonschema itself would use an engine that backtracks."""
+    from jsonschema.exceptions import ValidationError
+
+    if isinstance(value, str) and not _expression(pattern).search(value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _violations(error: ValidationError, root: Any) -> Iterator[SchemaViolation]:
+    path = tuple(error.absolute_path)
+    for key in violation_keys(error):
+        expected = describe_expectation(violation_schema(error, key, root), error)
+        yield SchemaViolation(
+            path if key is None else (*path, key), str(error.validator), describe_value(error), expected
+        )
+
+
+def _rank(part: str | int) -> tuple[int, int, str]:
+    return (0, part, "") if isinstance(part, int) else (1, 0, part)
+
+
+_UUID = regex.Regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_TIME = regex.Regex(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}):([0-9]{2})(?:\.[0-9]+)?([Zz]|[-+][0-9]{2}:[0-9]{2})"
+)
+
+
+def _is_uuid(value: object) -> bool:
+    return not isinstance(value, str) or _UUID.fullmatch(value) is not None
+
+
+def _is_time(value: object) -> bool:
+    if not isinstance(value, str):
+        return True
+    match = _TIME.fullmatch(value)
+    if match is None:
+        return False
+    day, minute, second, zone = match.groups()
+    second = "59" if second == "60" else second  # RFC 3339 knows leap seconds, Python does not
+    return datetime.fromisoformat(f"{day}T{minute}:{second}{zone.upper()}").tzinfo is not None

@@ -1,0 +1,1 @@
+"""GitHub's API; the only package that knows gidgethub."""

@@ -1,0 +1,337 @@
+"""Calls as the App itself: registration by manifest, installations, webhook deliveries."""
+
+from __future__ import annotations
+
+import email.utils
+import ipaddress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote, urlsplit
+
+import aiohttp
+import msgspec
+import yaml
+
+import bot
+from bot import regex
+from bot.github.auth import AppKey, Authenticator
+from bot.github.errors import (
+    ApiRequest,
+    ErrorMapper,
+    GitHubError,
+    GitHubUnavailable,
+    NotFound,
+    describe_connection_error,
+)
+from bot.github.model import AppInfo, AppInstallation, DeliveryAttempt, RequiredPermissions, WebhookConfig
+from bot.github.payloads import PayloadError, get_path, get_text, require_id, require_text, require_time
+from bot.github.transport import (
+    ACCEPT_HEADER,
+    USER_AGENT,
+    GitHubRequester,
+    Transport,
+    has_dot_segment,
+    response_cache,
+)
+
+SECONDS = 10
+"""For one request."""
+_DELIVERIES = "/app/hook/deliveries"
+
+Parsed = TypeVar("Parsed")
+
+
+@asynccontextmanager
+async def open_app_api(
+    key: AppKey,
+    api_url: str,
+    *,
+    now: Callable[[], datetime],
+    tracing: Sequence[aiohttp.TraceConfig] = (),
+    may_write: Callable[[], bool] = lambda: True,
+) -> AsyncIterator[GitHubAppApi]:
+    """A desk with connections of its own."""
+    timeout = aiohttp.ClientTimeout(total=SECONDS)
+    async with aiohttp.ClientSession(timeout=timeout, trace_configs=list(tracing)) as session:
+        yield GitHubAppApi(
+            key, Transport(session, api_url, api_url, ErrorMapper(now), response_cache(), may_write), now
+        )
+
+
+class GitHubAppApi:
+    """Asks as the App itself, never as an installation."""
+
+    def __init__(self, key: AppKey, wire: Transport, now: Callable[[], datetime]) -> None:
+        self._wire = wire
+        self._callers = Authenticator(key, wire, now)
+        self.budget_left = 1.0
+        """The share of the hour's requests that was left after the last look at the deliveries."""
+
+    async def time(self) -> datetime | None:
+        """GitHub's clock by its `Date`, None where it shows none; asked without any credentials."""
+        address = f"{self._wire.api_url}/rate_limit"
+        try:
+            async with self._wire.session.get(address, headers={"user-agent": USER_AGENT}) as answer:
+                return _date(answer.headers.get("date", ""))
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            raise GitHubUnavailable(f"{address}: {describe_connection_error(error)}") from error
+
+    async def about(self) -> AppInfo:
+        """The App as it is registered."""
+        found = await self._get("/app")
+        return _read("GET /app", found, _about)
+
+    async def hook(self) -> WebhookConfig:
+        """Where GitHub sends deliveries."""
+        found = await self._get("/app/hook/config")
+        return _read("GET /app/hook/config", found, _hook)
+
+    async def installations(self) -> tuple[AppInstallation, ...]:
+        """Everywhere the App is installed."""
+        path = "/app/installations?per_page=100"
+        asked = ApiRequest(f"GET {path}", "", 0)
+        found = await self._callers.as_app(asked, lambda api: api.items(path))
+        return tuple(_read(asked.what, each, _installed) for each in found)
+
+    async def installation_of(self, owner: str, name: str) -> AppInstallation | None:
+        """The installation that covers a repository, None where there is none."""
+        path = "/repos/{owner}/{repo}/installation"
+        try:
+            found = await self._get(path, owner=owner, repo=name)
+        except NotFound:
+            return None
+        return _read(f"GET {path.format(owner=owner, repo=name)}", found, _installed)
+
+    async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
+        """What GitHub sent since then, newest first; it keeps three days of it."""
+        asked = ApiRequest(f"GET {_DELIVERIES}", "", 0)
+        listed = self._counted(lambda api: api.items_until(f"{_DELIVERIES}?per_page=100", _older(since)))
+        found = await self._callers.as_app(asked, listed)
+        sent = (_read(asked.what, each, _delivery_attempt) for each in found)
+        return tuple(each for each in sent if each.at >= since)
+
+    async def redeliver(self, delivery_id: int) -> None:
+        """Have GitHub send a delivery again; it keeps its GUID."""
+        path = f"{_DELIVERIES}/{{delivery}}/attempts"
+        asked = ApiRequest(f"POST {path.format(delivery=delivery_id)}", "", 0)
+        again = self._counted(lambda api: api.write("POST", path, b"", delivery=delivery_id))
+        await self._callers.as_app(asked, again)
+
+    def _counted(
+        self, ask: Callable[[GitHubRequester], Awaitable[Parsed]]
+    ) -> Callable[[GitHubRequester], Awaitable[Parsed]]:
+        async def asked(api: GitHubRequester) -> Parsed:
+            answer = await ask(api)
+            self.budget_left = api.budget_left
+            return answer
+
+        return asked
+
+    async def _get(self, path: str, **gaps: str | int) -> Any:
+        asked = ApiRequest(f"GET {path.format(**gaps)}", "", 0)
+        return await self._callers.as_app(asked, lambda api: api.get(path, **gaps))
+
+
+def _older(since: datetime) -> Callable[[Any], bool]:
+    """Whether an item of the list is older: the list is in order, so the pages after it are too."""
+
+    def is_older(item: Any) -> bool:
+        try:
+            return require_time(item, "delivered_at") < since
+        except PayloadError:
+            return False
+
+    return is_older
+
+
+def _about(tree: Any) -> AppInfo:
+    return AppInfo(require_text(tree, "slug"), get_text(tree, "html_url"), _permissions(tree), _events(tree))
+
+
+def _hook(tree: Any) -> WebhookConfig:
+    return WebhookConfig(
+        url=get_text(tree, "url"),
+        json=get_text(tree, "content_type") == "json",
+        has_secret=bool(get_text(tree, "secret")),
+        checks_certificate=str(get_path(tree, "insecure_ssl")) != "1",
+    )
+
+
+def _installed(tree: Any) -> AppInstallation:
+    return AppInstallation(
+        id=require_id(tree, "id"),
+        account=get_text(tree, "account.login") or get_text(tree, "account.slug"),
+        url=get_text(tree, "html_url"),
+        permissions=_permissions(tree),
+        events=_events(tree),
+        suspended=bool(get_path(tree, "suspended_at")),
+    )
+
+
+def _delivery_attempt(tree: Any) -> DeliveryAttempt:
+    status, code = get_text(tree, "status"), get_path(tree, "status_code")
+    return DeliveryAttempt(
+        id=require_id(tree, "id"),
+        guid=require_text(tree, "guid"),
+        event=get_text(tree, "event"),
+        at=require_time(tree, "delivered_at"),
+        ok=status == "OK",
+        status=f"{code} {status}" if code else status,
+        redelivery=get_path(tree, "redelivery") is True,
+    )
+
+
+def _permissions(tree: Any) -> Mapping[str, str]:
+    found = get_path(tree, "permissions")
+    return {str(name): str(level) for name, level in found.items()} if isinstance(found, Mapping) else {}
+
+
+def _events(tree: Any) -> tuple[str, ...]:
+    found = get_path(tree, "events")
+    return tuple(map(str, found)) if isinstance(found, list) else ()
+
+
+def _read(what: str, tree: Any, reader: Callable[[Any], Parsed]) -> Parsed:
+    try:
+        return reader(tree)
+    except PayloadError as error:
+        raise GitHubUnavailable(f"{what}: {error}") from error
+
+
+def _date(value: str) -> datetime | None:
+    try:
+        return email.utils.parsedate_to_datetime(value).astimezone(UTC)
+    except ValueError:
+        return None
+
+
+_ADDRESS = regex.Regex(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
+_LOGIN = regex.Regex(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
+_LONGEST_NAME = 34
+"""What GitHub takes for the name of an App."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationRequest:
+    """What the operator wants registered."""
+
+    owner: str
+    organisation: bool
+    public_url: str
+    name: str = ""
+
+    @property
+    def app_name(self) -> str:
+        """The App's name; names are unique on GitHub, so the owner is a part of it."""
+        return (self.name or f"whetstone-{self.owner}")[:_LONGEST_NAME].rstrip("-")
+
+    def problems(self, web_url: str) -> tuple[str, ...]:
+        """Everything that the GitHub whose pages are there would not take."""
+        found = []
+        if not _LOGIN.fullmatch(self.owner):
+            found.append("the account is not a login of GitHub")
+        if not _ADDRESS.fullmatch(self.public_url):
+            found.append("the address is not an http:// or https:// address")
+        elif is_loopback(self.public_url) and not is_loopback(web_url):
+            found.append("GitHub can't reach this address: it leads every machine to itself")
+        return tuple(found)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the address means the machine itself, on whichever machine it is used."""
+    try:
+        name = (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A new App with its secrets, which GitHub shows once."""
+
+    app_id: int
+    slug: str
+    owner: str
+    url: str
+    private_key: str = field(repr=False)
+    webhook_secret: str = field(repr=False)
+
+
+def app_file() -> Path:
+    """Where `app.yml` is: beside the package in a checkout, inside it when installed."""
+    package = Path(bot.__file__).parent
+    inside = package / "app.yml"
+    return inside if inside.is_file() else package.parent / "app.yml"
+
+
+def required_permissions() -> RequiredPermissions:
+    """The permissions and events that `app.yml` asks for."""
+    content = _content()
+    return RequiredPermissions(dict(content["default_permissions"]), tuple(content["default_events"]))
+
+
+def build_manifest(order: RegistrationRequest, redirect_url: str) -> Mapping[str, Any]:
+    """`app.yml` with this deployment's own name and addresses."""
+    public = order.public_url.rstrip("/")
+    hook = {"url": f"{public}/webhook", "active": True}
+    own = {"name": order.app_name, "url": public, "hook_attributes": hook, "redirect_url": redirect_url}
+    return {**_content(), **own}
+
+
+def manifest_form_url(web_url: str, order: RegistrationRequest, state: str) -> str:
+    """Where the browser sends the manifest to."""
+    place = f"organizations/{quote(order.owner)}/settings" if order.organisation else "settings"
+    return f"{web_url}/{place}/apps/new?state={quote(state)}"
+
+
+async def convert_manifest_code(api_url: str, code: str, *, seconds: float = 10) -> Registration:
+    """The new App for the code that GitHub gave the browser; `Gone` where it is used up or too old."""
+    if has_dot_segment(code):
+        raise NotFound("GitHub gives no such code")
+    address = f"{api_url}/app-manifests/{quote(code, safe='')}/conversions"
+    headers = {"accept": ACCEPT_HEADER, "user-agent": USER_AGENT}
+    try:
+        timeout = aiohttp.ClientTimeout(total=seconds)
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.post(address, headers=headers) as answer,
+        ):
+            return _registration(answer.status, await answer.read())
+    except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+        raise GitHubUnavailable(f"GitHub can't be reached: {type(error).__name__}") from error
+
+
+def _registration(status: int, body: bytes) -> Registration:
+    # No part of the answer goes into an error: it holds the key.
+    if status in {404, 410, 422}:
+        raise NotFound("GitHub does not know this code, or no longer: it is good once, and for an hour")
+    if status != 201:
+        raise GitHubError(f"GitHub answered {status}")
+    try:
+        tree = msgspec.json.decode(body)
+        return Registration(
+            app_id=require_id(tree, "id"),
+            slug=require_text(tree, "slug"),
+            owner=get_text(tree, "owner.login"),
+            url=get_text(tree, "html_url"),
+            private_key=require_text(tree, "pem"),
+            webhook_secret=require_text(tree, "webhook_secret"),
+        )
+    except (msgspec.DecodeError, PayloadError) as error:
+        raise GitHubUnavailable("GitHub's answer can't be read") from error
+
+
+def _content() -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load(app_file().read_text(encoding="utf-8"))
+    return content

@@ -1,0 +1,198 @@
+"""Map GitHub's error responses to exceptions: rate limits, outages, missing permissions."""
+
+from __future__ import annotations
+
+import email.utils
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from bot.github.payloads import get_path, get_text
+
+
+class GitHubError(Exception):
+    """GitHub did not do what was asked."""
+
+
+class RateLimited(GitHubError):
+    """The installation must not ask before `until`."""
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__(f"rate limited until {until.isoformat()}")
+        self.until = until
+
+
+class GitHubUnavailable(GitHubError):
+    """5xx, time-out, reset, or a thing GitHub does not show yet: try again later."""
+
+
+class NotFound(GitHubError):
+    """404 or 410 of a thing that was there."""
+
+
+class Forbidden(GitHubError):
+    """403 that no waiting mends: locked, archived, suspended, or a permission that was not granted."""
+
+    def __init__(self, message: str = "", permission: str | None = None) -> None:
+        super().__init__(message)
+        self.permission = permission
+        """What the App lacks (`pull_requests=write`), where that is the reason."""
+
+
+class ValidationFailed(GitHubError):
+    """422: GitHub understood and will not."""
+
+
+_AT_LEAST, _AT_MOST = timedelta(seconds=1), timedelta(days=1)  # whatever a clock or a header says
+_FIRST_GUESS, _LAST_GUESS = timedelta(seconds=60), timedelta(hours=1)
+_PASSING = (408, 421, 425)
+"""Refusals that mean "not now": too slow, or not for this connection. A conflict (409) may last."""
+_LIMIT_WORDS = ("rate limit", "abuse detection")
+_NOT_GRANTED = "not accessible by integration"
+_LONGEST_MESSAGE = 300
+
+
+class BadToken(GitHubUnavailable):
+    """401: what we showed is not, or no longer, good."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """One answer as it came over the wire; header names are in any case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRequest:
+    """What was asked, of whose repository."""
+
+    what: str
+    permission: str
+    installation_id: int
+    repository_id: int = 0
+    """The one repository that is meant; 0 for any that the installation has."""
+
+
+@dataclass(slots=True)
+class ErrorMapper:
+    """Turns refusals into errors, and remembers who was limited without being told for how long."""
+
+    now: Callable[[], datetime]
+    strikes: dict[int, int] = field(default_factory=dict)
+
+    def of(self, asked: ApiRequest, answer: HttpAnswer) -> GitHubError:
+        """The error that an answer other than a success stands for."""
+        said = _message(answer)
+        message = f"{asked.what}: {answer.status} {said}".rstrip()
+        match answer.status:
+            case 401:
+                return BadToken(message)
+            case 403 | 429:
+                return self._forbidden(asked, answer, said, message)
+            case 404 | 410:
+                return NotFound(message)
+            case status if 400 <= status < 500 and status not in _PASSING:
+                return ValidationFailed(message)
+            case _:
+                return GitHubUnavailable(message)
+
+    def of_query(self, asked: ApiRequest, answer: HttpAnswer, errors: Any) -> GitHubError:
+        """The error that GraphQL reports inside an answer of 200."""
+        first = errors[0] if isinstance(errors, list) and errors else {}
+        kind, said = get_text(first, "type"), get_text(first, "message")
+        message = f"{asked.what}: {kind} {said}"[:_LONGEST_MESSAGE]
+        match kind:
+            case "RATE_LIMITED":
+                return RateLimited(self._not_before(asked, answer))
+            case "NOT_FOUND":
+                return NotFound(message)
+            case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
+                return _not_allowed(asked, answer, said, message)
+            case "":  # GitHub's own failures have no type
+                return GitHubUnavailable(message)
+            case _:
+                return ValidationFailed(message)
+
+    def forget(self, installation_id: int) -> None:
+        """A success ends a row of limits."""
+        self.strikes.pop(installation_id, None)
+
+    def _forbidden(self, asked: ApiRequest, answer: HttpAnswer, said: str, message: str) -> GitHubError:
+        is_limit = (
+            answer.status == 429
+            or "retry-after" in answer.headers
+            or answer.headers.get("x-ratelimit-remaining") == "0"
+            or any(word in said.lower() for word in _LIMIT_WORDS)
+        )
+        # The last request of the hour may be one that is not granted: waiting would not mend it.
+        if is_limit and _NOT_GRANTED not in said:
+            return RateLimited(self._not_before(asked, answer))
+        return _not_allowed(asked, answer, said, message)
+
+    def _not_before(self, asked: ApiRequest, answer: HttpAnswer) -> datetime:
+        now = self.now()
+        told = _retry_after(answer.headers, now)
+        if told is None and answer.headers.get("x-ratelimit-remaining") == "0":
+            told = _reset(answer.headers)
+        if told is not None:
+            return min(max(told, now + _AT_LEAST), now + _AT_MOST)
+        strikes = self.strikes.get(asked.installation_id, 0)
+        self.strikes[asked.installation_id] = strikes + 1
+        guess: timedelta = _FIRST_GUESS * 2 ** min(strikes, 10)
+        return now + min(guess, _LAST_GUESS)
+
+
+def describe_connection_error(error: Exception) -> str:
+    """Why no answer came, in words."""
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            return f"the name {error.host} is not known here"
+        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
+            return f"the certificate of {error.host} is not good: {error}"
+        case aiohttp.ClientConnectorError():
+            return f"nothing answers at {error.host}:{error.port}"
+        case TimeoutError():
+            return "no answer in time"
+        case _:
+            return f"{type(error).__name__} {error}".rstrip()
+
+
+def _not_allowed(asked: ApiRequest, answer: HttpAnswer, said: str, message: str) -> Forbidden:
+    if _NOT_GRANTED not in said:
+        return Forbidden(message)
+    permission = answer.headers.get("x-accepted-github-permissions") or asked.permission
+    return Forbidden(f"{message}; the App needs {permission}", permission)
+
+
+def _message(answer: HttpAnswer) -> str:
+    try:
+        content = msgspec.json.decode(answer.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+    details = get_path(content, "errors")
+    reasons = [get_text(each, "message") for each in details] if isinstance(details, list) else []
+    return ": ".join(part for part in (get_text(content, "message"), *reasons) if part)[:_LONGEST_MESSAGE]
+
+
+def _retry_after(headers: Mapping[str, str], now: datetime) -> datetime | None:
+    value = headers.get("retry-after", "").strip()
+    try:
+        if value.isascii() and value.isdigit():
+            return now + timedelta(seconds=min(int(value), 10**6))
+        return email.utils.parsedate_to_datetime(value).astimezone(UTC) if value else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _reset(headers: Mapping[str, str]) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(float(headers["x-ratelimit-reset"]), UTC)
+    except (KeyError, ValueError, OverflowError, OSError):
+        return None

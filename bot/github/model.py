@@ -1,0 +1,159 @@
+"""Values that GitHub's API answers with, where no other package defines them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.gates.config import Permission, RecordVisibility, record_visibility
+from bot.pull_request.events import PullRequestSnapshot
+from bot.values import Account, Repository
+
+
+@dataclass(frozen=True, slots=True)
+class AppInfo:
+    """The App as it is registered."""
+
+    slug: str
+    url: str
+    """The App's page, from which it is installed."""
+    permissions: Mapping[str, str]
+    events: tuple[str, ...]
+
+    @property
+    def login(self) -> str:
+        """The account that the App writes as."""
+        return f"{self.slug}[bot]"
+
+
+@dataclass(frozen=True, slots=True)
+class AppInstallation:
+    """The App on one account, with what it was granted there."""
+
+    id: int
+    account: str
+    url: str
+    permissions: Mapping[str, str]
+    events: tuple[str, ...]
+    suspended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookConfig:
+    """Where GitHub sends deliveries, and how."""
+
+    url: str
+    json: bool = True
+    has_secret: bool = True
+    checks_certificate: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryAttempt:
+    """One attempt of GitHub's to deliver a webhook."""
+
+    id: int
+    guid: str
+    event: str
+    at: datetime
+    ok: bool
+    status: str
+    """GitHub's word for what came of it, with the code where there was an answer."""
+    redelivery: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredPermissions:
+    """What `app.yml` asks for."""
+
+    permissions: Mapping[str, str]
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadComment:
+    """One comment, and whose it is."""
+
+    login: str
+    bot: bool
+    body: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenAccess:
+    """GitHub's word on one token in one repository."""
+
+    repository: Repository
+    account: Account | None
+    """Whose token it is, a person's or an App's; None where GitHub does not say."""
+    role: Permission
+    installed: bool = False
+    """It is an App's, which is installed in this repository."""
+
+    def may(self, least: Permission) -> bool:
+        """Whether the token's holder has at least this role."""
+        return self.role.is_at_least(least)
+
+    def sees(self, author: Account, *, agent: bool) -> bool:
+        """Whether an author's record is shown: one's own, an agent's, or anybody's from `triage` on."""
+        own = self.account is not None and self.account.id == author.id
+        return (
+            record_visibility(self.role, own=own, agent=agent, public_thread=False) is RecordVisibility.SHOWN
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PostedComment:
+    """A comment of ours as GitHub stored it."""
+
+    id: int
+    node_id: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundComment:
+    """A comment of ours as GitHub shows it."""
+
+    posted: PostedComment
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundIssue:
+    """An issue of ours as GitHub shows it."""
+
+    number: int
+    open: bool
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestPage:
+    """Some of a repository's pull requests, and where the next ones are."""
+
+    pull_requests: tuple[PullRequestSnapshot, ...]
+    following: str = ""
+    """The next page's address; empty on the last one."""
+    total: int | None = None
+    """At most so many there are on all pages, where GitHub says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class RateBudget:
+    """How many calls an installation has left in this hour."""
+
+    left: int
+    limit: int
+    resets_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PostedCheck:
+    """A check run of ours as GitHub stored it."""
+
+    id: int
+    places: str
+    """The external id that it was given."""

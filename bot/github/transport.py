@@ -1,0 +1,275 @@
+"""Send one request to GitHub: redirects, conditional requests, error mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import inf
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+import gidgethub
+from cachetools import LRUCache
+from gidgethub.aiohttp import GitHubAPI
+from yarl import URL
+
+from bot import regex
+from bot.github.errors import (
+    ApiRequest,
+    ErrorMapper,
+    GitHubUnavailable,
+    HttpAnswer,
+    NotFound,
+    describe_connection_error,
+)
+from bot.github.model import PostedComment
+from bot.github.payloads import PayloadError, require_id, require_text
+from bot.store.model import LaneFenced
+from bot.values import Repository
+
+REPO_PATH = "/repos/{owner}/{repo}"
+
+
+def repository_request(repository: Repository, method: str, path: str, permission: str) -> ApiRequest:
+    """What is asked of a repository, without the parameters of its path."""
+    what = f"{method} {path.partition('?')[0]} in {repository.full_name}"
+    return ApiRequest(what, permission, repository.installation_id, repository.id)
+
+
+def path_parameters(repository: Repository) -> dict[str, str | int]:
+    """What fills the gaps of `REPO`."""
+    return {"owner": repository.owner, "repo": repository.name}
+
+
+def has_dot_segment(text: str) -> bool:
+    """Whether a path with this text in it leads to another endpoint: clients and servers resolve `..`."""
+    return any(part in {".", ".."} for part in text.split("/"))
+
+
+def parse_posted_comment(answer: Any) -> PostedComment:
+    """A comment of ours as GitHub has it now."""
+    try:
+        return PostedComment(
+            require_id(answer, "id"), require_text(answer, "node_id"), require_text(answer, "html_url")
+        )
+    except PayloadError as error:
+        raise GitHubUnavailable(f"GitHub's comment can't be read: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationToken:
+    """What opens an installation's repository, and until when."""
+
+    value: str = field(repr=False)
+    expires_at: datetime
+
+
+USER_AGENT = "whetstone-bot"
+ACCEPT_HEADER = "application/vnd.github+json"
+_VERSION = {"x-github-api-version": "2022-11-28"}
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_HOPS = 5
+_PAGES = 100
+_REMEMBERED = 16 * 1024 * 1024
+
+_LAST_PAGE = regex.Regex(r'[?&]page=(\d{1,9})[^>,]*>;\s*rel="last"')
+
+_Known = tuple[int, int, str, str]
+"""Installation, address, accepted type: two installations never share an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """What all requests of this process share."""
+
+    session: aiohttp.ClientSession
+    api_url: str
+    graphql_url: str
+    refusals: ErrorMapper
+    known: LRUCache[_Known, HttpAnswer]
+    may_write: Callable[[], bool] = lambda: True
+
+    @property
+    def homes(self) -> frozenset[str]:
+        """Where our credentials may be shown."""
+        return frozenset({_origin(self.api_url), _origin(self.graphql_url)})
+
+
+def response_cache(limit: int = _REMEMBERED) -> LRUCache[_Known, HttpAnswer]:
+    """A memory of tagged answers that holds so many bytes."""
+    return LRUCache(limit, getsizeof=lambda answer: len(answer.body) + 2048)
+
+
+class GitHubRequester(GitHubAPI):
+    """gidgethub for one caller and one purpose; every failure is an error of the ports."""
+
+    def __init__(
+        self,
+        wire: Transport,
+        asked: ApiRequest,
+        token: InstallationToken | None = None,
+        jwt: str | None = None,
+    ) -> None:
+        super().__init__(
+            wire.session, USER_AGENT, oauth_token=token.value if token else None, base_url=wire.api_url
+        )
+        self._wire = wire
+        self._asked = asked
+        self._jwt = jwt
+        self._last = HttpAnswer(0, {}, b"")
+
+    async def get(self, path: str, **gaps: str | int) -> Any:
+        """What stands at a path."""
+        try:
+            return await self.getitem(path, _filled(gaps), accept=ACCEPT_HEADER, jwt=self._jwt)
+        except _UNREADABLE as error:
+            raise self._unreadable() from error
+
+    async def items(self, path: str, limit: int | None = None, **gaps: str | int) -> list[Any]:
+        """The items of a list over all its pages, or the first `limit` of them."""
+        found: list[Any] = []
+        url: str | None = path
+        for _ in range(_PAGES):
+            if url is None or len(found) >= (limit or inf):
+                return found
+            page, url = await self._page(url, gaps)
+            found += page
+        raise GitHubUnavailable(f"{self._asked.what}: a list without an end")
+
+    async def page(self, path: str, **gaps: str | int) -> tuple[list[Any], str | None, int | None]:
+        """One page of a list, the next one's address, and the number of the last one where it is said."""
+        found, following = await self._page(path, gaps)
+        last = _LAST_PAGE.search(self._last.headers.get("link", ""))
+        return found, following, int(last[1]) if last else None
+
+    async def named_page(self, path: str, name: str) -> tuple[list[Any], str | None]:
+        """One page of a list that stands under a name in an object, and the next one's address."""
+        return await self._page(path, {}, name)
+
+    async def items_until(
+        self, path: str, is_enough: Callable[[Any], bool], pages: int = _PAGES, **gaps: str | int
+    ) -> list[Any]:
+        """The items of a list, up to the page that has the first one that is enough."""
+        found: list[Any] = []
+        url: str | None = path
+        page: list[Any] = []
+        for _ in range(pages):
+            if url is None or any(map(is_enough, page)):
+                return found
+            page, url = await self._page(url, gaps)
+            found += page
+        return found
+
+    @property
+    def budget_left(self) -> float:
+        """The share of the hour's requests that is left by the last answer; 1 where it does not say."""
+        left, limit = (self._last.headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "limit"))
+        is_told = left.isdecimal() and limit.isdecimal() and int(limit) > 0
+        return int(left) / int(limit) if is_told else 1.0
+
+    async def write(self, method: str, path: str, data: Any, **gaps: str | int) -> Any:
+        """What GitHub says after having written."""
+        ask = self.patch if method == "PATCH" else self.post
+        try:
+            return await ask(path, _filled(gaps), data=data, accept=ACCEPT_HEADER, jwt=self._jwt)
+        except _UNREADABLE as error:
+            raise self._unreadable() from error
+
+    async def remove(self, path: str, **gaps: str | int) -> None:
+        """Delete what is there."""
+        try:
+            await self.delete(path, _filled(gaps), accept=ACCEPT_HEADER, jwt=self._jwt)
+        except _UNREADABLE as error:
+            raise self._unreadable() from error
+
+    async def mutate(self, query: str, **variables: str) -> Any:
+        """The data of a GraphQL answer."""
+        try:
+            return await self.graphql(query, endpoint=self._wire.graphql_url, **variables)
+        except gidgethub.QueryError as error:
+            errors = error.response.get("errors")
+            raise self._wire.refusals.of_query(self._asked, self._last, errors) from error
+        except (gidgethub.GraphQLException, *_UNREADABLE) as error:
+            raise self._unreadable() from error
+
+    async def _page(
+        self, url: str, gaps: Mapping[str, str | int], name: str = ""
+    ) -> tuple[list[Any], str | None]:
+        # gidgethub's own paging would take an object for a list of its keys.
+        try:
+            page: Any
+            page, following, _ = await self._make_request(
+                "GET", url, _filled(gaps), b"", ACCEPT_HEADER, jwt=self._jwt
+            )
+        except _UNREADABLE as error:
+            raise self._unreadable() from error
+        found = page.get(name) if name and isinstance(page, dict) else page
+        if not isinstance(found, list):
+            raise self._unreadable()
+        return found, following
+
+    async def _request(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        wire, asked = self._wire, self._asked
+        key = (asked.installation_id, asked.repository_id, url, headers["accept"])
+        known = wire.known.get(key) if method == "GET" else None
+        tag = {"if-none-match": known.headers["etag"]} if known else {}
+        answer = await self._follow(method, url, {**headers, **_VERSION, **tag}, body)
+        if answer.status == 304 and known:
+            answer = known
+        elif not 200 <= answer.status < 300:
+            raise wire.refusals.of(self._asked, answer)
+        elif method == "GET" and "etag" in answer.headers and len(answer.body) < wire.known.maxsize // 4:
+            wire.known[key] = answer
+        wire.refusals.forget(self._asked.installation_id)
+        self._last = answer
+        return answer.status, answer.headers, answer.body
+
+    async def _follow(self, method: str, url: str, headers: dict[str, str], body: bytes) -> HttpAnswer:
+        # Renamed repositories answer with another address; a write is repeated there as it is.
+        for _ in range(_HOPS):
+            at_home = _origin(url) in self._wire.homes
+            if not at_home and method != "GET":
+                break
+            shown = headers if at_home else {k: v for k, v in headers.items() if k != "authorization"}
+            answer = await self._send(method, url, shown, body)
+            target = answer.headers.get("location")
+            if answer.status not in _REDIRECTS or target is None:
+                return answer
+            url = urljoin(url, target)
+        raise GitHubUnavailable(f"{self._asked.what}: redirected too often, or with a write to another host")
+
+    async def _send(self, method: str, url: str, headers: dict[str, str], body: bytes) -> HttpAnswer:
+        # Asked at the last moment: a process that was held up must not write what it decided before.
+        if method != "GET" and not self._wire.may_write():
+            raise LaneFenced(f"{self._asked.what}: nothing was heard of this process for too long")
+        try:
+            async with self._wire.session.request(
+                method, URL(url, encoded=True), headers=headers, data=body or None, allow_redirects=False
+            ) as response:
+                return HttpAnswer(response.status, response.headers, await response.read())
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            raise GitHubUnavailable(f"{self._asked.what}: {describe_connection_error(error)}") from error
+
+    def _unreadable(self) -> GitHubUnavailable:
+        return GitHubUnavailable(f"{self._asked.what}: an answer of {self._last.status} that can't be read")
+
+
+# A proxy's page in place of JSON, cut or wrongly encoded text.
+_UNREADABLE = (gidgethub.GitHubException, ValueError, LookupError, TypeError, RecursionError)
+
+
+def _filled(gaps: Mapping[str, str | int]) -> dict[str, str]:
+    filled = {name: str(value) for name, value in gaps.items()}
+    # gidgethub quotes what fills a gap, but a dot needs no quoting.
+    if dotted := [name for name, value in filled.items() if has_dot_segment(value)]:
+        raise NotFound(f"GitHub has nothing with `.` or `..` as its name: {', '.join(dotted)}")
+    return filled
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

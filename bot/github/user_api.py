@@ -1,0 +1,208 @@
+"""Calls with a user's own token: access to a repository, comments of a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+import msgspec
+
+from bot.gates.config import Permission
+from bot.github import payloads
+from bot.github.errors import (
+    ApiRequest,
+    BadToken,
+    ErrorMapper,
+    Forbidden,
+    GitHubUnavailable,
+    NotFound,
+    RateLimited,
+    ValidationFailed,
+)
+from bot.github.model import ThreadComment, TokenAccess
+from bot.github.payloads import PayloadError, get_path, get_text
+from bot.github.transport import (
+    ACCEPT_HEADER,
+    USER_AGENT,
+    GitHubRequester,
+    InstallationToken,
+    Transport,
+    has_dot_segment,
+    response_cache,
+)
+from bot.values import GHOST, Account
+
+_UNSET = "GH_TOKEN is not set, and without it only public threads can be read, and few of them"
+_BAD = "GH_TOKEN is not good, or not good any more"
+_BLIND = "there is no such thread, or GH_TOKEN may not read it"
+_PATH = "/repos/{owner}/{repo}/issues/{number}/comments?per_page=100"
+
+
+async def fetch_comments(
+    api_url: str, token: str | None, repository: tuple[str, str], number: int, *, seconds: float = 10
+) -> tuple[ThreadComment, ...]:
+    """All comments of the thread, oldest first."""
+    owner, name = repository
+    asked = ApiRequest(f"the comments of {owner}/{name}#{number}", "pull_requests=read", 0)
+    shown = InstallationToken(token, datetime.now(UTC) + timedelta(hours=1)) if token else None
+    timeout = aiohttp.ClientTimeout(total=seconds)
+    async with aiohttp.ClientSession(timeout=timeout) as session:
+        wire = Transport(session, api_url, api_url, ErrorMapper(lambda: datetime.now(UTC)), response_cache())
+        try:
+            found = await GitHubRequester(wire, asked, shown).items(
+                _PATH, owner=owner, repo=name, number=number
+            )
+        except BadToken as error:
+            raise Forbidden(f"{error}; {_UNSET if token is None else _BAD}") from error
+        except (Forbidden, NotFound, RateLimited) as error:
+            raise ValidationFailed(f"{error}; {_UNSET if token is None else _BLIND}") from error
+    return tuple(
+        ThreadComment(
+            login=get_text(each, "user.login"),
+            bot=get_path(each, "user.type") == "Bot",
+            body=get_text(each, "body"),
+            url=get_text(each, "html_url"),
+        )
+        for each in found
+    )
+
+
+_FLAGS = {
+    "admin": Permission.ADMIN,
+    "maintain": Permission.MAINTAIN,
+    "push": Permission.WRITE,
+    "triage": Permission.TRIAGE,
+}
+_MOST_PAGES = 20
+_WHO = "query { viewer { databaseId login } }"
+_NO_ACCESS = frozenset({403, 404, 410, 451})
+
+
+class UnknownTokenError(Exception):
+    """GitHub does not know this token, or knows it no longer."""
+
+
+@asynccontextmanager
+async def open_user_api(api_url: str, graphql_url: str, *, seconds: float = 10) -> AsyncIterator[UserApi]:
+    """Connections of their own: a stranger's token never shares one with the App's."""
+    timeout = aiohttp.ClientTimeout(total=seconds)
+    async with aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session:
+        yield UserApi(session, api_url, graphql_url)
+
+
+class UserApi:
+    """Asks GitHub, and remembers nothing."""
+
+    def __init__(self, session: aiohttp.ClientSession, api_url: str, graphql_url: str) -> None:
+        self._session = session
+        self._api_url = api_url.rstrip("/")
+        self._graphql_url = graphql_url
+
+    async def visit(self, token: str, owner: str, name: str) -> TokenAccess | None:
+        """What the token may do there; None where it may not even read, or nothing is there."""
+        if has_dot_segment(owner) or has_dot_segment(name):
+            return None
+        path = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}"
+        (repository, scopes), (user, _) = await asyncio.gather(
+            self._get(token, path), self._get(token, "/user")
+        )
+        if repository is None:
+            return None
+        try:
+            where = payloads.parse_repository({"repository": repository})
+            if account := _account(user):
+                return TokenAccess(where, account, _role(repository, scopes, private=where.private))
+            # GitHub's flags are a user's. Where it names none, they give no right: what is done by it could
+            # be ascribed to nobody.
+            app = await self._app(token)
+            installed = app is not None and await self._is_installed(token, where.id)
+            return TokenAccess(where, app, Permission.READ, installed)
+        except PayloadError as error:
+            raise GitHubUnavailable(f"GitHub's repository can't be read: {error}") from error
+
+    async def _app(self, token: str) -> Account | None:
+        """The App whose token it is, None where GitHub does not say; REST has no such question."""
+        try:
+            async with self._session.post(
+                self._graphql_url, json={"query": _WHO}, headers=_headers(token), allow_redirects=False
+            ) as response:
+                said = _read(response.status, response.headers, await response.read())
+        except (
+            aiohttp.ClientError,
+            TimeoutError,
+            OSError,
+            msgspec.DecodeError,
+            GitHubUnavailable,
+            UnknownTokenError,
+        ):
+            return None  # a voice without a name is still heard
+        login, identity = get_path(said, "data.viewer.login"), get_path(said, "data.viewer.databaseId")
+        if not (isinstance(login, str) and login.endswith("[bot]") and isinstance(identity, int)):
+            return None
+        return Account(identity, login, bot=True)
+
+    async def _is_installed(self, token: str, repository_id: int) -> bool:
+        """Whether an App's token was given for this repository: what is public every App can read."""
+        for page in range(1, _MOST_PAGES + 1):
+            answer, _ = await self._get(token, f"/installation/repositories?per_page=100&page={page}")
+            listed = get_path(answer, "repositories")
+            if not isinstance(listed, list) or not listed:
+                return False
+            if any(get_path(each, "id") == repository_id for each in listed):
+                return True
+        return False
+
+    async def _get(self, token: str, path: str) -> tuple[Any, str | None]:
+        """The answer, None where GitHub shows nothing to this token; and the scopes of a classic one."""
+        try:
+            # A renamed repository answers with another address; the token is shown to this host only.
+            async with self._session.get(self._api_url + path, headers=_headers(token)) as response:
+                content = _read(response.status, response.headers, await response.read())
+                return content, response.headers.get("X-OAuth-Scopes")
+        except (aiohttp.ClientError, TimeoutError, OSError, msgspec.DecodeError) as error:
+            raise GitHubUnavailable(f"GET {path}: {type(error).__name__}") from error
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "Accept": ACCEPT_HEADER, "User-Agent": USER_AGENT}
+
+
+def _read(status: int, headers: Mapping[str, str], body: bytes) -> Any:
+    if status == 401:
+        raise UnknownTokenError
+    limited = status == 429 or "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    if status in _NO_ACCESS and not (status == 403 and limited):
+        return None
+    if status != 200:
+        raise GitHubUnavailable(f"GitHub answers {status}")
+    return msgspec.json.decode(body)
+
+
+def _account(user: Any) -> Account | None:
+    # An installation's token belongs to no user, and is refused this question.
+    found = payloads.parse_account({"user": user}, "user")
+    return None if found == GHOST else found
+
+
+def _role(repository: Any, scopes: str | None, *, private: bool) -> Permission:
+    """The role of the token's owner, which a classic token has only with the scope for it.
+
+    What a fine-grained token itself may do GitHub does not tell, and trying it out would be a write: the
+    owner's identity and role decide.
+    """
+    # Whoever is shown the repository may read it.
+    if scopes is not None and not _may_act(scopes, private=private):
+        return Permission.READ
+    granted = (role for flag, role in _FLAGS.items() if get_path(repository, f"permissions.{flag}") is True)
+    return next(granted, Permission.READ)
+
+
+def _may_act(scopes: str, *, private: bool) -> bool:
+    """Whether a classic token has its owner's role there; GitHub's flags are the owner's, not the token's."""
+    enough = {"repo"} if private else {"repo", "public_repo"}
+    return not enough.isdisjoint(scope.strip() for scope in scopes.split(","))

@@ -1,0 +1,1 @@
+"""Claims that validators make, and their verification."""

@@ -1,0 +1,403 @@
+"""Find the claims in a text: files, contents, locations, configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from bot import regex
+from bot.gates.config import ClaimType
+from bot.grounding import state_patterns
+from bot.grounding.clauses import (
+    NEGATION,
+    ClaimPattern,
+    ClauseMatch,
+    FileMention,
+    MarkedText,
+    claim_pattern,
+    mark_mentions,
+)
+from bot.grounding.model import Claim, ClaimForm
+
+_WHAT = (
+    r"(?:the )?(?:function|method|class|struct|interface|type|trait|enum|constant|module|section|heading"
+    r"|chapter)"
+)
+_VALUE = r"(?P<val>\ue000Q[0-9]+\ue001|-?[0-9][\w.%]*|[A-Za-z][\w-]*)"
+_KEY = r"(?P<key>\ue000Q[0-9]+\ue001|[A-Za-z][\w.-]*)"
+_THE = (
+    r"(?:(?:the|a|an|this) )?(?:(?:text|string|line|word|words|phrase|literal|constant|value|import|call) )?"
+)
+
+
+def _contents(heard: ClauseMatch) -> Claim | None:
+    return heard.claim(ClaimType.FILE_CONTENTS) if heard.quote() else None
+
+
+def _verb(heard: ClauseMatch) -> Claim | None:
+    verb = heard.group("verb").lower()
+    form = (
+        ClaimForm.CALLED
+        if verb.startswith("call")
+        else ClaimForm.IMPORTED
+        if verb.startswith("import")
+        else ClaimForm.STATED
+    )
+    return heard.claim(ClaimType.FILE_CONTENTS, form)
+
+
+def _empty(heard: ClauseMatch) -> Claim | None:
+    return heard.claim(ClaimType.FILE_CONTENTS, ClaimForm.EMPTY)
+
+
+def _defined(heard: ClauseMatch) -> Claim | None:
+    return heard.claim(ClaimType.FILE_LOCATION, ClaimForm.DEFINED)
+
+
+def _at(heard: ClauseMatch) -> Claim | None:
+    claim = heard.claim(ClaimType.FILE_LOCATION)
+    return claim if claim.line else None
+
+
+def _existence(heard: ClauseMatch) -> Claim | None:
+    return heard.claim(ClaimType.FILE_EXISTENCE, subject="")
+
+
+def _setting(heard: ClauseMatch) -> Claim | None:
+    key, value = heard.word("key"), heard.word("val")
+    if key.lower() in _NO_KEY or value.lower() in _NO_VALUE or _CALL.fullmatch(key):
+        return None
+    return heard.claim(ClaimType.CONFIGURATION_VALUES, subject=key, value=value)
+
+
+def _pair(heard: ClauseMatch) -> Claim | None:
+    found = _PAIR.fullmatch(heard.quote())
+    mention = heard.mention
+    if found is None or mention is None or not _CONFIG.search(mention.path):
+        return None
+    return heard.claim(ClaimType.CONFIGURATION_VALUES, subject=found[1], value=found[2])
+
+
+def _cited_value(heard: ClauseMatch) -> Claim | None:
+    return heard.claim(ClaimType.CONFIGURATION_VALUES, subject="", value=heard.word("val"))
+
+
+_NO_KEY_WORDS = (
+    "it this that there which what who file line test tests function method class build version error value"
+)
+_NO_KEY = frozenset(_NO_KEY_WORDS.split())
+_NO_VALUE_WORDS = (
+    "a an the not in defined declared set used missing wrong empty called never no only also still found"
+    " hardcoded incorrect invalid unused duplicated outdated absent present gone broken needed here there"
+)
+_NO_VALUE = frozenset(_NO_VALUE_WORDS.split())
+_CALL = regex.Regex(r"[\w./-]+\(\)")
+_PAIR = regex.Regex(r"[\"']?([\w.-]+)[\"']?\s*[:=]\s*(.+?),?")
+_CONFIG = regex.Regex(
+    r"\.(?:ya?ml|toml|ini|cfg|conf|json[c5]?|properties|env|xml)$|(?:^|/)\.[a-z]\w*$", ignore_case=True
+)
+
+CONFIGURATION_PATTERNS: tuple[ClaimPattern, ...] = (
+    claim_pattern(
+        rf"{_KEY} (?:is|are|equals) (?P<no>not )?(?:(?:set|configured|pinned) (?:to|as|at) )?{_VALUE} in <P>",
+        _setting,
+    ),
+    claim_pattern(rf"<P> (?:sets?|configures?|has) {_KEY} (?:to|as|at|=) {_VALUE}", _setting),
+    claim_pattern(rf"<P> {NEGATION} set {_KEY} to {_VALUE}", _setting),
+    claim_pattern(rf"in <P>,? {_KEY} (?:is|=|equals) (?P<no>not )?(?:set to )?{_VALUE}", _setting),
+    claim_pattern(
+        rf"config(?:uration)? value (?:of |for )?{_KEY} (?:is|=) (?P<no>not )?{_VALUE}\s*\((?:read|see"
+        rf"|in) <P>\)",
+        _setting,
+    ),
+    claim_pattern(rf"config(?:uration)? value is {_VALUE}\s*\((?:read|see|in) <P>\)", _cited_value),
+    claim_pattern(r"<P> (?:sets?|has|contains?|says?) <Q>", _pair),
+    claim_pattern(r"<Q> is (?P<no>not )?(?:set )?in <P>", _pair),
+)
+CONTENTS_PATTERNS: tuple[ClaimPattern, ...] = (
+    claim_pattern(
+        rf"<P> (?:still )?(?:{NEGATION} )?(?:still |also )?"
+        rf"(?P<verb>contains?|has|have|includes?|mentions?|says?|reads?|imports?|calls?|hardcodes?)"
+        rf" {_THE}<Q>",
+        _verb,
+    ),
+    claim_pattern(rf"<P> (?P<no>lacks|has no|is missing|omits|misses) {_THE}<Q>", _contents),
+    claim_pattern(r"<Q> (?:is|are) (?P<no>missing|absent) (?:from|in) <P>", _contents),
+    claim_pattern(
+        r"<Q> (?:(?:is|are) (?:still )?(?P<no>not )?(?:found |present |mentioned |hardcoded )?in"
+        r"|(?:occurs|appears) in) <P>",
+        _contents,
+    ),
+    claim_pattern(r"there is (?:still )?(?P<no>no )?(?:an? )?<Q> in <P>", _contents),
+    claim_pattern(
+        r"line (?P<n>[1-9][0-9]{0,6}) (?:contains|is|reads|says|has) <Q>\s*\((?:read|see|in) <P>\)", _contents
+    ),
+    claim_pattern(r"(?:the )?file contains <Q>\s*\((?:read|see) <P>\)", _contents),
+    claim_pattern(r"<P> is (?P<no>not )?empty", _empty),
+)
+LOCATION_PATTERNS: tuple[ClaimPattern, ...] = (
+    claim_pattern(
+        r"<Q> (?:is |was )?(?P<no>not |never )?(?:defined|declared|implemented) (?:at|in|on|under) (?:the"
+        r" file )?<P>",
+        _defined,
+    ),
+    claim_pattern(rf"<P> (?:{NEGATION} )?(?:defines?|declares?|implements?) (?:{_WHAT} )?<Q>", _defined),
+    claim_pattern(rf"<P> has (?P<no>no )?(?:an? )?{_WHAT} (?:named |called |titled )?<Q>", _defined),
+    claim_pattern(rf"{_WHAT} <Q> is (?P<no>missing) (?:from|in) <P>", _defined),
+    claim_pattern(rf"there is (?P<no>no )?(?:an? )?{_WHAT} (?:named |called |titled )?<Q> in <P>", _defined),
+    claim_pattern(rf"{_WHAT} <Q> (?:is )?(?:in|of|at) <P>", _defined),
+    claim_pattern(r"<Q> (?:is |stands )?(?:at|on) <P>", _at),
+)
+EXISTENCE_PATTERNS: tuple[ClaimPattern, ...] = (
+    claim_pattern(r"<P> (?:still |already )?exists", _existence),
+    claim_pattern(r"<P> (?P<no>does not|doesn't|no longer|never) exists?", _existence),
+    claim_pattern(
+        r"<P> is (?:now )?(?P<no>missing|absent|gone|not there|not in the (?:repository|repo|tree|project))",
+        _existence,
+    ),
+    claim_pattern(r"<P> is in the (?:repository|repo|tree|project)", _existence),
+    claim_pattern(
+        r"there(?: is|'s) (?:still )?(?P<no>no )?(?:such )?(?:an? )?(?:(?:file|directory|folder)"
+        r" )?(?:named |called )?<P>",
+        _existence,
+    ),
+    claim_pattern(r"(?P<no>no) (?:such )?(?:file|directory|folder) (?:named |called )?<P>", _existence),
+    claim_pattern(r"<P> (?:was|has been|is) (?P<no>deleted|removed)", _existence),
+    claim_pattern(
+        r"(?:repository|repo|project|tree) (?P<no>has no|lacks|does not have|doesn't have) (?:an? )?<P>",
+        _existence,
+    ),
+    claim_pattern(r"(?:repository|repo|project|tree) (?:has|contains) (?:an? )?<P>", _existence),
+    claim_pattern(
+        r"<P>\s*[:,]? ?there is (?P<no>no) such (?:file|page|claim|note|directory|folder)", _existence
+    ),
+)
+
+
+_LANGUAGE = (
+    r"(?:python|javascript|typescript|java|go|golang|rust|c\+\+|c#|ruby|php|kotlin|swift|sql|bash|html"
+    r"|css|yaml|json)"
+)
+
+
+def _any(*expressions: str) -> regex.Regex:
+    return regex.Regex("|".join(expressions).replace(" ", r"\s+"), ignore_case=True)
+
+
+# A sentence of these kinds is about no part of this repository: it is never flagged.
+NOT_REQUIRED_PATTERNS: tuple[tuple[ClaimType, regex.Regex], ...] = (
+    (
+        ClaimType.MATHEMATICAL_FACTS,
+        _any(
+            r"\b[0-9.]+ ?[-+*/^×] ?[0-9.]+ ?(?:=|is|equals)",
+            r"\bis (?:a )?prime\b",
+            r"\bdivisible by\b",
+            r"\b(?:two|2)\^[0-9]+",
+            r"\bsquare root of\b",
+            r"\blog(?:arithm)? of\b",
+            r"\bsum of (?:the )?(?:angles|first)\b",
+            r"\bpercent of [0-9]",
+            r"\bpigeonhole\b",
+            r"\bodd number",
+            r"\beven number",
+        ),
+    ),
+    (
+        ClaimType.WELL_KNOWN_PATTERNS,
+        _any(
+            r"\b(?:observer|factory|singleton|strategy|visitor|decorator|adapter|builder|repository"
+            r"|command|facade) pattern\b",
+            r"\bdependency injection (?:makes|allows|decouples|helps|lets)\b",
+            r"\bmodel-view-controller\b",
+            r"\b(?:circuit breaker|retry with backoff|publish[- ]subscribe|event sourcing|two-phase commit)\b"
+            r" (?:is|are|makes|prevents|protects|decouples|keeps)",
+        ),
+    ),
+    (
+        ClaimType.LANGUAGE_SYNTAX,
+        _any(
+            rf"^in {_LANGUAGE}\b",
+            rf"^{_LANGUAGE}(?:'s)? (?:uses|has|requires|allows|treats|evaluates|is|does|syntax|strings"
+            rf"|lists|arrays|functions)\b",
+            r"\b(?:keyword|operator|syntax|statement) (?:in|of) (?:the )?" + _LANGUAGE,
+        ),
+    ),
+    (
+        ClaimType.GENERAL_PROGRAMMING_KNOWLEDGE,
+        _any(
+            r"^(?:in general|generally|usually|as a rule|typically)\b",
+            r"\brecursion (?:needs|without)\b",
+            r"\bfloating[- ]point (?:numbers|arithmetic)\b",
+            r"\bhash (?:maps|tables) (?:have|give|are|look)\b",
+            r"\bglobal (?:state|variables) (?:make|makes|are|is)\b",
+            r"\bsql injection (?:happens|is|arises)\b",
+            r"\brace conditions (?:happen|are|occur)\b",
+            r"\bpasswords (?:must|are|should) (?:be )?hashed\b",
+            r"\bunit tests (?:are|help|document)\b",
+            r"\bcaches? (?:invalidation )?(?:is|are) hard\b",
+        ),
+    ),
+)
+RECOMMENDED_PATTERNS: tuple[tuple[ClaimType, regex.Regex], ...] = (
+    (
+        ClaimType.HISTORICAL_CHANGES,
+        _any(
+            r"\bused to\b",
+            r"\bpreviously\b",
+            r"\bwas (?:introduced|changed|renamed|added|reverted|broken|rewritten) (?:in|by|with|last)\b",
+            r"\bsince (?:commit|release|version|v[0-9])",
+            r"\bregress(?:ed|ion) (?:from|since|in)\b",
+            r"\blast (?:release|week|month|year)\b",
+        ),
+    ),
+    (
+        ClaimType.PERFORMANCE_CHARACTERISTICS,
+        _any(
+            r"\bO\([^)]{1,20}\)",
+            r"\b(?:slow|slower|faster|slowest|quadratic|exponential)\b",
+            r"\bn\+1\b",
+            r"\blatency\b",
+            r"\bthroughput\b",
+            r"\btakes [0-9.]+ ?(?:ms|s|seconds|minutes)\b",
+            r"\bmemory (?:usage|use|consumption|footprint)\b",
+            r"\b[0-9.]+ ?(?:ms|MB|GB) (?:of memory|per (?:request|call))\b",
+            r"\bperforms? (?:badly|poorly|well)\b",
+        ),
+    ),
+    (
+        ClaimType.ARCHITECTURE_DECISIONS,
+        _any(
+            r"\b(?:architecture|layering|layers?)\b",
+            r"\bcircular (?:import|dependency)\b",
+            r"\bbelongs (?:in|to) (?:the|a)\b",
+            r"\bcoupl(?:es|ed|ing)\b",
+            r"\bseparation of concerns\b",
+            r"\bsingle responsibility\b",
+            r"\bmonolith",
+        ),
+    ),
+    (
+        ClaimType.CODE_PATTERNS,
+        _any(
+            r"\bduplicat(?:es|ed|ion)\b",
+            r"\bcopy[- ]pasted\b",
+            r"\bsame (?:code|logic|block) (?:is|as)\b",
+            r"\bgod (?:object|class)\b",
+            r"\bmagic numbers?\b",
+            r"\b(?:dead|unreachable) code\b",
+            r"\bnested (?:loops|ifs|callbacks)\b",
+            r"\bnaming convention",
+        ),
+    ),
+)
+
+
+MAX_CLAIMS = 50
+"""Claims of one text that are kept: a review with more is a document, not a review."""
+MOST_SENTENCES = 1_000
+"""Sentences of one text that are read: each is searched for every way to put a claim."""
+
+# The first that fits decides: a version in a manifest is also "contents", the narrower reading is the claim.
+_FAMILIES = (
+    *state_patterns.RESPONSE_PATTERNS,
+    *state_patterns.ERROR_PATTERNS,
+    *state_patterns.TEST_PATTERNS,
+    *state_patterns.GIT_PATTERNS,
+    *state_patterns.DEPENDENCY_PATTERNS,
+    *CONFIGURATION_PATTERNS,
+    *LOCATION_PATTERNS,
+    *EXISTENCE_PATTERNS,
+    *CONTENTS_PATTERNS,
+    *state_patterns.BEHAVIOR_PATTERNS,
+)
+
+
+def find_claims(text: str, most_sentences: int = MOST_SENTENCES) -> tuple[Claim, ...]:
+    """Every claim in the writer's own words, in order; an order, a wish or a question is none."""
+    words = mark_mentions(text)
+    found: list[Claim] = []
+    for sentence in islice(words.sentences(), most_sentences):
+        found += _of_sentence(words, sentence)
+        if len(found) >= MAX_CLAIMS:
+            break
+    return tuple(dict.fromkeys(found))[:MAX_CLAIMS]
+
+
+def _of_sentence(words: MarkedText, sentence: str) -> Iterator[Claim]:
+    bare = words.plain(sentence)
+    if _PATH_SIGN not in sentence and (kind := _kind(bare, NOT_REQUIRED_PATTERNS)):
+        yield Claim(kind, bare[:200])
+        return
+    for clause in _clauses(sentence):
+        yield from _of_clause(words, clause)
+
+
+def _clauses(sentence: str) -> Iterator[str]:
+    done = 0
+    for end in _CLAUSES.finditer(sentence):
+        yield sentence[done : end.start()]
+        done = max(end.end(1), end.end(2))
+        done = end.end() if done < 0 else done  # a word that begins the next clause is part of it
+    yield sentence[done:]
+
+
+def _of_clause(words: MarkedText, clause: str) -> Iterator[Claim]:
+    covered, main = "", None
+    asked = _ASKED.search(clause) is not None
+    for pattern in () if asked else _FAMILIES:
+        if heard := pattern.hear(words, clause):
+            claim, match = heard
+            covered, main = match[0], claim.path
+            yield claim
+            break
+    else:
+        if not asked and (kind := _kind(words.plain(clause), RECOMMENDED_PATTERNS)):
+            yield Claim(kind, words.plain(clause)[:200])
+    if not asked and not _MADE.search(clause):
+        rest = clause.replace(covered, " ") if covered else clause
+        yield from (claim for claim in _named(words, rest) if claim.path != main)
+
+
+def _named(words: MarkedText, clause: str) -> Iterator[Claim]:
+    """The files that are only mentioned: that they are there is implied."""
+    for sign in _PATH.finditer(clause):
+        mention = words.mentions[int(sign[1])]
+        # Of a file alone that is denied something, nobody knows whether it should be there.
+        if mention.sure and (mention.line or mention.name or not _DENIED.search(clause)):
+            yield _implied(mention, words.plain(clause)[:200])
+
+
+def _implied(mention: FileMention, text: str) -> Claim:
+    if mention.name:
+        return Claim(
+            ClaimType.FILE_LOCATION, text, mention.path, subject=mention.name, form=ClaimForm.DEFINED
+        )
+    kind = ClaimType.FILE_LOCATION if mention.line else ClaimType.FILE_EXISTENCE
+    return Claim(kind, text, mention.path, mention.line, mention.end_line, form=ClaimForm.NAMED)
+
+
+def _kind(text: str, table: tuple[tuple[ClaimType, regex.Regex], ...]) -> ClaimType | None:
+    return next((kind for kind, expression in table if expression.search(text)), None)
+
+
+_PATH_SIGN = "\ue000P"
+_DENIED = regex.Regex(
+    r"\b(?:no|not|nor|never|without|missing|lacks?|gone|deleted|removed|absent|\w+n't)\b", ignore_case=True
+)
+_PATH = regex.Regex("\ue000P([0-9]+)\ue001")
+_CLAUSES = regex.Regex(
+    r",?\s+(?:but|whereas|although|though|because)\s+"
+    r"|(,\s+)(?:yet|so|see|cf\.?|and|while|which|then)\b|(:\s+)see\b",
+    ignore_case=True,
+)
+_ASKED = regex.Regex(
+    r"\b(?:should|must|needs?\s+to|ought\s+to|could|would|might|may|shall|please|let's|wants?\s+to|if|unless"
+    r"|expected\s+to|supposed\s+to|has\s+to|have\s+to|will|why|whether|make\s+sure|ensure|imagine|suppose)\b",
+    ignore_case=True,
+)
+# What is to be made, or is a new name, is not there yet.
+_MADE = regex.Regex(
+    r"\b(?:add|create|move|rename|put|write|extract|introduce|generate|save|new\s+file|call\s+it|name\s+it|e\.g\."
+    r"|such\s+as|for\s+example|for\s+instance|like)\b",
+    ignore_case=True,
+)

@@ -1,0 +1,174 @@
+"""The outcome of an item's claims, and the messages about unconfirmed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bot.gates.config import DEFAULT_CLAIM_RULES, ClaimRule, ClaimType, GroundingRules, GroundingTool
+from bot.grounding.model import ClaimOutcome
+from bot.markdown.escape import code_span
+from bot.pull_request.model import GroundedClaim
+from bot.values import Location
+
+_WORST = {ClaimOutcome.CONTRADICTED: 0, ClaimOutcome.UNVERIFIABLE: 1, ClaimOutcome.VERIFIED: 2}
+_TOLD = {"contents": 0, "check runs": 1, "pull request": 2, "tree": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class ItemGrounding:
+    """The claim that decides about an item, and the place where the item is."""
+
+    decisive: GroundedClaim
+    place: Location | None = None
+    moved_from: int | None = None
+    allowed: bool = False
+    """The config keeps a claim that nobody could look up, with a mark."""
+    also: tuple[GroundedClaim, ...] = ()
+    """What else in the item's words is not so."""
+
+    @property
+    def outcome(self) -> ClaimOutcome:
+        """Whether the item may be repeated as a fact."""
+        return ClaimOutcome(self.decisive.outcome)
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether it may."""
+        return self.outcome is ClaimOutcome.VERIFIED
+
+    @property
+    def doubted(self) -> bool:
+        """Whether the gate has to say that it was not confirmed."""
+        return not self.confirmed and not self.allowed
+
+    @property
+    def shows_only_a_file(self) -> bool:
+        """Whether nothing was confirmed but that a file which the words mention is there."""
+        seen = self.decisive
+        return self.confirmed and seen.is_place and seen.tool == GroundingTool.TREE
+
+    @property
+    def source(self) -> str:
+        """Where that was seen: the other file, where it is not the item's own."""
+        seen = self.decisive
+        elsewhere = seen.path if self.place and seen.path and seen.path != self.place.path else None
+        if elsewhere and seen.tool == "contents":
+            where = f"{elsewhere}:{seen.line}" if seen.line else elsewhere
+            return f"{where} @ {seen.head[:7]}"
+        return seen.source
+
+
+def ground_item(
+    log: Iterable[GroundedClaim], item: str, head: str, place: Location | None
+) -> ItemGrounding | None:
+    """What was found out about the item at this head; None where nothing had to be."""
+    entries = [each for each in log if each.item == item and each.head == head and each.required]
+    if not entries:
+        return None
+    decisive = min(entries, key=_rank)
+    located = _located(entries, place)
+    found, moved = located or (place, None)
+    wrong = {each.note: each for each in entries if each.outcome == ClaimOutcome.CONTRADICTED}
+    wrong.pop(decisive.note, None)
+    return ItemGrounding(decisive, found, moved, also=tuple(wrong.values()))
+
+
+def _rank(entry: GroundedClaim) -> tuple[int, bool, int, int]:
+    # Of equal outcomes the one about something else than the bare place tells more.
+    told = _TOLD.get(entry.tool, 9)
+    return _WORST[ClaimOutcome(entry.outcome)], entry.is_place and not entry.line, told, -(entry.line or 0)
+
+
+def _located(entries: Sequence[GroundedClaim], place: Location | None) -> tuple[Location, int | None] | None:
+    """Where the item is: its own place, as found again; else the only place that its words name."""
+    found = [
+        each for each in entries if each.is_place and each.outcome == ClaimOutcome.VERIFIED and each.path
+    ]
+    own = [each for each in found if place is None or each.path == place.path]
+    named = {(each.path, each.line) for each in own}
+    if not own or (place is None and len(named) > 1):
+        return None
+    entry = max(own, key=lambda each: each.line is not None and (place is None or place.line is not None))
+    first = own[0] if place is not None else entry
+    resolved = replace(place, path=first.path or place.path) if place else Location(entry.path or "")
+    if first.line is not None:
+        resolved = Location(first.path or "", first.line, first.end_line)
+    return resolved, first.moved_from
+
+
+MAX_FURTHER_DOUBTS = 2
+"""How many more wrong claims of an item are named."""
+
+
+def unconfirmed_message(
+    entry: GroundedClaim,
+    rules: Mapping[ClaimType, ClaimRule] = DEFAULT_CLAIM_RULES,
+    also: Sequence[GroundedClaim] = (),
+) -> str:
+    """Why the claim is not repeated as a fact, with the nearest name, or with what would verify it."""
+    text = f"{_why(entry)}."
+    if entry.nearest:
+        text = f"{text} Nearest name: {code_span(entry.nearest, 200)}"
+    elif entry.outcome == ClaimOutcome.UNVERIFIABLE:
+        text = f"{text} Would verify it: {rules[ClaimType(entry.type)].would_verify}."
+    if not also:
+        return text
+    named = "; ".join(map(_why_also, also[:MAX_FURTHER_DOUBTS]))
+    rest = f"; and {len(also) - MAX_FURTHER_DOUBTS} more" if len(also) > MAX_FURTHER_DOUBTS else ""
+    return f"{text.removesuffix('.')}. Also: {named}{rest}."
+
+
+def source_suffix(entry: GroundedClaim) -> str:
+    """` (Source: tree @ 9f2c1e4)`, or nothing where nothing was looked at."""
+    if not entry.tool:
+        return ""
+    seen = f"check {code_span(entry.check)}" if entry.check else entry.tool
+    if entry.tool == GroundingTool.CONTENTS and entry.path:
+        seen = code_span(entry.path, 200)
+    return f" (Source: {seen} @ {entry.head[:7]})"
+
+
+def claim_with_source(claim: str, grounding: ItemGrounding | None, said: str, rules: GroundingRules) -> str:
+    """The claim with its source in the form that the config gives; without one where it was not confirmed."""
+    if grounding is not None and grounding.allowed:
+        return f"{claim} (not verified)"
+    if not rules.include_source or (grounding is not None and grounding.doubted):
+        return claim
+    seen = _seen(grounding) if grounding else said
+    if rules.include_timestamp and grounding:
+        seen += f", {grounding.decisive.at.isoformat(timespec='minutes')}"
+    form = rules.format_template
+    if "[Claim]" not in form:
+        form = f"[Claim] ({form})"
+    return form.replace("[tool/observation]", seen, 1).replace("[Claim]", claim, 1)
+
+
+def _seen(grounding: ItemGrounding) -> str:
+    entry = grounding.decisive
+    if entry.check:
+        return f"check {code_span(entry.check)} @ {entry.head[:7]}"
+    elsewhere = grounding.place is None or entry.path != grounding.place.path
+    if entry.tool == GroundingTool.CONTENTS and entry.path and elsewhere:
+        where = f"{entry.path}:{entry.line}" if entry.line else entry.path
+        return f"{code_span(where, 200)} @ {entry.head[:7]}"
+    return entry.source
+
+
+def _why(entry: GroundedClaim) -> str:
+    return f"{_safe(entry.note or 'nothing shows it')}{source_suffix(entry)}"
+
+
+def _why_also(entry: GroundedClaim) -> str:
+    """The same where another claim was spoken of before: "that file" would be the wrong one."""
+    named = code_span(entry.path, 200) if entry.path else "that file"
+    return _why(entry).replace("that file", named, 1)
+
+
+def _safe(note: str) -> str:
+    """A note of ours; what it quotes of the repository stays in code."""
+    if "`" not in note:
+        return note
+    before, _, rest = note.partition("`")
+    quoted, _, after = rest.rpartition("`")
+    return f"{before}{code_span(quoted)}{after}" if quoted else note

@@ -1,0 +1,1 @@
+"""Per-author history: records, patterns, export and forgetting."""

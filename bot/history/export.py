@@ -1,0 +1,176 @@
+"""Export a pull request's iterations as files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+from bot.gates.model import Gates
+from bot.iterations.model import REPEAT_WINDOW
+from bot.iterations.progress import Degradation
+from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, distinct_items, item_aspect
+from bot.iterations.selection import Selection, SelectionReport, render_selection_report
+from bot.markdown.links import GITHUB_URL
+from bot.pull_request.model import TrackedIteration
+from bot.values import Repository
+
+FEEDBACK_HISTORY_KEY = "feedback_history"
+
+ExportJson = dict[str, object]
+
+
+def export_files(
+    report: SelectionReport,
+    repository: Repository,
+    host: str = GITHUB_URL,
+    tracked: Sequence[TrackedIteration] = (),
+) -> dict[str, str]:
+    """Return every file of the export with its text."""
+    by_number = {found.iteration: found for found in report.degradations}
+    tree = {
+        "best-tracker.json": _text(best_tracker(report.trajectory, repository, host)),
+        "selection-report.md": render_selection_report(report),
+        "final-output/manifest.json": _text(selection_manifest(report.selection)),
+    }
+    for scored in report.scored:
+        whole = iteration_metrics(scored, by_number.get(scored.number)) | _tracking(scored, tracked)
+        text = _text(whole)
+        tree[f"iterations/iteration-{scored.number}/metrics.json"] = text
+    return tree
+
+
+def iteration_history(
+    scored: Sequence[ScoredIteration], tracked: Sequence[TrackedIteration] = ()
+) -> list[ExportJson]:
+    """Return one entry for each iteration, in the document's names."""
+    return [_entry(each) | _tracking(each, tracked) for each in scored]
+
+
+def feedback_history(
+    scored: Sequence[ScoredIteration],
+    gates: Gates,
+    tracked: Sequence[TrackedIteration] = (),
+    window: int = REPEAT_WINDOW,
+) -> ExportJson:
+    """Return what the last iterations were told, and what came of it, under the document's key."""
+    return {
+        FEEDBACK_HISTORY_KEY: [_feedback(each, gates) | _tracking(each, tracked) for each in scored[-window:]]
+    }
+
+
+def best_tracker(trajectory: Trajectory, repository: Repository, host: str = GITHUB_URL) -> ExportJson:
+    """Return the best so far and the way to it; None where nothing was scored."""
+    best = trajectory.best
+    path = f"{host}/{repository.full_name}/tree"
+    return {
+        "current_best": best
+        and {
+            "iteration": best.number,
+            "quality_score": best.quality,
+            "artifacts_path": f"{path}/{best.head}",
+            "head": best.head,
+        },
+        "trail": list(trajectory.trail),
+    }
+
+
+def selection_comparison(selection: Selection) -> ExportJson:
+    """Return best against final, the delta in percent points."""
+    compared = selection.comparison
+    return {
+        "best_iteration": compared.best_iteration,
+        "final_iteration": compared.final_iteration,
+        "delta": None if compared.delta is None else round(compared.delta * 100, 2),
+        "decision": compared.decision.value,
+    }
+
+
+def selection_manifest(selection: Selection) -> ExportJson:
+    """Return the selected output by its hashes, how it compares, and who decided."""
+    selected, audit = selection.selected, selection.audit
+    return {
+        "iteration": selected.number,
+        "head": selected.head,
+        "tree": selected.snapshot.tree,
+        "available": selected.snapshot.available,
+        "artifacts": _artifacts(selected),
+        "comparison": selection_comparison(selection),
+        "override": audit
+        and {
+            "option": audit.choice.value,
+            "by": audit.by,
+            "at": audit.at.isoformat(),
+            "reason": audit.reason,
+            "head": audit.head,
+            "from": audit.before,
+            "to": audit.after,
+        },
+    }
+
+
+def iteration_metrics(scored: ScoredIteration, found: Degradation | None = None) -> ExportJson:
+    """Return everything measured of one iteration."""
+    checks = counted_checks(scored.snapshot.checks)
+    measures = scored.score.measures if scored.score else ()
+    return {
+        **_entry(scored),
+        "dimensions": {
+            measure.dimension.value: {"value": measure.value, "because": list(measure.because)}
+            for measure in measures
+        },
+        "unobserved": [dimension.value for dimension in scored.score.unobserved] if scored.score else [],
+        "checks": {"passed": sum(check.passed for check in checks), "failed": scored.failed_checks},
+        "open": list(scored.snapshot.iteration.tags),
+        "degradation": found and _degradation(found),
+    }
+
+
+def _entry(scored: ScoredIteration) -> ExportJson:
+    return {
+        "iteration": scored.number,
+        "artifacts": _artifacts(scored),
+        "quality_score": scored.quality,
+        "timestamp": scored.snapshot.iteration.judged_at.isoformat(),
+        "head": scored.head,
+        "tree": scored.snapshot.tree,
+        "available": scored.snapshot.available,
+    }
+
+
+def _feedback(scored: ScoredIteration, gates: Gates) -> ExportJson:
+    iteration = scored.snapshot.iteration
+    sides = Counter(item_aspect(item, gates).value for item in distinct_items(iteration.open_items))
+    return {
+        "iteration": scored.number,
+        "head": scored.head,
+        "timestamp": iteration.judged_at.isoformat(),
+        "rejected": iteration.rejected,
+        "issues": list(iteration.tags),
+        "aspects": dict(sides),
+    }
+
+
+def _tracking(scored: ScoredIteration, tracked: Sequence[TrackedIteration]) -> ExportJson:
+    """Return how the feedback of this iteration turned out, once the next one was judged."""
+    found = next((each for each in tracked if each.head == scored.head), None)
+    return {"quality_tracking": found.tracking.as_document()} if found else {}
+
+
+def _artifacts(scored: ScoredIteration) -> list[ExportJson]:
+    files_of = scored.snapshot.diff.files if scored.snapshot.diff else ()
+    return [{"path": file.path, "content_hash": file.blob} for file in files_of]
+
+
+def _degradation(found: Degradation) -> ExportJson:
+    return {
+        "delta": found.delta,
+        "degraded": found.degraded,
+        "flagged": found.flagged,
+        "triggers": [trigger.value for trigger in found.triggers],
+        "causes": [{"cause": sign.cause.value, "because": sign.because} for sign in found.signs],
+    }
+
+
+def _text(data: ExportJson) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

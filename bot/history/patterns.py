@@ -1,0 +1,354 @@
+"""Per-author patterns: broken gates, trends, and the answer to `/feedback-history`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
+from enum import StrEnum
+
+from bot.gates.model import Gates
+from bot.history.model import (
+    INACTIVE_AFTER,
+    HistoryRecord,
+    TimeWindow,
+    earliest_activity,
+    week_containing,
+    window_of_last_hours,
+)
+from bot.history.outcomes import (
+    PullRequestOutcome,
+    PullRequestState,
+    TagFix,
+    find_all_fixes,
+    outcomes_in_window,
+    verdict_names_tag,
+)
+from bot.markdown.format import format_count, to_percent
+from bot.pull_request.model import ItemOutcome
+
+MAX_TOP_ISSUES = 5
+"""Issues that come with guidance."""
+MIN_FOR_TREND = 5
+"""Pull requests in each window from which a trend is said."""
+UNKNOWN_FIX = "See the repository's quality gates."
+"""What to do about a tag that no gate explains."""
+
+_POINTS = 5  # of 100; a smaller difference of the rejection rates is no trend
+
+
+class Trend(StrEnum):
+    """How the rejection rate compares with the window before."""
+
+    IMPROVING = "improving"
+    STABLE = "stable"
+    WORSENING = "worsening"
+    NO_DATA = "no_data"
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many pull requests a window has, and how they fared."""
+
+    total: int
+    rejected: int
+    first_pass: int
+
+    @property
+    def accepted(self) -> int:
+        """Those that nothing rejects."""
+        return self.total - self.rejected
+
+    @property
+    def approval_rate(self) -> float | None:
+        """The accepted ones' share, with three decimals; None of nothing."""
+        return round(self.accepted / self.total, 3) if self.total else None
+
+
+@dataclass(frozen=True, slots=True)
+class TopIssue:
+    """A tag that was broken often, with what to do about it."""
+
+    tag: str
+    count: int
+    pct: float
+    gate: str
+    fix: str
+    auto_fixable: bool
+
+    def as_json(self) -> dict[str, object]:
+        """The contract's keys."""
+        return {
+            "tag": self.tag,
+            "count": self.count,
+            "pct": self.pct,
+            "gate": self.gate,
+            "fix": self.fix,
+            "auto_fixable": self.auto_fixable,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """An author's record in a window."""
+
+    agent: str
+    period_hours: int
+    tally: Tally
+    top_issues: tuple[TopIssue, ...]
+    issue_breakdown: Mapping[str, int]
+    trend: Trend
+
+    def as_json(self) -> dict[str, object]:
+        """The contract's keys, always all of them."""
+        return {
+            "agent": self.agent,
+            "period_hours": self.period_hours,
+            "total_prs": self.tally.total,
+            "rejected_prs": self.tally.rejected,
+            "approval_rate": self.tally.approval_rate,
+            "first_pass_prs": self.tally.first_pass,
+            "top_issues": [issue.as_json() for issue in self.top_issues],
+            "issue_breakdown": dict(self.issue_breakdown),
+            "trend": self.trend.value,
+        }
+
+
+def compute_patterns(
+    rows: Sequence[PullRequestOutcome],
+    previous: Sequence[PullRequestOutcome],
+    gates: Gates,
+    agent: str,
+    hours: int,
+) -> Patterns:
+    """The record that these pull requests of one author make, against those of the window before."""
+    breakdown = count_issues(rows)
+    return Patterns(
+        agent=agent,
+        period_hours=hours,
+        tally=count_outcomes(rows),
+        top_issues=tuple(
+            _top_issue(tag, count, len(rows), gates)
+            for tag, count in tuple(breakdown.items())[:MAX_TOP_ISSUES]
+        ),
+        issue_breakdown=breakdown,
+        trend=compare_rates(count_outcomes(rows), count_outcomes(previous)),
+    )
+
+
+def compute_all_patterns(
+    rows: Sequence[PullRequestOutcome], previous: Sequence[PullRequestOutcome], gates: Gates, hours: int
+) -> dict[str, Patterns]:
+    """Every author's record by login; an account keeps its record when its login changes."""
+    now, then = group_by_author(rows), group_by_author(previous)
+    return {
+        mine[0].author.login: compute_patterns(mine, then.get(author, ()), gates, mine[0].author.login, hours)
+        for author, mine in now.items()
+    }
+
+
+def group_by_author(rows: Iterable[PullRequestOutcome]) -> dict[int, tuple[PullRequestOutcome, ...]]:
+    """The rows of each account, in the order given."""
+    grouped: dict[int, list[PullRequestOutcome]] = {}
+    for row in rows:
+        grouped.setdefault(row.author.id, []).append(row)
+    return {author: tuple(mine) for author, mine in grouped.items()}
+
+
+def count_outcomes(rows: Iterable[PullRequestOutcome]) -> Tally:
+    """Count these pull requests."""
+    counted = tuple(rows)
+    return Tally(len(counted), sum(row.rejected for row in counted), sum(row.first_pass for row in counted))
+
+
+def count_issues(rows: Iterable[PullRequestOutcome]) -> dict[str, int]:
+    """How many pull requests broke each tag, the most first; a tag counts once a pull request."""
+    counts = Counter(tag for row in rows for tag in set(row.tags))
+    return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
+
+
+def compare_rates(now: Tally, before: Tally) -> Trend:
+    """Compare the rejection rates, in whole numbers so that exactly five points are stable."""
+    if min(now.total, before.total) < MIN_FOR_TREND:
+        return Trend.NO_DATA
+    fewer = 100 * (before.rejected * now.total - now.rejected * before.total)
+    limit = _POINTS * now.total * before.total
+    if fewer > limit:
+        return Trend.IMPROVING
+    return Trend.WORSENING if fewer < -limit else Trend.STABLE
+
+
+def _top_issue(tag: str, count: int, total: int, gates: Gates) -> TopIssue:
+    gate = gates.get(tag)
+    return TopIssue(
+        tag=tag,
+        count=count,
+        pct=round(count / total * 100, 1),
+        gate=gate.gate if gate else tag,
+        fix=gate.fix if gate else UNKNOWN_FIX,
+        auto_fixable=gate.auto_fixable if gate else False,
+    )
+
+
+DEFAULT_PERIODS = (7, 30, 90)
+"""Days that are tried, the shortest first, where no period is asked for."""
+MIN_PULL_REQUESTS = 5
+"""Pull requests that make a period worth showing."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryQuery:
+    """Whose history, over what, and by which clock."""
+
+    login: str
+    now: datetime
+    zone: tzinfo
+    hours: int | None = None
+    tag: str | None = None
+    periods: tuple[int, ...] = DEFAULT_PERIODS
+    minimum: int = MIN_PULL_REQUESTS
+    dead_after: timedelta = INACTIVE_AFTER
+
+
+@dataclass(frozen=True, slots=True)
+class TagOccurrence:
+    """Where a tag was named last."""
+
+    number: int
+    state: PullRequestState
+    at: datetime
+    repository: str = ""
+    """As of the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeekRejections:
+    """How many of a week's pull requests were rejected; weeks start on this day."""
+
+    monday: datetime
+    rejected: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorHistory:
+    """An author's record with what a reader can act on."""
+
+    ask: HistoryQuery
+    patterns: Patterns
+    before: Tally
+    rows: tuple[PullRequestOutcome, ...]
+    previous: tuple[PullRequestOutcome, ...]
+    only_blocker: Mapping[str, int] = field(default_factory=dict)
+    """Tag → rejected pull requests in which it alone blocks."""
+    sightings: Mapping[str, tuple[TagOccurrence, ...]] = field(default_factory=dict)
+    """Tag → where it was named in the window, the latest first."""
+    fixes: Mapping[str, TagFix] = field(default_factory=dict)
+    fixed_in: Mapping[tuple[str, str, int], TagFix] = field(default_factory=dict)
+    weeks: tuple[WeekRejections, ...] = ()
+    observed: tuple[ItemOutcome, ...] = ()
+    """What came of the feedback that the window's iterations answered, about the tag that is asked for."""
+
+
+def build_history(
+    records: Sequence[HistoryRecord],
+    gates: Gates,
+    ask: HistoryQuery,
+    known_fixes: Mapping[str, TagFix] | None = None,
+) -> AuthorHistory:
+    """What these records of one author make; `known_fixes` are the last ones from before the records."""
+    hours = ask.hours or choose_period(records, ask)
+    window = window_of_last_hours(hours, ask.now)
+    rows = outcomes_in_window(records, window, ask.dead_after)
+    previous = outcomes_in_window(records, window.before, ask.dead_after)
+    counted = {row.key for row in rows}
+    mine = tuple(record for record in records if record.key in counted)
+    mended = find_all_fixes(records, ask.now)
+    return AuthorHistory(
+        ask=ask,
+        patterns=compute_patterns(rows, previous, gates, ask.login, hours),
+        before=count_outcomes(previous),
+        rows=rows,
+        previous=previous,
+        only_blocker=count_only_blockers(rows, gates),
+        sightings=_occurrences(mine, rows, window),
+        fixes={**(known_fixes or {}), **{fix.tag: fix for fix in mended}},
+        fixed_in={
+            (fix.tag, fix.repository, fix.number): fix
+            for fix in mended
+            if (fix.repository, fix.number) in counted
+        },
+        weeks=_weeks(rows, ask.zone),
+        observed=tuple(
+            each
+            for record in records
+            for each in record.observed
+            if each.at in window and ask.tag in (None, each.tag)
+        ),
+    )
+
+
+def choose_period(records: Iterable[HistoryRecord], ask: HistoryQuery) -> int:
+    """The shortest of the periods with enough pull requests, else the longest."""
+    known = tuple(records)
+    for days in sorted(ask.periods):
+        if (
+            len(outcomes_in_window(known, window_of_last_hours(24 * days, ask.now), ask.dead_after))
+            >= ask.minimum
+        ):
+            return 24 * days
+    return 24 * max(ask.periods)
+
+
+def history_needed_since(ask: HistoryQuery) -> datetime:
+    """Records that were last active earlier make no difference to the answer."""
+    window = window_of_last_hours(ask.hours or 24 * max(ask.periods), ask.now)
+    return earliest_activity(window.before, ask.dead_after)
+
+
+def count_only_blockers(rows: Iterable[PullRequestOutcome], gates: Gates) -> dict[str, int]:
+    """In how many rejected pull requests each blocking tag alone stands in the way."""
+    found: dict[str, int] = {}
+    for row in rows:
+        blocking = [tag for tag in row.open_tags if (gate := gates.get(tag)) and gate.is_blocking]
+        if row.rejected and len(blocking) == 1:
+            found[blocking[0]] = found.get(blocking[0], 0) + 1
+    return found
+
+
+def _occurrences(
+    records: Iterable[HistoryRecord], rows: Iterable[PullRequestOutcome], window: TimeWindow
+) -> dict[str, tuple[TagOccurrence, ...]]:
+    state = {row.key: row for row in rows}
+    found: dict[str, list[TagOccurrence]] = {}
+    for record in records:
+        row = state[record.key]
+        for tag in row.tags:
+            said = (
+                v.at for v in record.verdicts if v.counted and v.at < window.end and verdict_names_tag(v, tag)
+            )
+            seen = TagOccurrence(record.number, row.state, max(said), record.repository)
+            found.setdefault(tag, []).append(seen)
+    return {
+        tag: tuple(sorted(seen, key=lambda one: (one.at, one.number, one.repository), reverse=True))
+        for tag, seen in found.items()
+    }
+
+
+def _weeks(rows: Iterable[PullRequestOutcome], zone: tzinfo) -> tuple[WeekRejections, ...]:
+    grouped: dict[datetime, list[PullRequestOutcome]] = {}
+    for row in rows:
+        grouped.setdefault(week_containing(row.at, zone).window(zone).start, []).append(row)
+    return tuple(
+        WeekRejections(monday, sum(row.rejected for row in mine), len(mine))
+        for monday, mine in sorted(grouped.items())
+    )
+
+
+def format_points_change(now: Tally, before: Tally) -> str:
+    """`17 points more than`: the difference of the two percentages that the reader sees."""
+    points = to_percent(now.accepted, now.total) - to_percent(before.accepted, before.total)
+    if points == 0:
+        return "the same as"
+    return f"{format_count(abs(points), 'point')} {'more' if points > 0 else 'less'} than"

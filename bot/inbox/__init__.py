@@ -1,0 +1,1 @@
+"""Deliveries, lanes, the worker, retries, and sending."""

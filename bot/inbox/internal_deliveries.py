@@ -1,0 +1,364 @@
+"""Write and parse the bot's own deliveries: jobs, derived events, validations."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from bot import regex
+from bot.github import payloads
+from bot.github.payloads import (
+    CONFIG_BROKEN_ACTION,
+    JsonObject,
+    get_integer,
+    get_path,
+    get_text,
+    get_time,
+    repository_payload,
+    require_id,
+    require_text,
+    require_time,
+)
+from bot.pull_request.documents import parse_document_items
+from bot.pull_request.events import (
+    BackfillStep,
+    CheckBackfillEvent,
+    CheckBackfillStep,
+    Event,
+    IgnoredEvent,
+    PastPullRequestEvent,
+    PullRequestSnapshot,
+    RetryEvent,
+    ToolResult,
+    ValidationEvent,
+    WeekDueEvent,
+)
+from bot.store.model import Delivery
+from bot.turn.store import DeliveryInbox
+from bot.values import GHOST, Account, Location, Repository
+from bot.verdicts import sarif
+
+WEEKLY_ACTION = "weekly"
+_WEEKLY_EVENT = "whetstone"
+
+
+def parse_week_due(_action: str, payload: JsonObject) -> Event | IgnoredEvent:
+    """A week of a repository is to be told; without a name, the running one so far."""
+    return WeekDueEvent(require_id(payload, "repository.id"), get_text(payload, "week"))
+
+
+def weekly_delivery(where: Repository, name: str, now: datetime, identity: str = "") -> Delivery:
+    """The inbox row of a week; the same finished week has the same id, whoever writes it."""
+    lane = f"weekly:{where.id}"
+    payload = {"action": WEEKLY_ACTION, "lane": lane, "repository": {"id": where.id}, "week": name}
+    payload["installation"] = {"id": where.installation_id}
+    body = json.dumps(payload).encode()
+    return Delivery(identity or f"{lane}:{name}", _WEEKLY_EVENT, lane, where.installation_id, body, now)
+
+
+BACKFILL, PAST, RETRY = "backfill", "past", "retry"
+HEADS, HEAD = "heads", "head"
+_EVENT = "whetstone"
+
+
+def parse_job(action: str, payload: JsonObject) -> Event | IgnoredEvent:
+    """The job as a value."""
+    if action == BACKFILL:
+        return _backfill(payload)
+    if action == PAST:
+        return PastPullRequestEvent(payloads.parse_payload_pull_request(payload))
+    if action == HEADS:
+        return _heads(payload)
+    if action == HEAD:
+        return CheckBackfillEvent(
+            payloads.parse_payload_pull_request(payload), require_time(payload, "since")
+        )
+    ids = get_path(payload, "ids")
+    return RetryEvent(tuple(each for each in ids if isinstance(each, str)) if isinstance(ids, list) else ())
+
+
+def backfill_delivery(due: BackfillStep, now: datetime) -> Delivery:
+    """The inbox row of one step of a backfill; the same step has the same id."""
+    lane = f"backfill:{due.repository.id}"
+    payload = {
+        "action": BACKFILL,
+        "lane": lane,
+        **repository_payload(due.repository),
+        "run": due.run,
+        "step": due.step,
+        "page": due.page,
+        "read": due.read,
+        "total": due.total,
+        "since": due.since.isoformat() if due.since else None,
+        "closing": due.closing,
+    }
+    identity = f"backfill:{due.run}:{due.step}"
+    return Delivery(identity, _EVENT, lane, due.repository.installation_id, json.dumps(payload).encode(), now)
+
+
+def check_backfill_step_delivery(due: CheckBackfillStep, now: datetime) -> Delivery:
+    """The inbox row of one step over the open pull requests; the same step has the same id."""
+    where = due.repository
+    lane = f"commit:{where.id}:heads"
+    payload = {
+        "action": HEADS,
+        "lane": lane,
+        **repository_payload(where),
+        "head": due.head,
+        "since": due.since.isoformat(),
+        "step": due.step,
+        "page": due.page,
+        "fresh": due.fresh,
+        "owners": due.owners,
+    }
+    identity = f"heads:{where.id}:{due.head}:{'owner' if due.owners else 'step'}:{due.step}"
+    return Delivery(identity, _EVENT, lane, where.installation_id, json.dumps(payload).encode(), now)
+
+
+def retry_delivery(ids: tuple[str, ...], identity: str, now: datetime) -> Delivery:
+    """The inbox row that has parked deliveries queued again."""
+    payload = {"action": RETRY, "lane": "parked:retry", "ids": ids}
+    return Delivery(identity, _EVENT, "parked:retry", 0, json.dumps(payload).encode(), now)
+
+
+def _heads(payload: JsonObject) -> CheckBackfillStep:
+    return CheckBackfillStep(
+        repository=payloads.parse_repository(payload),
+        head=require_text(payload, "head"),
+        since=require_time(payload, "since"),
+        step=get_integer(payload, "step") or 0,
+        page=get_text(payload, "page"),
+        fresh=get_integer(payload, "fresh") or 0,
+        owners=get_path(payload, "owners") is True,
+    )
+
+
+def _backfill(payload: JsonObject) -> BackfillStep:
+    return BackfillStep(
+        repository=payloads.parse_repository(payload),
+        run=require_text(payload, "run"),
+        step=get_integer(payload, "step") or 0,
+        page=get_text(payload, "page"),
+        read=get_integer(payload, "read") or 0,
+        total=get_integer(payload, "total"),
+        since=get_time(payload, "since"),
+        closing=get_path(payload, "closing") is True,
+    )
+
+
+VALIDATION_ACTION = "validation"
+"""The action of our own event."""
+_SHA = regex.Regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationContent:
+    """A document as parsed from JSON, or what a linter's log comes to."""
+
+    body_hash: str
+    document: Any = None
+    tool: str = ""
+    findings: tuple[ToolResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedValidation:
+    """What came over HTTP, and from whom."""
+
+    repository: Repository
+    number: int
+    author: Account | None
+    role: str
+    head: str | None
+    content: ValidationContent
+
+
+def document_content(document: Any, body: bytes) -> ValidationContent:
+    """A document that its schema has passed."""
+    return ValidationContent(hashlib.sha256(body).hexdigest(), document)
+
+
+def sarif_content(log: JsonObject, body: bytes) -> ValidationContent:
+    """The open results of a SARIF log as parsed from JSON; raises `sarif.NotSarif`."""
+    results = sarif.parse_sarif(log).results
+    tools = sorted({result.tool for result in results if result.tool} or set(_tools(log)))
+    found = tuple(
+        ToolResult(result.rule[:200], result.message[:500], _place(result), result.level.value)
+        for result in results
+    )
+    return ValidationContent(
+        hashlib.sha256(body).hexdigest(), None, ", ".join(tools)[:100] or "linter", found
+    )
+
+
+def is_sarif(content: Any) -> bool:
+    """Whether it is SARIF, not a document."""
+    return isinstance(content, dict) and "runs" in content and "feedback_items" not in content
+
+
+def validation_delivery(given: SubmittedValidation, identity: str, event: str, now: datetime) -> Delivery:
+    """The delivery that takes it the same way as a webhook."""
+    where, author = given.repository, given.author
+    lane = f"pr:{where.id}:{given.number}"
+    who = (
+        {"id": author.id, "login": author.login, "type": "Bot" if author.bot else "User"} if author else None
+    )
+    payload = {
+        "action": VALIDATION_ACTION,
+        "lane": lane,
+        **repository_payload(where),
+        "number": given.number,
+        "id": identity,
+        "at": now.isoformat(),
+        "author": who,
+        "role": given.role,
+        "head": given.head,
+        "content": msgspec.to_builtins(given.content),
+    }
+    return Delivery(identity, event, lane, where.installation_id, msgspec.json.encode(payload), now)
+
+
+def parse_validation(payload: JsonObject) -> Event | IgnoredEvent:
+    """What was handed in, as a value."""
+    document = get_path(payload, "content.document")
+    author = payloads.parse_account(payload, "author")
+    head = get_text(payload, "head") or get_text(document, "target.version")
+    findings = get_path(payload, "content.findings")
+    return ValidationEvent(
+        id=require_text(payload, "id"),
+        repository=payloads.parse_repository(payload),
+        number=require_id(payload, "number"),
+        author=None if author == GHOST else author,
+        role=get_text(payload, "role"),
+        at=require_time(payload, "at"),
+        head=head if _SHA.fullmatch(head) else None,
+        accepts=get_text(document, "overall_assessment.verdict") == "accept",
+        items=parse_document_items(document),
+        tool=get_text(payload, "content.tool"),
+        findings=tuple(map(_finding, findings if isinstance(findings, list) else ())),
+        body_hash=get_text(payload, "content.body_hash"),
+    )
+
+
+def _finding(tree: Any) -> ToolResult:
+    path = get_text(tree, "place.path")
+    lines = get_integer(tree, "place.line"), get_integer(tree, "place.end_line")
+    place = Location(path, *lines) if path else None
+    return ToolResult(get_text(tree, "rule"), get_text(tree, "message"), place, get_text(tree, "level"))
+
+
+def _tools(log: JsonObject) -> list[str]:
+    """The tools of a log, also where none of them found anything."""
+    runs = get_path(log, "runs")
+    named = (get_text(run, "tool.driver.name") for run in (runs if isinstance(runs, list) else ()))
+    return [name for name in named if name]
+
+
+def _place(result: sarif.SarifResult) -> Location | None:
+    if not result.path or result.path.startswith("/"):  # a place on the tool's own machine
+        return None
+    last = result.end_line if result.end_line and result.line and result.end_line > result.line else None
+    return Location(result.path, result.line, last)
+
+
+INTERNAL_EVENT = "whetstone"
+
+
+def derive_for_pull_request(delivery: Delivery, number: int, seen: PullRequestSnapshot | None) -> Delivery:
+    """The delivery in the lane of this pull request; its id says where it comes from."""
+    payload = msgspec.json.decode(delivery.body)
+    repository_id = payload["repository"]["id"]
+    if seen is not None:
+        payload["pull_request"] = _written(seen)
+    payload["whetstone"] = {"number": number}
+    return replace(
+        delivery,
+        id=f"{delivery.id}:{number}",
+        lane=f"pr:{repository_id}:{number}",
+        body=msgspec.json.encode(payload),
+    )
+
+
+def config_broken_delivery(repository: Repository, version: str, now: datetime) -> Delivery:
+    """A row of our own that says once that this version of a config is broken."""
+    lane = f"config:{repository.full_name.lower()}"
+    payload = {
+        "action": CONFIG_BROKEN_ACTION,
+        "lane": lane,
+        # An owner's repository is known by name only; the id is used for nothing here.
+        "repository": {
+            "id": repository.id or 1,
+            "name": repository.name,
+            "owner": {"login": repository.owner},
+            "private": repository.private,
+            "default_branch": repository.default_branch,
+        },
+        "installation": {"id": repository.installation_id},
+    }
+    # With the minute: the same text may be broken a second time, after it was mended.
+    identity = f"{lane}:{version}:{now:%Y%m%dT%H%M}"
+    return Delivery(
+        identity, INTERNAL_EVENT, lane, repository.installation_id, json.dumps(payload).encode(), now
+    )
+
+
+def past_delivery(due: BackfillStep, seen: PullRequestSnapshot, now: datetime) -> Delivery:
+    """The row that has a pull request of the past recorded; the same one a backfill."""
+    where = due.repository
+    lane = f"pr:{where.id}:{seen.number}"
+    payload = {"action": PAST, "lane": lane, **repository_payload(where), "pull_request": _written(seen)}
+    identity = f"backfill:{due.run}:pr:{seen.number}"
+    return Delivery(identity, INTERNAL_EVENT, lane, where.installation_id, json.dumps(payload).encode(), now)
+
+
+def check_backfill_delivery(due: CheckBackfillStep, seen: PullRequestSnapshot, now: datetime) -> Delivery:
+    """The row that has the check run of an open pull request seen to; the same one a change of the config."""
+    where = due.repository
+    lane = f"pr:{where.id}:{seen.number}"
+    payload = {
+        "action": HEAD,
+        "lane": lane,
+        **repository_payload(where),
+        "pull_request": _written(seen),
+        "since": due.since.isoformat(),
+    }
+    identity = f"heads:{where.id}:{due.head}:pr:{seen.number}"
+    return Delivery(identity, INTERNAL_EVENT, lane, where.installation_id, json.dumps(payload).encode(), now)
+
+
+def _written(seen: PullRequestSnapshot) -> dict[str, Any]:
+    return {
+        "number": seen.number,
+        "user": _account(seen.author),
+        "title": seen.title,
+        "base": {"ref": seen.base},
+        "head": {"sha": seen.head},
+        "created_at": seen.created_at.isoformat(),
+        "updated_at": seen.updated_at.isoformat(),
+        "state": "open" if seen.open else "closed",
+        "merged": seen.merged,
+        "draft": seen.draft,
+        "closed_at": seen.closed_at.isoformat() if seen.closed_at else None,
+    }
+
+
+def _account(account: Account) -> dict[str, Any]:
+    return {"id": account.id, "login": account.login, "type": "Bot" if account.bot else "User"}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRunReporter:
+    """Tells of a broken config through the inbox: a row of its own, whose id makes it happen once."""
+
+    inbox: DeliveryInbox
+    clock: Callable[[], datetime]
+
+    async def tell(self, repository: Repository, version: str) -> None:
+        """See to it that a check run on the default branch says so."""
+        await self.inbox.accept(config_broken_delivery(repository, version, self.clock()))

@@ -1,0 +1,274 @@
+"""Parse deliveries into events, and name the lane of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from bot.github import payloads
+from bot.github.payloads import (
+    JsonObject,
+    PayloadError,
+    get_integer,
+    get_path,
+    get_text,
+    get_time,
+    require_id,
+    require_object,
+    require_text,
+    require_time,
+)
+from bot.inbox import internal_deliveries
+from bot.inbox.internal_deliveries import INTERNAL_EVENT, WEEKLY_ACTION, parse_week_due
+from bot.pull_request.documents import parse_documents_in
+from bot.pull_request.events import (
+    CommentEvent,
+    Event,
+    IgnoredEvent,
+    InlineCommentEvent,
+    InstallationEvent,
+    PullRequestEvent,
+    PullRequestSnapshot,
+    RepositoryEvent,
+    ReviewEvent,
+    ReviewState,
+    ReviewThreadEvent,
+)
+from bot.store.model import Delivery
+from bot.values import Repository
+
+"""The action of our own event that tells a week."""
+
+
+def parse_repository_event(action: str, payload: JsonObject) -> Event | IgnoredEvent:
+    """A repository has another name, owner or visibility, or is gone."""
+    return RepositoryEvent(action, payloads.parse_repository(payload))
+
+
+def parse_installation_event(action: str, payload: JsonObject) -> Event | IgnoredEvent:
+    """The App was let into repositories, or out of them."""
+    installed = require_id(payload, "installation.id")
+    gone = (get_integer(each, "id") for each in _listed(payload, "repositories_removed"))
+    new = _listed(payload, "repositories" if action == "created" else "repositories_added")
+    added = (_listed_repository(each, installed) for each in new)
+    return InstallationEvent(
+        action,
+        installed,
+        tuple(each for each in gone if each),
+        tuple(each for each in added if each),
+    )
+
+
+def _listed(payload: JsonObject, path: str) -> list[Any]:
+    found = get_path(payload, path)
+    return found if isinstance(found, list) else []
+
+
+def _listed_repository(tree: object, installed: int) -> Repository | None:
+    """A repository as the events of an installation name it."""
+    number, (owner, _, name) = get_integer(tree, "id"), get_text(tree, "full_name").partition("/")
+    if not number or not owner or not name:
+        return None
+    return Repository(number, owner, name, installed, get_path(tree, "private") is True, default_branch="")
+
+
+"""The event that our own commands sign and send to a running server."""
+
+
+def parse_delivery(delivery: Delivery) -> Event | IgnoredEvent:
+    """What a delivery says; `ports.Parse`."""
+    try:
+        payload = msgspec.json.decode(delivery.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return IgnoredEvent(f"{delivery.event}: the body is not JSON")
+    return parse_event(delivery.event, payload)
+
+
+def parse_event(event: str, payload: Mapping[str, Any]) -> Event | IgnoredEvent:
+    """The payload as a value; anything unknown, incomplete or misshapen is ignored with its reason."""
+    if event not in _ALL_READERS:
+        return IgnoredEvent(f"{event} is not read")
+    reader, actions = _ALL_READERS[event]
+    action = get_path(payload, "action")
+    if actions and (not isinstance(action, str) or action not in actions):
+        return IgnoredEvent(f"{event} is read for {', '.join(sorted(actions))} only")
+    try:
+        return reader(str(action), payload)
+    except PayloadError as reason:
+        return IgnoredEvent(f"{event}: {reason}")
+
+
+def _pull_request(action: str, payload: JsonObject) -> Event | IgnoredEvent:
+    if action in _LABEL_ACTIONS:
+        return payloads.parse_label(action, payload)
+    fork = get_path(payload, "pull_request.head.repo.id") != get_path(payload, "repository.id")
+    return PullRequestEvent(action, payloads.parse_payload_pull_request(payload), fork)
+
+
+def _review(action: str, payload: JsonObject) -> Event | IgnoredEvent:
+    review = payloads.parse_review(require_object(payload, "review"))
+    if review.state is ReviewState.PENDING:
+        return IgnoredEvent("the review is not submitted yet")
+    return ReviewEvent(action, payloads.parse_payload_pull_request(payload), review)
+
+
+def _inline_comment(action: str, payload: JsonObject) -> Event | IgnoredEvent:
+    comment = payloads.parse_inline_comment(require_object(payload, "comment"))
+    return InlineCommentEvent(action, payloads.parse_payload_pull_request(payload), comment)
+
+
+def _thread(action: str, payload: JsonObject) -> Event | IgnoredEvent:
+    comments = get_path(payload, "thread.comments")
+    urls = [get_text(each, "html_url") for each in comments] if isinstance(comments, list) else []
+    return ReviewThreadEvent(
+        action, payloads.parse_payload_pull_request(payload), tuple(url for url in urls if url)
+    )
+
+
+def _comment(action: str, payload: JsonObject) -> Event | IgnoredEvent:
+    if not get_path(payload, "issue.pull_request"):
+        return IgnoredEvent("a comment on an issue, not on a pull request")
+    created = require_time(payload, "comment.created_at")
+    return CommentEvent(
+        action=action,
+        repository=payloads.parse_repository(payload),
+        number=require_id(payload, "issue.number"),
+        comment_id=require_id(payload, "comment.id"),
+        author=payloads.parse_account(payload, "comment.user"),
+        sender=payloads.parse_account(payload, "sender"),
+        body=get_text(payload, "comment.body"),
+        created_at=created,
+        updated_at=get_time(payload, "comment.updated_at") or created,
+        url=get_text(payload, "comment.html_url"),
+        documents=parse_documents_in(
+            get_text(payload, "comment.body"), get_text(payload, "comment.html_url")
+        ),
+    )
+
+
+_PULL_REQUEST_ACTIONS = frozenset(
+    {"opened", "edited", "synchronize", "closed", "reopened", "ready_for_review", "converted_to_draft"}
+)
+_ANY: frozenset[str] = frozenset()  # a push and a status have no action
+_LABEL_ACTIONS = frozenset({"labeled", "unlabeled"})
+_REVIEW_ACTIONS = frozenset({"submitted", "edited", "dismissed"})
+_COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
+
+_REPOSITORY_ACTIONS = frozenset({"renamed", "transferred", "privatized", "publicized", "deleted", "edited"})
+
+_Reader = Callable[[str, JsonObject], Event | IgnoredEvent]
+_READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
+    "check_run": (payloads.parse_check_run, frozenset({"completed"})),
+    "issue_comment": (_comment, _COMMENT_ACTIONS),
+    "pull_request": (_pull_request, _PULL_REQUEST_ACTIONS | _LABEL_ACTIONS),
+    "pull_request_review": (_review, _REVIEW_ACTIONS),
+    "pull_request_review_comment": (_inline_comment, _COMMENT_ACTIONS),
+    "pull_request_review_thread": (_thread, frozenset({"resolved", "unresolved"})),
+    "push": (payloads.parse_push, _ANY),
+    "repository": (parse_repository_event, _REPOSITORY_ACTIONS),
+    "status": (payloads.parse_status, _ANY),
+}
+_UNASKED_READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
+    "installation": (
+        parse_installation_event,
+        frozenset({"created", "deleted", "unsuspend", "new_permissions_accepted"}),
+    ),
+    "installation_repositories": (parse_installation_event, frozenset({"added", "removed"})),
+}
+
+
+def _parse_internal(action: str, payload: JsonObject) -> Event | IgnoredEvent:
+    if action == internal_deliveries.VALIDATION_ACTION:
+        return internal_deliveries.parse_validation(payload)
+    if action in _JOBS:
+        return internal_deliveries.parse_job(action, payload)
+    return (parse_week_due if action == WEEKLY_ACTION else payloads.parse_config_broken)(action, payload)
+
+
+_JOBS = frozenset(
+    {
+        internal_deliveries.BACKFILL,
+        internal_deliveries.PAST,
+        internal_deliveries.RETRY,
+        internal_deliveries.HEADS,
+        internal_deliveries.HEAD,
+    }
+)
+_OWN_ACTIONS = (
+    frozenset({payloads.CONFIG_BROKEN_ACTION, WEEKLY_ACTION, internal_deliveries.VALIDATION_ACTION}) | _JOBS
+)
+_ALL_READERS = {**_READERS, **_UNASKED_READERS, INTERNAL_EVENT: (_parse_internal, _OWN_ACTIONS)}
+
+SUBSCRIBED_EVENTS = frozenset(_READERS)
+"""The events that `app.yml` subscribes to: exactly those that are read here."""
+
+UNSUBSCRIBED_EVENTS = frozenset(_UNASKED_READERS)
+"""What GitHub tells every App without being asked."""
+
+
+_LONGEST = 200
+
+
+def lane_of_payload(event: str, payload: JsonObject) -> str | None:
+    """The lane's name, None where the payload is of a shape that names none."""
+    try:
+        return _LANES[event](payload) if event in _LANES else None
+    except PayloadError:
+        return None
+
+
+def _pull_request_lane(payload: JsonObject) -> str:
+    return f"pr:{require_id(payload, 'repository.id')}:{require_id(payload, 'pull_request.number')}"
+
+
+def _issue(payload: JsonObject) -> str:
+    kind = "pr" if get_path(payload, "issue.pull_request") else "issue"
+    return f"{kind}:{require_id(payload, 'repository.id')}:{require_id(payload, 'issue.number')}"
+
+
+def _commit(path: str) -> Callable[[JsonObject], str]:
+    return lambda payload: f"commit:{require_id(payload, 'repository.id')}:{_short_lane(payload, path)}"
+
+
+def _installation(payload: JsonObject) -> str:
+    return f"installation:{require_id(payload, 'installation.id')}"
+
+
+def _repository(payload: JsonObject) -> str:
+    return f"repository:{require_id(payload, 'repository.id')}"
+
+
+def _internal_lane(payload: JsonObject) -> str:
+    return _short_lane(payload, "lane")
+
+
+def _short_lane(payload: JsonObject, path: str) -> str:
+    value = require_text(payload, path)
+    if len(value) > _LONGEST:
+        raise PayloadError(path, "short")
+    return value
+
+
+_LANES: Mapping[str, Callable[[JsonObject], str]] = {
+    "pull_request": _pull_request_lane,
+    "pull_request_review": _pull_request_lane,
+    "pull_request_review_comment": _pull_request_lane,
+    "pull_request_review_thread": _pull_request_lane,
+    "issue_comment": _issue,
+    "check_run": _commit("check_run.head_sha"),
+    "check_suite": _commit("check_suite.head_sha"),
+    "status": _commit("sha"),
+    "push": _commit("after"),
+    "repository": _repository,
+    "installation": _installation,
+    "installation_repositories": _installation,
+    INTERNAL_EVENT: _internal_lane,
+}
+
+
+ParseDelivery = Callable[[Delivery], Event | IgnoredEvent]
+
+
+DeriveDelivery = Callable[[Delivery, int, PullRequestSnapshot | None], Delivery]

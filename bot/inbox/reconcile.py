@@ -1,0 +1,186 @@
+"""Redeliver webhooks that GitHub failed to deliver."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from math import inf
+from typing import Protocol
+
+from bot.github.errors import GitHubError, NotFound, RateLimited
+from bot.github.model import DeliveryAttempt
+from bot.inbox.retry import Backoff
+from bot.store.model import LaneFenced, ReconcileOutcome, ReconcileRun, StoreUnavailable
+
+
+def failed_deliveries(sent: Iterable[DeliveryAttempt]) -> tuple[DeliveryAttempt, ...]:
+    """The newest failed attempt of every delivery of which no attempt succeeded, oldest first."""
+    newest: dict[str, DeliveryAttempt] = {}
+    good = set()
+    for each in sent:
+        if each.ok:
+            good.add(each.guid)
+        elif each.guid not in newest or each.id > newest[each.guid].id:
+            newest[each.guid] = each
+    return tuple(sorted((s for guid, s in newest.items() if guid not in good), key=lambda s: s.id))
+
+
+OVERLAP = timedelta(hours=1)
+"""How far a run reads back over what the last one has read: GitHub's list may be late."""
+MOST_ASKED = 3
+"""Redeliveries that are asked for of one delivery; the command asks for more."""
+RESERVE = 0.25
+"""The share of the App's hourly requests that is left to everything else."""
+LOOK_EVERY = 5.0
+"""Seconds between two looks at the store whether a run is due, or its runner is gone."""
+
+logger = logging.getLogger("whetstone.reconcile")
+
+
+class DeliveryApi(Protocol):
+    """GitHub's list of what it sent."""
+
+    @property
+    def budget_left(self) -> float:
+        """The share of the hour's requests that is left."""
+        ...
+
+    async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
+        """What GitHub sent since then, newest first."""
+        ...
+
+    async def redeliver(self, delivery_id: int) -> None:
+        """Have it sent again, with the same GUID."""
+        ...
+
+
+class Runs(Protocol):
+    """What the store knows of runs, which all instances share."""
+
+    async def begin_reconcile(self, every: float) -> ReconcileRun | None:
+        """A run that is this instance's, at most one in so many seconds; None where none is due."""
+        ...
+
+    async def missed(self, ids: Sequence[str]) -> tuple[int, dict[str, int]]:
+        """How many of these were never missed before; how often each that never came was asked for."""
+        ...
+
+    async def asked_for(self, delivery_id: str) -> None:
+        """GitHub was asked for this delivery once more."""
+        ...
+
+    async def end_reconcile(self, outcome: ReconcileOutcome) -> None:
+        """Note what this instance's run has done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FailedDeliveries:
+    """Asks for what failed; a delivery that came after all is known by its GUID and has no second effect."""
+
+    github: DeliveryApi
+    clock: Callable[[], datetime]
+
+    async def failed(self, since: timedelta) -> tuple[DeliveryAttempt, ...]:
+        """The newest attempt of every delivery that no attempt brought, oldest first."""
+        return failed_deliveries(await self.github.deliveries(self.clock() - since))
+
+    async def send_again(
+        self, failed: tuple[DeliveryAttempt, ...]
+    ) -> AsyncIterator[tuple[DeliveryAttempt, bool]]:
+        """Each with whether GitHub sends it again; one that it has forgotten it does not."""
+        for sent in failed:
+            try:
+                await self.github.redeliver(sent.id)
+            except NotFound:
+                yield sent, False
+            else:
+                yield sent, True
+
+
+@dataclass(frozen=True, slots=True)
+class ReconcileSchedule:
+    """How often missed deliveries are looked for, and how fast they are asked for, in seconds."""
+
+    every: float = 600.0
+    pause: float = 1.0
+    """Between two redeliveries: GitHub advises a second between writes."""
+
+
+@dataclass(slots=True)
+class Reconciler:
+    """Looks for missed deliveries regularly; of all instances that share a store, one at a time does."""
+
+    github: DeliveryApi
+    runs: Runs
+    schedule: ReconcileSchedule = ReconcileSchedule()
+    _store: Backoff = field(default_factory=lambda: Backoff("missed deliveries can't be looked for"))
+
+    async def run(self) -> None:
+        """Look until cancelled; whatever fails is tried again with the next run."""
+        while True:
+            try:
+                await self.run_if_due()
+            except StoreUnavailable as error:
+                self._store.refused(error)
+            except Exception:  # one run's failure must not end the others
+                logger.exception("a run that looks for missed deliveries failed")
+            else:
+                self._store.over()
+            await asyncio.sleep(min(LOOK_EVERY, self.schedule.every / 10))
+
+    async def run_if_due(self) -> ReconcileOutcome | None:
+        """What a run has done; None where none is due for this instance."""
+        run = await self.runs.begin_reconcile(self.schedule.every)
+        if run is None:
+            return None
+        outcome = ReconcileOutcome()
+        try:
+            # Shorter than the interval, so that no other instance begins while this one still runs.
+            async with asyncio.timeout(0.9 * self.schedule.every):
+                await self._reconcile(run, outcome)
+        except RateLimited as limit:
+            outcome.not_before = limit.until
+            logger.warning("missed deliveries are looked for later: %s", limit)
+        except TimeoutError:
+            logger.info("not all missed deliveries were asked for yet; the next run goes on")
+        except (GitHubError, LaneFenced) as error:
+            logger.warning("missed deliveries are looked for again with the next run: %s", error)
+        await self.runs.end_reconcile(outcome)
+        if outcome.found or outcome.resent:
+            logger.info(
+                "%d missed deliveries were found, GitHub sends %d again", outcome.found, outcome.resent
+            )
+        return outcome
+
+    async def _reconcile(self, run: ReconcileRun, outcome: ReconcileOutcome) -> None:
+        since = run.scanned_until - OVERLAP if run.scanned_until else datetime.fromtimestamp(0, UTC)
+        sent = await self.github.deliveries(since)
+        failed = failed_deliveries(sent)
+        outcome.found, asked = await self.runs.missed([each.guid for each in failed])
+        for each in failed:
+            times = asked.get(each.guid, inf)
+            if times > MOST_ASKED:
+                continue
+            if times == MOST_ASKED:
+                told = {"delivery": each.guid, "event": each.event, "status": each.status}
+                logger.warning("a delivery failed again %d times: it is given up on", times, extra=told)
+            elif self.github.budget_left < RESERVE:
+                logger.warning("the hour's requests are nearly used up; the next run goes on")
+                return
+            else:
+                outcome.resent += await self._is_sent_again(each)
+                await asyncio.sleep(self.schedule.pause)
+            await self.runs.asked_for(each.guid)
+        outcome.is_complete = True
+        outcome.scanned_until = max((each.at for each in sent), default=run.scanned_until)
+
+    async def _is_sent_again(self, sent: DeliveryAttempt) -> bool:
+        try:
+            await self.github.redeliver(sent.id)
+        except NotFound:  # GitHub has forgotten it
+            return False
+        return True

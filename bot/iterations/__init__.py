@@ -1,0 +1,1 @@
+"""Iterations of a pull request: scoring, progress, selection, follow-up."""

@@ -1,0 +1,92 @@
+"""Decide whether feedback was followed in the next iteration, and whether it helped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.iterations.line_tracking import TrackedFile
+from bot.iterations.model import Iteration
+from bot.iterations.scoring import ScoredIteration, quality_delta
+from bot.pull_request.model import FollowUp, Item, Stance, Validator, Verdict
+from bot.values import Location
+from bot.verdicts.quality import QualityProblem, clarity_score
+
+_ENOUGH = 0.5
+"""The share of its items from which on feedback as a whole counts as followed."""
+"""The same blob at both heads: nothing needs to be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemResponse:
+    """What the author did about one item by the next iteration."""
+
+    item: Item
+    by: Validator
+    changed: bool | None
+    """Its lines changed; None where that is not known."""
+    resolved: bool
+    """Its thread was resolved."""
+    gone: bool
+    """The same validator spoke again, and no longer says it."""
+
+    @property
+    def followed(self) -> bool:
+        """Whether any sign shows it."""
+        return bool(self.changed) or self.resolved or self.gone
+
+
+def was_touched(place: Location | None, files: Mapping[str, TrackedFile]) -> bool | None:
+    """Return whether the place changed: its lines, or the file where it names none; None: not known."""
+    file = files.get(place.path) if place else None
+    if place is None or file is None:
+        return None
+    if place.line is None or not file.changed:
+        return file.changed
+    return None if file.lines is None else file.lines.changed(place.line, place.end_line or place.line)
+
+
+def item_responses(
+    before: Iteration, after: Iteration, files: Mapping[str, TrackedFile], resolved: Collection[str] = ()
+) -> tuple[ItemResponse, ...]:
+    """Return what became of every open item; `resolved` are the addresses of resolved threads."""
+    return tuple(
+        ItemResponse(
+            item=item,
+            by=verdict.validator,
+            changed=was_touched(item.place, files),
+            resolved=bool(item.url) and item.url in resolved,
+            gone=_is_gone(item, verdict, after),
+        )
+        for verdict in before.standing
+        if verdict.stance is Stance.REJECTS
+        for item in verdict.items
+    )
+
+
+def track_feedback(
+    found: Sequence[ItemResponse],
+    before: ScoredIteration,
+    after: ScoredIteration,
+    findings: Sequence[Sequence[QualityProblem]],
+) -> FollowUp:
+    """Return how the feedback turned out; `findings` are the quality findings of each of its items."""
+    share = sum(answer.followed for answer in found) / len(found) if found else 0.0
+    followed = share >= _ENOUGH and bool(found)
+    return FollowUp(followed, quality_delta(before, after), clarity_score(findings, followed=followed))
+
+
+def _is_gone(item: Item, said: Verdict, after: Iteration) -> bool:
+    """Whether the validator's next verdict leaves the item out; a dismissal is no such verdict."""
+    again = next((each for each in after.standing if each.validator.key == said.validator.key), None)
+    if again is None or again.at < said.at:
+        return False
+    if again.stance is Stance.APPROVES:
+        return True
+    return not any(_is_same(item, other) for other in again.items)
+
+
+def _is_same(item: Item, other: Item) -> bool:
+    if item.tag is not None or other.tag is not None:
+        return item.tag == other.tag
+    return (item.aspect, item.words) == (other.aspect, other.words)

@@ -1,0 +1,304 @@
+"""Scores over the iterations of a pull request, and whether the last one got worse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import pairwise, takewhile
+from typing import assert_never
+
+from bot import regex
+from bot.gates.config import CheckKind, DegradationLimits, RepositoryRules
+from bot.gates.model import Aspect, Gates
+from bot.iterations.model import Iteration
+from bot.iterations.scoring import (
+    IterationSnapshot,
+    ScoredIteration,
+    Trajectory,
+    best_iteration,
+    build_trajectory,
+    counted_checks,
+    distinct_items,
+    item_aspect,
+    quality_delta,
+)
+from bot.pull_request.checks import CheckResult
+from bot.pull_request.diff import Diff, added_lines
+from bot.pull_request.model import PullRequest, Revision
+
+EARLY_ITERATIONS = 3
+"""Quality often peaks by this iteration, and falls after it."""
+
+_STYLE = frozenset({Aspect.STYLE, Aspect.CONSISTENCY})
+
+
+class Trigger(StrEnum):
+    """What counts as degraded."""
+
+    QUALITY_DELTA = "quality_delta"
+    CONSECUTIVE_DECREASES = "consecutive_decreases"
+    VALIDATION_FAILURES_INCREASED = "validation_failures_increased"
+
+
+class Cause(StrEnum):
+    """What may have made it worse."""
+
+    OVER_REFINEMENT = "over-refinement"
+    SCOPE_CREEP = "scope creep"
+    STYLE_DRIFT = "style drift"
+    INFORMATION_LOSS = "information loss"
+
+
+MITIGATION = {
+    Cause.OVER_REFINEMENT: "stop at the best iteration",
+    Cause.SCOPE_CREEP: "keep to what the pull request is for",
+    Cause.STYLE_DRIFT: "keep the approach of the iterations before",
+    Cause.INFORMATION_LOSS: "keep the details that were there",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DegradationSign:
+    """A cause together with its own number."""
+
+    cause: Cause
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """What is seen of one iteration against the one before."""
+
+    iteration: int
+    delta: float | None = None
+    triggers: tuple[Trigger, ...] = ()
+    signs: tuple[DegradationSign, ...] = ()
+
+    @property
+    def degraded(self) -> bool:
+        """Whether the quality fell at all."""
+        return self.delta is not None and self.delta < 0
+
+    @property
+    def flagged(self) -> bool:
+        """Whether one of the triggers holds."""
+        return bool(self.triggers)
+
+
+def detect_degradation(
+    history: Sequence[ScoredIteration], gates: Gates, limits: DegradationLimits, maximum: int
+) -> Degradation:
+    """Return what the last of these iterations shows; causes are looked for only where it got worse."""
+    last = history[-1]
+    before = history[-2] if len(history) > 1 else None
+    change = quality_delta(before, last)
+    triggers = tuple(_triggers(history, limits))
+    worse = bool(triggers) or (change is not None and change < 0)
+    signs = tuple(_signs(history, gates, limits, maximum)) if worse and before else ()
+    return Degradation(last.number, change, triggers, signs)
+
+
+def render_degradation(found: Degradation) -> str:
+    """Return a few sentences of our own about a flagged iteration; empty where it is not flagged."""
+    if not found.flagged:
+        return ""
+    reasons = ", ".join(_reason(trigger, found.delta) for trigger in found.triggers)
+    parts = [f"Iteration {found.iteration} degraded: {reasons}."]
+    parts += [f"{sign.cause.capitalize()}: {sign.because}; {MITIGATION[sign.cause]}." for sign in found.signs]
+    if found.degraded and found.iteration > EARLY_ITERATIONS:
+        parts.append("Quality often peaks at iteration 2 or 3: consider stopping at the best one.")
+    return " ".join(parts)
+
+
+def _reason(trigger: Trigger, change: float | None) -> str:
+    match trigger:
+        case Trigger.QUALITY_DELTA:
+            return f"quality {change or 0.0:+.2f}"
+        case Trigger.CONSECUTIVE_DECREASES:
+            return "it fell twice in a row"
+        case Trigger.VALIDATION_FAILURES_INCREASED:
+            return "more checks failed than before"
+        case _:
+            assert_never(trigger)
+
+
+def _triggers(history: Sequence[ScoredIteration], limits: DegradationLimits) -> Iterator[Trigger]:
+    if len(history) < 2:
+        return
+    before, last = history[-2:]
+    change = quality_delta(before, last)
+    if change is not None and change < -limits.drop:
+        yield Trigger.QUALITY_DELTA
+    if _drops(history) >= limits.drops_in_a_row:
+        yield Trigger.CONSECUTIVE_DECREASES
+    if _has_checks(before) and last.failed_checks > before.failed_checks:
+        yield Trigger.VALIDATION_FAILURES_INCREASED
+
+
+def _drops(history: Sequence[ScoredIteration]) -> int:
+    """Return how many times in a row the quality fell, up to the last iteration."""
+    changes = [quality_delta(before, after) for before, after in pairwise(history)]
+    return sum(1 for _ in takewhile(lambda change: change is not None and change < 0, reversed(changes)))
+
+
+def _has_checks(scored: ScoredIteration) -> bool:
+    """Whether its checks were seen at all: none seen is not none failed."""
+    return bool(counted_checks(scored.snapshot.checks))
+
+
+def _signs(
+    history: Sequence[ScoredIteration], gates: Gates, limits: DegradationLimits, maximum: int
+) -> Iterator[DegradationSign]:
+    first, before, last = history[0], history[-2], history[-1]
+    yield from _over_refinement(history, limits, maximum)
+    if last.snapshot.diff is None or before.snapshot.diff is None:
+        return
+    yield from _style_drift(before, last, gates, limits)
+    if first.snapshot.diff is not None:
+        yield from _scope_creep(first.snapshot.diff, before.snapshot.diff, last.snapshot.diff, limits)
+    yield from _information_loss(before.snapshot.diff, last.snapshot.diff, limits)
+
+
+def _over_refinement(
+    history: Sequence[ScoredIteration], limits: DegradationLimits, maximum: int
+) -> Iterator[DegradationSign]:
+    peak, last = best_iteration(history), history[-1]
+    since = 0 if peak is None else last.number - peak.number
+    if since >= limits.iterations_since_best:
+        yield DegradationSign(
+            Cause.OVER_REFINEMENT, f"{since} iterations since the best, and none of them better"
+        )
+    elif last.number > maximum:
+        yield DegradationSign(Cause.OVER_REFINEMENT, f"iteration {last.number} of a budget of {maximum}")
+
+
+def _scope_creep(
+    first: Diff, before: Diff, last: Diff, limits: DegradationLimits
+) -> Iterator[DegradationSign]:
+    """Give the growth since iteration 1, where this very change added to it."""
+    sizes = (
+        ("lines", first.lines, before.lines, last.lines, limits.growth_lines),
+        ("files", len(first.files), len(before.files), len(last.files), limits.growth_files),
+    )
+    for noun, start, previous, now, least in sizes:
+        if now > previous and now - start >= least and now >= limits.growth * start:
+            yield DegradationSign(
+                Cause.SCOPE_CREEP, f"the diff grew from {start} to {now} {noun} since iteration 1"
+            )
+            return
+
+
+def _style_drift(
+    before: ScoredIteration, last: ScoredIteration, gates: Gates, limits: DegradationLimits
+) -> Iterator[DegradationSign]:
+    """Give what was written anew, where items about style and consistency rose with it.
+
+    The items alone show no change of approach: a duplicate is one of consistency, too.
+    """
+    was, now = _style_items(before, gates), _style_items(last, gates)
+    had, lost, gained = _rewriting(before.snapshot.diff, last.snapshot.diff)
+    anew = min(lost, gained)
+    if now - was >= limits.style_items and anew >= limits.lost_lines and anew >= limits.lost_share * had:
+        rose = f"open items about style and consistency rose from {was} to {now}"
+        yield DegradationSign(
+            Cause.STYLE_DRIFT, f"{anew} of the {had} lines added before were written anew, and {rose}"
+        )
+
+
+def _style_items(scored: ScoredIteration, gates: Gates) -> int:
+    return sum(
+        item_aspect(item, gates) in _STYLE for item in distinct_items(scored.snapshot.iteration.open_items)
+    )
+
+
+def _information_loss(before: Diff, last: Diff, limits: DegradationLimits) -> Iterator[DegradationSign]:
+    had, lost, gained = _rewriting(before, last)
+    if lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * had:
+        yield DegradationSign(Cause.INFORMATION_LOSS, f"{lost} of the {had} lines added before are gone")
+
+
+def _rewriting(before: Diff | None, last: Diff | None) -> tuple[int, int, int]:
+    """How many lines had been added, how many of them are gone, and how many there are instead."""
+    if before is None or last is None:
+        return 0, 0, 0
+    unknown = {file.path for file in last.files if file.patch is None}
+    readable = Diff(tuple(file for file in before.files if file.path not in unknown))
+    had, has = added_lines(readable), added_lines(last)
+    return had.total(), (had - has).total(), (has - had).total()
+
+
+_TEST_WORD = regex.Regex(r"(?:^|[^a-z])(?:tests?|testing|pytest|unittests?|e2e|specs?)(?:$|[^a-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The trajectory, what each step from the second on shows, and the gates that it was measured by."""
+
+    trajectory: Trajectory
+    degradations: tuple[Degradation, ...]
+    """One for each iteration from the second on."""
+    present: Degradation
+    """What the present iteration shows against the one before."""
+    gates: Gates
+
+    @property
+    def quality(self) -> float | None:
+        """The score of the present iteration; None where nothing observed it."""
+        return self.trajectory.final.quality
+
+    @property
+    def best(self) -> ScoredIteration:
+        """The best so far; the present one where none could be scored."""
+        return self.trajectory.best or self.trajectory.final
+
+    def quality_of(self, iteration: Iteration | None) -> float | None:
+        """The score of this iteration."""
+        number = iteration.number if iteration else 0
+        return next((each.quality for each in self.trajectory.scored if each.number == number), None)
+
+
+def progress(
+    pull_request: PullRequest, known: Sequence[Iteration], present: Iteration, rules: RepositoryRules
+) -> Progress:
+    """Return the course as known now: whatever comes in late changes the score of its own iteration."""
+    weights, limits = rules.scoring.weights, rules.scoring.limits
+    seen = iteration_snapshots(pull_request, known, rules)
+    found = build_trajectory(seen, present.number, rules.gates, weights, rules.iterations.diff_size)
+    steps = tuple(
+        detect_degradation(found.scored[:count], rules.gates, limits, rules.iterations.max)
+        for count in range(1, len(found.scored) + 1)
+    )
+    return Progress(found, steps[1:], steps[present.number - 1], rules.gates)
+
+
+def iteration_snapshots(
+    pull_request: PullRequest, known: Sequence[Iteration], rules: RepositoryRules
+) -> tuple[IterationSnapshot, ...]:
+    """Return what is kept of every iteration."""
+    by_head = {revision.head: revision for revision in pull_request.revisions}
+    return tuple(_snapshot(iteration, by_head.get(iteration.head), rules) for iteration in known)
+
+
+def is_test_check(check: str, rules: RepositoryRules) -> bool:
+    """Whether a check runs tests: as the config says, else by its name."""
+    rule = next((each for each in rules.validators.checks if each.covers(check)), None)
+    if rule is not None and rule.kind is not None:
+        return rule.kind is CheckKind.TESTS
+    return _TEST_WORD.search(check.lower()) is not None
+
+
+def _snapshot(iteration: Iteration, kept: Revision | None, rules: RepositoryRules) -> IterationSnapshot:
+    if kept is None:
+        return IterationSnapshot(iteration)
+    return IterationSnapshot(
+        iteration,
+        checks=tuple(_named(check, rules) for check in kept.checks),
+        diff=None if kept.files is None else Diff(kept.files),
+        tree=kept.tree,
+        available=not kept.gone,
+    )
+
+
+def _named(check: CheckResult, rules: RepositoryRules) -> CheckResult:
+    return replace(check, is_test=is_test_check(check.name, rules))

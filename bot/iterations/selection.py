@@ -1,0 +1,384 @@
+"""Select an iteration, report the selection, and restore its files."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot import regex
+from bot.gates.config import RepositoryRules
+from bot.iterations import model as judged
+from bot.iterations.model import iterations_after_rulings
+from bot.iterations.progress import Degradation, Progress, progress
+from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, format_percents, quality_delta
+from bot.markdown.escape import code_span
+from bot.markdown.links import format_login, short_sha
+from bot.pull_request.diff import Diff
+from bot.pull_request.model import OverrideAudit, PullRequest, SelectionChoice, SelectionOverride
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionRefused:
+    """Why a selection is not taken, in words for the one who asked."""
+
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class BestFinalComparison:
+    """The best iteration against the final one."""
+
+    best_iteration: int
+    final_iteration: int
+    delta: float | None
+    """Final less best: never above 0."""
+    decision: SelectionChoice
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The selected iteration, what the rule alone would have selected, and the override if one holds."""
+
+    selected: ScoredIteration
+    automatic: ScoredIteration
+    final: ScoredIteration
+    comparison: BestFinalComparison
+    override: SelectionOverride | None = None
+    outdated: SelectionOverride | None = None
+    """An override of a head that the pull request has left."""
+
+    @property
+    def audit(self) -> OverrideAudit | None:
+        """From what to what, where a person decided."""
+        made = self.override
+        if made is None:
+            return None
+        before, after = self.automatic.number, self.selected.number
+        return OverrideAudit(made.by, made.at, made.reason, made.head, made.choice, before, after, made.by_id)
+
+
+def parse_choice(
+    word: str, trajectory: Trajectory, reason: str
+) -> tuple[SelectionChoice, int | None] | SelectionRefused:
+    """Return what `best`, `final` or a number asks for, or why that can't be done."""
+    if not reason.strip():
+        return SelectionRefused("Give a reason: `/feedback-select best reason: …`")
+    known = {"best": SelectionChoice.USE_BEST, "final": SelectionChoice.USE_FINAL}
+    if word.lower() in known:
+        return known[word.lower()], None
+    numbers = [scored.number for scored in trajectory.scored]
+    if word in map(str, numbers):
+        return SelectionChoice.USE_SPECIFIC, int(word)
+    last = numbers[-1] if numbers else 0
+    return SelectionRefused(f"Name `best`, `final` or an iteration from 1 to {last}.")
+
+
+def select_iteration(
+    trajectory: Trajectory, override: SelectionOverride | None = None, head: str | None = None
+) -> Selection:
+    """Return the selection: the highest score whatever its place, unless a person decided at this head.
+
+    `head` is the pull request's present one, where that is not the final iteration's.
+    """
+    final = trajectory.final
+    best = trajectory.best or final
+    holds = override is not None and override.head == (head or final.head)
+    made = override if holds else None
+    return Selection(
+        selected=_chosen(trajectory, made, best),
+        automatic=best,
+        final=final,
+        comparison=BestFinalComparison(
+            best_iteration=best.number,
+            final_iteration=final.number,
+            delta=quality_delta(best, final),
+            decision=made.choice if made else _decision(best, final),
+        ),
+        override=made,
+        outdated=None if holds else override,
+    )
+
+
+def _decision(best: ScoredIteration, final: ScoredIteration) -> SelectionChoice:
+    return SelectionChoice.USE_FINAL if best.number == final.number else SelectionChoice.USE_BEST
+
+
+def _chosen(
+    trajectory: Trajectory, override: SelectionOverride | None, best: ScoredIteration
+) -> ScoredIteration:
+    if override is None or override.choice is SelectionChoice.USE_BEST:
+        return best
+    if override.choice is SelectionChoice.USE_FINAL:
+        return trajectory.final
+    return next((each for each in trajectory.scored if each.number == override.iteration), best)
+
+
+MAX_REPORT_FILES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionReport:
+    """Everything that the report says."""
+
+    name: str
+    """`owner/repo#7`, the document's loop id."""
+    trajectory: Trajectory
+    selection: Selection
+    degradations: tuple[Degradation, ...]
+    """One for each iteration from the second on."""
+    threshold: float
+    merged: bool = False
+
+    @property
+    def scored(self) -> tuple[ScoredIteration, ...]:
+        """The iterations in order."""
+        return self.trajectory.scored
+
+    def percent(self, scored: ScoredIteration) -> str:
+        """The score of an iteration as every part of the report writes it."""
+        return dict(zip((each.number for each in self.scored), format_percents(self.scored), strict=True))[
+            scored.number
+        ]
+
+
+def render_selection_report(report: SelectionReport) -> str:
+    """Return the report as Markdown; it is advice, and says so."""
+    selected = report.selection.selected.number
+    parts = [
+        "## Output Selection Report",
+        "\n".join(
+            (
+                f"**Loop ID**: {report.name}",
+                f"**Total Iterations**: {len(report.scored)}",
+                f"**Selected Iteration**: {selected}",
+            )
+        ),
+        "### Quality Scores",
+        _scores(report),
+        "### Selection Rationale",
+        f"Iteration {selected} selected because:\n" + _bullets(selection_rationale(report)),
+        "### Artifacts Applied",
+        _artifacts(report),
+        "### Validation Checklist",
+        "\n".join(f"- [{'x' if done else ' '}] {text}" for done, text in selection_checklist(report)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def selection_rationale(report: SelectionReport) -> tuple[str, ...]:
+    """Return why this iteration was selected, the comparison last."""
+    return tuple(_reasons(report))
+
+
+def selection_checklist(report: SelectionReport) -> tuple[tuple[bool, str], ...]:
+    """Return the document's seven points, each with whether it holds here."""
+    gone = [each for each in report.scored if not _is_kept(each)]
+    unscored = [each.number for each in report.scored if each.score is None]
+    made = report.selection.override
+    worse = [str(found.iteration) for found in report.degradations if found.flagged]
+    looked = len(report.degradations) == len(report.scored) - 1
+    return (
+        (not gone, _with("All iteration outputs preserved", _missing(gone))),
+        (not unscored, _with("Quality score calculated for each iteration", _listed("not for", unscored))),
+        (_is_maintained(report.trajectory), "Best tracker maintained throughout"),
+        (
+            report.selection.selected.number == report.selection.automatic.number,
+            _with(
+                "Selection based on quality, not recency", f"{format_login(made.by)} decided" if made else ""
+            ),
+        ),
+        (bool(selection_rationale(report)), "Selection decision logged with rationale"),
+        (len(report.scored) > 1, "Override option available if needed (`/feedback-select`)"),
+        (looked, _with("Degradation patterns detected", _listed("in iteration", worse) or "none")),
+    )
+
+
+def _scores(report: SelectionReport) -> str:
+    rows = ["| Iteration | Quality | Status |", "|-----------|---------|--------|"]
+    for scored in report.scored:
+        words = [
+            "✓ SELECTED" if scored.number == report.selection.selected.number else "",
+            "(final)" if scored.number == report.selection.final.number else "",
+        ]
+        status = " ".join(word for word in words if word)
+        rows.append(f"| {scored.number} | {report.percent(scored)} | {status} |".replace("|  |", "| |"))
+    return "\n".join(rows)
+
+
+def _reasons(report: SelectionReport) -> Iterator[str]:
+    selection, selected, final = report.selection, report.selection.selected, report.selection.final
+    if made := selection.override:
+        yield f"{format_login(made.by)} {_decided(selection)}: {code_span(made.reason)}"
+    elif selected.score is None:
+        yield "No iteration could be scored, so the final one stands"
+    elif selected.number != final.number:
+        yield f"Highest quality score ({report.percent(selected)} vs {report.percent(final)} final)"
+    else:
+        yield f"Highest quality score ({report.percent(selected)}), and the final iteration"
+    if old := selection.outdated:
+        head = code_span(short_sha(old.head))
+        yield f"The selection of {format_login(old.by)} was for {head}, no longer the head"
+    yield from (
+        f"Quality degraded in iteration {each.iteration}" for each in report.degradations if each.degraded
+    )
+    yield from _checks(selected)
+    if selected.quality is not None and selected.quality < report.threshold:
+        yield f"Below the threshold for acceptance ({report.threshold:.0%}); the score overrules nobody"
+    yield _compared(report)
+
+
+def _decided(selection: Selection) -> str:
+    automatic = selection.automatic.number
+    same = selection.selected.number == automatic
+    return "confirmed it" if same else f"selected it instead of iteration {automatic}"
+
+
+def _checks(selected: ScoredIteration) -> Iterator[str]:
+    checks = counted_checks(selected.snapshot.checks)
+    failed = sum(check.failed for check in checks)
+    if checks:
+        yield (
+            f"{failed} of {len(checks)} validation checks failed"
+            if failed
+            else "All validation checks passed"
+        )
+
+
+def _compared(report: SelectionReport) -> str:
+    compared, selection = report.selection.comparison, report.selection
+    change = "–" if compared.delta is None else _points(compared.delta * 100)
+    return (
+        f"best_iteration: {compared.best_iteration} ({report.percent(selection.automatic)}), "
+        f"final_iteration: {compared.final_iteration} ({report.percent(selection.final)}), "
+        f"delta: {change}, decision: {compared.decision}"
+    )
+
+
+def _points(change: float) -> str:
+    return f"{change:+.4g} point{'' if abs(change) == 1 else 's'}" if change else "0 points"
+
+
+def _artifacts(report: SelectionReport) -> str:
+    selected, final = report.selection.selected, report.selection.final
+    files = selected.snapshot.diff.files if selected.snapshot.diff else ()
+    lines = [
+        f"- {code_span(file.path, 200)} (from iteration {selected.number})"
+        for file in files[:MAX_REPORT_FILES]
+    ]
+    if len(files) > MAX_REPORT_FILES:
+        lines.append(f"- and {len(files) - MAX_REPORT_FILES} more")
+    if selected.number == final.number:
+        state = "They are what was merged." if report.merged else "They are what the branch has."
+    else:
+        state = "Not applied: the selection is advice, and nothing is written to the branch."
+    return "\n".join([*(lines or ["- the files are not known"]), "", state])
+
+
+def _bullets(lines: tuple[str, ...]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _is_kept(scored: ScoredIteration) -> bool:
+    return scored.snapshot.available and scored.snapshot.diff is not None
+
+
+def _missing(gone: list[ScoredIteration]) -> str:
+    return ", ".join(
+        f"iteration {each.number} {code_span(short_sha(each.head))} is gone from GitHub, its hashes are kept"
+        if each.snapshot.diff is not None
+        else f"the files of iteration {each.number} {code_span(short_sha(each.head))} are not known"
+        for each in gone
+    )
+
+
+def _is_maintained(trajectory: Trajectory) -> bool:
+    """Whether after every iteration the tracked best was the highest of those so far."""
+    known = {each.number: each.quality for each in trajectory.scored}
+    return all(
+        number is not None
+        and known[number] == max(quality for quality in list(known.values())[:count] if quality is not None)
+        for count, number in enumerate(trajectory.trail, 1)
+    )
+
+
+def _with(text: str, remark: str) -> str:
+    return f"{text}: {remark}" if remark else text
+
+
+def _listed(lead: str, numbers: list[str] | list[int]) -> str:
+    return f"{lead} {', '.join(map(str, numbers))}" if numbers else ""
+
+
+def build_selection_report(
+    pull_request: PullRequest, went: Progress, rules: RepositoryRules
+) -> SelectionReport:
+    """The report as it stands now."""
+    return SelectionReport(
+        name=pull_request.name,
+        trajectory=went.trajectory,
+        selection=select_iteration(went.trajectory, pull_request.override, pull_request.head),
+        degradations=went.degradations,
+        threshold=rules.iterations.threshold,
+        merged=pull_request.merged,
+    )
+
+
+def selection_report(pull_request: PullRequest, rules: RepositoryRules) -> SelectionReport | None:
+    """The report of a pull request; None before its first judgement."""
+    known = iterations_after_rulings(pull_request)
+    present = judged.current_iteration(pull_request, known)
+    if present is None:
+        return None
+    return build_selection_report(pull_request, progress(pull_request, known, present, rules), rules)
+
+
+def selection_report_markdown(pull_request: PullRequest, rules: RepositoryRules) -> str | None:
+    """The Output Selection Report as Markdown; None before the second iteration."""
+    report = selection_report(pull_request, rules)
+    return render_selection_report(report) if report and len(report.scored) > 1 else None
+
+
+MAX_RESTORE_FILES = 30
+
+_MAGIC = regex.Regex(r"[*?\[\\]|^:")  # git reads these in a path as a pattern
+_UNSHOWABLE = regex.Regex(r"[\x00-\x1f\x7f-\x{9f}\x{2028}\x{2029}]|<!--|```")
+
+
+def differing_files(earlier: Diff, present: Diff) -> tuple[str, ...]:
+    """Return the files that are not the same in both; one that only the present has is removed by git."""
+    paths = dict.fromkeys(file.path for file in (*earlier.files, *present.files))
+    return tuple(path for path in paths if _blob(earlier, path) != _blob(present, path))
+
+
+def has_same_files(earlier: ScoredIteration, present: ScoredIteration) -> bool:
+    """Whether going back would change nothing, as after a rebase without change."""
+    before, now = earlier.snapshot.diff, present.snapshot.diff
+    return before is not None and now is not None and not differing_files(before, now)
+
+
+def restore_commands(earlier: ScoredIteration, present: ScoredIteration) -> tuple[str, ...]:
+    """Return the shell lines that bring the earlier files back."""
+    return (
+        f"git fetch origin {earlier.head}",
+        f"git restore --source=FETCH_HEAD --staged --worktree -- {_names(earlier, present)}",
+    )
+
+
+def _names(earlier: ScoredIteration, present: ScoredIteration) -> str:
+    """Return the files as arguments; a word to replace where they are not known, too many, or unshowable."""
+    before, now = earlier.snapshot.diff, present.snapshot.diff
+    paths = differing_files(before, now) if before is not None and now is not None else ()
+    if not paths or len(paths) > MAX_RESTORE_FILES or any(map(_UNSHOWABLE.search, paths)):
+        return "FILES"
+    return " ".join(map(_argument, paths))
+
+
+def _blob(diff: Diff, path: str) -> tuple[str, str | None] | None:
+    """Return what a file is at a revision: None where the pull request leaves it as the base has it."""
+    file = diff.get(path)
+    return None if file is None else ("gone" if file.status == "removed" else "file", file.blob)
+
+
+def _argument(path: str) -> str:
+    return shlex.quote(f":(literal){path}" if _MAGIC.search(path) else path)

@@ -1,0 +1,1 @@
+"""Read and escape Markdown."""

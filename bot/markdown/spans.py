@@ -1,0 +1,429 @@
+"""Split a Markdown body into spans: text, code, quotes, links, hidden comments."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from string import ascii_letters
+
+from bot import regex
+from bot.markdown.blocks import (
+    Fence,
+    Piece,
+    SpanKind,
+    end_of_closing_tag,
+    normalize_label,
+    read_blocks,
+    with_plain_breaks,
+)
+from bot.markdown.scan import end_of_run, runs
+from bot.regex import is_word
+
+
+def read_inline(body: str, start: int, end: int, labels: Collection[str]) -> list[Piece]:
+    """Return what is not plain text between two offsets, in order; each character is read once or twice."""
+    brackets = bool(labels) or body.find("](", start, end) >= 0
+    if not brackets and not _has_more_than_code(body, start, end):
+        return list(_single_ticked(body, start, end))
+    return _Scanner(body, start, end, labels, _WITH_BRACKETS if brackets else _INLINE_SIGNS).scan()
+
+
+def _has_more_than_code(body: str, start: int, end: int) -> bool:
+    """Whether there is what most paragraphs lack; without it, each pair of backticks holds code."""
+    text = body[start:end]
+    return any(map(text.__contains__, ("<", "\\", "``", "://"))) or "www." in text.lower()
+
+
+def _single_ticked(body: str, start: int, end: int) -> Iterator[Piece]:
+    while (opening := body.find("`", start, end)) >= 0:
+        closing = body.find("`", opening + 1, end)
+        if closing < 0:
+            return
+        start = closing + 1
+        yield SpanKind.CODE, opening, start
+
+
+_ADDRESS, _WEB = "://", "www."
+_INLINE_SIGNS = ("`", "<", "\\", _ADDRESS, _WEB)
+_WITH_BRACKETS = (*_INLINE_SIGNS, "[", "![", "]")
+_SCHEMES = ("https", "http", "ftp")
+_TAG = regex.Regex(r"/?[A-Za-z][A-Za-z0-9-]*(?:[\s/][^<>]*)?")
+_AUTOLINK = regex.Regex(r"[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@:/]+@[^\s<>@:/]+")
+_CODE_TAGS = ("code", "kbd", "samp", "tt")
+_NOT_IN_ADDRESS = frozenset("<>[]`")
+_NOT_IN_TARGET = frozenset("()[]<>")
+_AFTER_ADDRESS = "?!.,:;*_~'\""
+_LONGEST_LABEL = 999
+
+
+class _Scanner:
+    """Goes once from left to right; remembers open brackets and what can no longer be closed."""
+
+    def __init__(
+        self, body: str, start: int, end: int, labels: Collection[str], signs: tuple[str, ...]
+    ) -> None:
+        self.body = body
+        self.at = start
+        self.end = end
+        self.labels = labels
+        self.upcoming = dict.fromkeys(signs, -1)  # where each sign stands next, or the end
+        self.found: list[Piece] = []
+        self.openers: list[tuple[int, int]] = []  # offset, pieces found before it
+        self.dead = 0  # openers below this may not be links any more: links do not nest
+        self.bracket = -1  # the last bracket seen, so that a label is known to hold none
+        self.ticks: dict[int, list[int]] | None = None
+        self.lowered: str | None = None
+        self.lowered_from = 0
+        self.unclosable: set[str] = set()
+
+    def scan(self) -> list[Piece]:
+        while (sign := self._next_sign()) is not None:
+            at = self.upcoming[sign]
+            self.at = at + 1
+            if sign == "`":
+                self._code(at)
+            elif sign == "<":
+                self._angle(at)
+            elif sign == "\\":
+                self.at = min(self.end, at + 2)
+            elif sign == "]":
+                self.at = end_of_run("]", self.body, at, self.end)
+                self._close_all(at, self.at)
+            elif sign in ("[", "!["):
+                self.at = end_of_run("[", self.body, at + len(sign) - 1, self.end)
+                self._open(at, self.at)
+            else:
+                self.at = at + len(_WEB) if sign is _WEB else self.body.index("//", at) + 2
+                self._address(at)
+        return self.found
+
+    def _next_sign(self) -> str | None:
+        """Return the sign that stands next; where each one does is looked up only once it was passed."""
+        nearest, sign = self.end, None
+        for each, known in self.upcoming.items():
+            at = known if known >= self.at else self._find(each)
+            self.upcoming[each] = at
+            if at < nearest:
+                nearest, sign = at, each
+        return sign
+
+    def _find(self, sign: str) -> int:
+        if sign is _ADDRESS:
+            at = self._find_scheme()
+        elif sign is _WEB:
+            at = self._find_web()
+        else:
+            at = self.body.find(sign, self.at, self.end)
+        return self.end if at < 0 else at
+
+    def _find_scheme(self) -> int:
+        colon = self.body.find(_ADDRESS, self.at, self.end)
+        while colon >= 0:
+            before = self.body[max(self.at, colon - 5) : colon].lower()
+            scheme = next(filter(before.endswith, _SCHEMES), None)
+            if scheme:
+                return colon - len(scheme)
+            colon = self.body.find(_ADDRESS, colon + 3, self.end)
+        return -1
+
+    def _find_web(self) -> int:
+        if self.lowered is None:  # of the same length: one capital letter alone becomes two small ones
+            self.lowered = self.body[self.at : self.end].replace("\u0130", "I").lower()
+            self.lowered_from = self.at
+        found = self.lowered.find(_WEB, self.at - self.lowered_from)
+        while found >= 0:
+            at = self.lowered_from + found
+            if not (at and is_word(self.body[at - 1])):
+                return at
+            found = self.lowered.find(_WEB, found + 1)
+        return -1
+
+    def _add(self, kind: SpanKind, start: int, end: int) -> None:
+        self.found.append((kind, start, end))
+        self.at = end
+
+    def _code(self, at: int) -> None:
+        if self.ticks is None:
+            self.ticks = {}
+            for start, end in runs("`", self.body, at, self.end):
+                self.ticks.setdefault(end - start, []).append(start)
+        run_end = end_of_run("`", self.body, at, self.end)
+        same = self.ticks.get(run_end - at, [])
+        closing = bisect_left(same, run_end)
+        if closing < len(same):
+            self._add(SpanKind.CODE, at, same[closing] + run_end - at)
+        else:
+            self.at = run_end
+
+    def _angle(self, at: int) -> None:
+        if self.body.startswith("<!--", at):
+            closed = -1 if "-->" in self.unclosable else self.body.find("-->", at + 2, self.end)
+            if closed >= 0:
+                self._add(SpanKind.COMMENT, at, closed + 3)
+            else:
+                self.unclosable.add("-->")
+            return
+        following = self.body.find("<", at + 1, self.end)
+        closed = self.body.find(">", at + 1, self.end if following < 0 else following)
+        inner = self.body[at + 1 : closed] if closed >= 0 else ""
+        if not inner:
+            return
+        if _AUTOLINK.fullmatch(inner):
+            self._add(SpanKind.URL, at, closed + 1)
+        elif _TAG.fullmatch(inner):
+            code_end = self._code_end(closed + 1) if inner.lower() in _CODE_TAGS else 0
+            self._add(SpanKind.CODE if code_end else SpanKind.HTML, at, code_end or closed + 1)
+
+    def _code_end(self, start: int) -> int:
+        """Say where `<code>` is closed; 0 where it never is."""
+        if "code" in self.unclosable:
+            return 0
+        end = end_of_closing_tag(self.body, _CODE_TAGS, start, self.end)
+        if not end:
+            self.unclosable.add("code")
+        return end
+
+    def _address(self, at: int) -> None:
+        stop = at
+        while stop < self.end and not (self.body[stop] in _NOT_IN_ADDRESS or self.body[stop].isspace()):
+            stop += 1
+        text = self.body[at:stop]
+        surplus = text.count(")") - text.count("(")
+        end = len(text)
+        while end and (text[end - 1] in _AFTER_ADDRESS or (text[end - 1] == ")" and surplus > 0)):
+            surplus -= text[end - 1] == ")"
+            end -= 1
+        if end > self.at - at:
+            self._add(SpanKind.URL, at, at + end)
+
+    def _open(self, at: int, end: int) -> None:
+        before = len(self.found)
+        if self.body[at] == "!":
+            self.openers.append((at, before))
+            at += 2
+        self.openers += [(offset, before) for offset in range(at, end)]
+        self.bracket = end - 1
+
+    def _close_all(self, at: int, end: int) -> None:
+        """Close one opener a bracket; only the first of a run can end a label, only the last a link."""
+        if self.labels and at + 1 < end:
+            self._close(at)
+            if self.at != end:
+                return
+            at += 1
+        if at + 1 < end:
+            del self.openers[max(0, len(self.openers) - (end - 1 - at)) :]
+            self.dead = min(self.dead, len(self.openers))
+        self._close(end - 1)
+
+    def _close(self, at: int) -> None:
+        opener = self.openers.pop() if self.openers else None
+        if opener:
+            self._link(*opener, at)
+        self.bracket = at
+
+    def _link(self, start: int, before: int, at: int) -> None:
+        image = self.body[start] == "!"
+        allowed = image or len(self.openers) >= self.dead
+        self.dead = min(self.dead, len(self.openers))
+        text = start + 1 + image
+        end = self._target(text, at, clean=self.bracket == text - 1) if allowed else 0
+        if end:
+            del self.found[before:]
+            self._add(SpanKind.IMAGE if image else SpanKind.LINK, start, end)
+            self.dead = self.dead if image else len(self.openers)
+
+    def _target(self, text: int, at: int, *, clean: bool) -> int:
+        """Say where the link ends whose text ends at `at`; 0 where it is no link."""
+        if end := self._target_end(at + 1):
+            return end
+        if not self.labels:
+            return 0
+        end = self._reference_end(at + 1)
+        reference = self.body[at + 2 : end - 1] if end else ""
+        if reference.strip():
+            return end if normalize_label(reference) in self.labels else 0
+        known = clean and at - text < 1000 and normalize_label(self.body[text:at]) in self.labels
+        return (end or at + 1) if known else 0
+
+    def _target_end(self, at: int) -> int:
+        """Say where a link's address and title in round brackets end; 0 where they are none."""
+        if not self.body.startswith("(", at, self.end):
+            return 0
+        at = self._skip_space(at + 1)
+        if self.body.startswith("<", at, self.end):
+            following = self.body.find("<", at + 1, self.end)
+            closed = self.body.find(">", at + 1, self.end if following < 0 else following)
+            if closed < 0 or any(self.body.find(sign, at, closed) >= 0 for sign in "\r\n"):
+                return 0
+            at = closed + 1
+        else:
+            at = self._destination_end(at)
+        behind = self._skip_space(at)
+        if behind > at:
+            behind = self._skip_space(self._title_end(behind))
+        return behind + 1 if self.body.startswith(")", behind, self.end) else 0
+
+    def _destination_end(self, at: int) -> int:
+        """Say where an address ends that may have pairs of round brackets in it."""
+        while True:
+            at = self._word_end(at)
+            if not self.body.startswith("(", at, self.end):
+                return at
+            closed = self._word_end(at + 1)
+            if not self.body.startswith(")", closed, self.end):
+                return at
+            at = closed + 1
+
+    def _title_end(self, at: int) -> int:
+        """Say where the title ends that begins there; there, where none does."""
+        opening = self.body[at : min(at + 1, self.end)]
+        limit = self.end
+        if opening == "(":
+            following = self.body.find("(", at + 1, self.end)
+            limit = self.end if following < 0 else following
+        elif opening not in ("'", '"'):
+            return at
+        closed = self.body.find(")" if opening == "(" else opening, at + 1, limit)
+        return closed + 1 if closed >= 0 else at
+
+    def _reference_end(self, at: int) -> int:
+        """Say where a label in square brackets ends; 0 where there is none."""
+        if not self.body.startswith("[", at, self.end):
+            return 0
+        closed = self.body.find("]", at + 1, min(self.end, at + 2 + _LONGEST_LABEL))
+        return closed + 1 if closed >= 0 and self.body.find("[", at + 1, closed) < 0 else 0
+
+    def _skip_space(self, at: int) -> int:
+        while at < self.end and self.body[at].isspace():
+            at += 1
+        return at
+
+    def _word_end(self, at: int) -> int:
+        while at < self.end and not (self.body[at] in _NOT_IN_TARGET or self.body[at].isspace()):
+            at += 1
+        return at
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownSpan:
+    """A stretch of the body of one kind; `line` is where it starts, counted from 1."""
+
+    kind: SpanKind
+    start: int
+    end: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlComment:
+    """What stands between `<!--` and `-->`, and the line it starts on."""
+
+    text: str
+    line: int
+
+
+def parse_spans(body: str) -> tuple[MarkdownSpan, ...]:
+    """Cover the whole body in order, without gap or overlap; nothing for an empty body."""
+    starts = _line_starts(body)
+    return tuple(
+        MarkdownSpan(kind, start, end, bisect_right(starts, start)) for kind, start, end in cover_pieces(body)
+    )
+
+
+def cover_pieces(body: str) -> list[Piece]:
+    """Cover the whole body as `spans` does, without the lines, which take longer to find than the rest."""
+    if not body:
+        return []
+    if not _may_be_marked_up(body):
+        return [(_TEXT, 0, len(body))]
+    return _covered(_pieces(body), len(body))
+
+
+def mask_hidden(body: str, *hidden: SpanKind) -> str:
+    """Blank the hidden kinds: same length, same lines, so every offset still fits."""
+    if not _may_be_marked_up(body):
+        return body
+    parts: list[str] = []
+    done = 0
+    for kind, start, end in _pieces(body):
+        if kind in hidden:
+            parts += (body[done:start], _blank(body[start:end]))
+            done = end
+    return "".join((*parts, body[done:])) if parts else body
+
+
+def find_fences(body: str) -> tuple[Fence, ...]:
+    """Return the fenced code blocks in order, outside quotes and comments, fence lines left out."""
+    if "```" not in body and "~~~" not in body:
+        return ()
+    return tuple(read_blocks(body).fences)
+
+
+def find_comments(body: str) -> tuple[HtmlComment, ...]:
+    """Return the closed HTML comments in order, outside code and quotes."""
+    if "<!--" not in body:
+        return ()
+    return tuple(
+        HtmlComment(body[span.start + 4 : max(span.start + 4, span.end - 3)], span.line)
+        for span in parse_spans(body)
+        if span.kind is SpanKind.COMMENT and body.endswith("-->", span.start, span.end)
+    )
+
+
+_TEXT = SpanKind.TEXT  # found without asking the enum, which is slow for what is asked of every piece
+# What can begin anything but plain text; most short comments have none of it.
+_SIGNS = ("`", "<", ">", "[", "~", "\t", "://", "    ", "www.", "WWW.", "Www.")
+# Lines that begin with a letter, and empty ones: no block begins there, only paragraphs need be told apart.
+_PLAIN_STARTS = frozenset(("", "@", *ascii_letters))
+
+
+def _may_be_marked_up(body: str) -> bool:
+    return any(map(body.__contains__, _SIGNS))
+
+
+def _pieces(body: str) -> list[Piece]:
+    if "\r" not in body and _PLAIN_STARTS.issuperset([line[:1] for line in body.split("\n")]):
+        return [piece for start, end in _paragraphs(body) for piece in read_inline(body, start, end, ())]
+    blocks = read_blocks(body)
+    found = blocks.pieces
+    for start, end in blocks.paragraphs:
+        found += read_inline(body, start, end, blocks.labels)
+    return sorted(found, key=_start)
+
+
+def _paragraphs(body: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for part in body.split("\n\n"):
+        if text := part.strip("\n"):
+            start = at + part.startswith("\n")
+            yield start, start + len(text)
+        at += len(part) + 2
+
+
+def _covered(pieces: list[Piece], length: int) -> list[Piece]:
+    found: list[Piece] = []
+    done = 0
+    for piece in pieces:
+        if piece[1] > done:
+            found.append((_TEXT, done, piece[1]))
+        found.append(piece)
+        done = piece[2]
+    if done < length:
+        found.append((_TEXT, done, length))
+    return found
+
+
+def _line_starts(body: str) -> list[int]:
+    return [0, *accumulate(len(line) + 1 for line in with_plain_breaks(body).split("\n"))][:-1]
+
+
+def _blank(text: str) -> str:
+    lines = (line.split("\r") for line in text.split("\n"))
+    return "\n".join(["\r".join([" " * len(part) for part in line]) for line in lines])
+
+
+def _start(piece: Piece) -> int:
+    return piece[1]

@@ -1,0 +1,478 @@
+"""Parse feedback documents (JSON or YAML) in files and code fences, with the position of each part."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from json import JSONDecodeError, JSONDecoder
+from typing import Any
+
+import yaml
+
+from bot import regex
+from bot.gates.model import Aspect, is_tag
+from bot.markdown import spans
+from bot.markdown.blocks import with_plain_breaks
+from bot.pull_request.model import Item
+from bot.values import Location
+
+DocumentPath = tuple[str | int, ...]
+MAX_DOCUMENT_DEPTH = 50
+"""Levels of nesting; a feedback document has six."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A value and the offsets of its parts."""
+
+    value: Any
+    spans: dict[DocumentPath, tuple[int, int]]
+
+
+class DocumentSyntaxError(Exception):
+    """What is wrong with a text, and at which character."""
+
+    def __init__(self, what: str, offset: int) -> None:
+        super().__init__(what)
+        self.offset = offset
+
+
+_SPACE = frozenset(" \t\n\r")
+_NUMBER = regex.Regex(r"-?(?:0|[1-9][0-9]{0,308})(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_IN_NUMBER = frozenset("0123456789+-.eE")
+_STRINGS = JSONDecoder()
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+def parse_json(text: str) -> ParsedDocument:
+    """The one value in the text; raises `Unparsable`."""
+    reader = _JsonReader(text)
+    value, end = reader.value(_skip(text, 0), ())
+    end = _skip(text, end)
+    if end < len(text):
+        raise DocumentSyntaxError("more text after the end of the document", end)
+    return ParsedDocument(value, reader.spans)
+
+
+class _JsonReader:
+    """Reads from an offset, and returns what it read with the offset behind it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.spans: dict[DocumentPath, tuple[int, int]] = {}
+
+    def value(self, at: int, path: DocumentPath) -> tuple[Any, int]:
+        if len(path) > MAX_DOCUMENT_DEPTH:
+            raise DocumentSyntaxError(f"nested more than {MAX_DOCUMENT_DEPTH} levels deep", at)
+        value: Any
+        match self.text[at : at + 1]:
+            case "{":
+                value, end = self._object(at, path)
+            case "[":
+                value, end = self._list(at, path)
+            case '"':
+                value, end = self._string(at)
+            case _:
+                value, end = self._plain(at)
+        self.spans[path] = (at, end)
+        return value, end
+
+    def _object(self, at: int, path: DocumentPath) -> tuple[dict[str, Any], int]:
+        members: dict[str, Any] = {}
+        end = _skip(self.text, at + 1)
+        while self.text[end : end + 1] != "}":
+            if self.text[end : end + 1] != '"':
+                raise DocumentSyntaxError("expected a key in double quotes, or }", end)
+            start, (key, end) = end, self._string(end)
+            if key in members:
+                raise DocumentSyntaxError(f"the key {key[:60]!r} stands here twice", start)
+            end = self._expect(":", end)
+            members[key], end = self.value(end, (*path, key))
+            end = self._next("}", end)
+        return members, end + 1
+
+    def _list(self, at: int, path: DocumentPath) -> tuple[list[Any], int]:
+        entries: list[Any] = []
+        end = _skip(self.text, at + 1)
+        while self.text[end : end + 1] != "]":
+            entry, end = self.value(end, (*path, len(entries)))
+            entries.append(entry)
+            end = self._next("]", end)
+        return entries, end + 1
+
+    def _next(self, closing: str, at: int) -> int:
+        """Behind the comma, or at the closing bracket."""
+        at = _skip(self.text, at)
+        if self.text[at : at + 1] == closing:
+            return at
+        behind = self._expect(",", at)
+        if self.text[behind : behind + 1] == closing:
+            raise DocumentSyntaxError("a comma before the closing bracket", at)
+        return behind
+
+    def _expect(self, sign: str, at: int) -> int:
+        at = _skip(self.text, at)
+        if self.text[at : at + 1] != sign:
+            raise DocumentSyntaxError(f"expected {sign!r}", at)
+        return _skip(self.text, at + 1)
+
+    def _string(self, at: int) -> tuple[str, int]:
+        try:
+            text, end = _STRINGS.raw_decode(self.text, at)
+        except JSONDecodeError as wrong:
+            raise DocumentSyntaxError(wrong.msg.lower().removesuffix(" at"), wrong.pos) from None
+        return str(text), end
+
+    def _plain(self, at: int) -> tuple[Any, int]:
+        for word, value in _WORDS.items():
+            if self.text.startswith(word, at):
+                return value, at + len(word)
+        end = at
+        while end < len(self.text) and self.text[end] in _IN_NUMBER:
+            end += 1
+        match = _NUMBER.match(self.text[at:end])
+        if match is None or self.text[at + match.end() : end][:1].isdigit():
+            raise DocumentSyntaxError(
+                "expected a value: an object, a list, a text in double quotes, a number", at
+            )
+        whole = match[1] is None and match[2] is None
+        return (int(match[0]) if whole else float(match[0])), at + match.end()
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _SPACE:
+        at += 1
+    return at
+
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_WHOLE = regex.Regex(r"[-+]?[0-9]{1,300}")
+_NUMBER_STARTS = frozenset("+-.0123456789")
+_YAML_NUMBER = regex.Regex(r"[-+]?(?:\.[0-9]+|[0-9]{1,300}(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_YAML_WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
+
+
+def parse_yaml(text: str) -> ParsedDocument:
+    """The one document in the text; raises `Unparsable`."""
+    reader = _YamlReader(text)
+    try:
+        return ParsedDocument(reader.document(), reader.spans)
+    except yaml.MarkedYAMLError as wrong:
+        mark = wrong.problem_mark or wrong.context_mark
+        raise DocumentSyntaxError(wrong.problem or "not YAML", mark.index if mark else 0) from None
+    except yaml.reader.ReaderError as wrong:
+        raise DocumentSyntaxError("a character that YAML does not allow", wrong.position) from None
+
+
+class _YamlReader:
+    """Turns events into values; every event but an alias is one part, or the end of one."""
+
+    def __init__(self, text: str) -> None:
+        self.spans: dict[DocumentPath, tuple[int, int]] = {}
+        self._events: Iterator[Any] = iter(yaml.parse(text, Loader=_LOADER))
+
+    def document(self) -> Any:
+        event = self._next()
+        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+            event = self._next()
+        if isinstance(event, yaml.StreamEndEvent):
+            raise DocumentSyntaxError("nothing but comments", 0)
+        value = self._value(event, ())
+        self._next()  # the document's end
+        event = self._next()
+        if isinstance(event, yaml.DocumentStartEvent):
+            raise DocumentSyntaxError("a second document; a file holds one", _start(event))
+        return value
+
+    def _next(self) -> Any:
+        return next(self._events)
+
+    def _value(self, event: Any, path: DocumentPath) -> Any:
+        start = _start(event)
+        if isinstance(event, yaml.AliasEvent):
+            raise DocumentSyntaxError("aliases are not read; write the value out", start)
+        if event.tag not in {None, "!", "tag:yaml.org,2002:str"}:
+            raise DocumentSyntaxError("tags are not read; write the plain value", start)
+        if len(path) > MAX_DOCUMENT_DEPTH:
+            raise DocumentSyntaxError(f"nested more than {MAX_DOCUMENT_DEPTH} levels deep", start)
+        value, end = self._read(event, path)
+        self.spans[path] = (start, end)
+        return value
+
+    def _read(self, event: Any, path: DocumentPath) -> tuple[Any, int]:
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(path)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(path)
+        return _scalar(event), _end(event)
+
+    def _mapping(self, path: DocumentPath) -> tuple[dict[str, Any], int]:
+        members: dict[str, Any] = {}
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                raise DocumentSyntaxError("a key must be a plain word", _start(event))
+            key = event.value
+            if key in members:
+                raise DocumentSyntaxError(f"the key {key[:60]!r} stands here twice", _start(event))
+            members[key] = self._value(self._next(), (*path, key))
+        return members, _end(event)
+
+    def _sequence(self, path: DocumentPath) -> tuple[list[Any], int]:
+        entries: list[Any] = []
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+            entries.append(self._value(event, (*path, len(entries))))
+        return entries, _end(event)
+
+
+def _start(event: Any) -> int:
+    return int(event.start_mark.index)
+
+
+def _end(event: Any) -> int:
+    return int(event.end_mark.index)
+
+
+def _scalar(event: Any) -> str | float | bool | None:
+    word: str = event.value
+    if event.tag is not None or not event.implicit[0]:
+        return word
+    if word.lower() in _YAML_WORDS:
+        return _YAML_WORDS[word.lower()]
+    if word[:1] not in _NUMBER_STARTS:
+        return word
+    if _WHOLE.fullmatch(word):
+        return int(word)
+    return float(word) if _YAML_NUMBER.fullmatch(word) else word
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TextPosition:
+    """A place in a file, both counted from 1, columns in characters."""
+
+    line: int
+    column: int
+
+
+class UnreadableDocument(Exception):
+    """The file is no JSON or YAML document; says where and why, in one line."""
+
+
+MAX_DOCUMENT_SIZE = 1_048_576
+"""Bytes that a feedback file may have."""
+
+
+@dataclass(frozen=True)
+class FeedbackFile:
+    """A document and where its parts stand."""
+
+    name: str
+    text: str
+    value: Any
+    spans: Mapping[DocumentPath, tuple[int, int]]
+
+    def position(self, path: DocumentPath) -> TextPosition:
+        """Where this part of the document starts; of a missing part: where it would belong."""
+        return self._at(self._span(path)[0])
+
+    def words(self, path: DocumentPath, start: int, end: int) -> TextPosition:
+        """Where these characters of a text stand, or at least where the text starts."""
+        first, _ = self._span(path)
+        words = self._text_at(path)[start:end]
+        if not words.strip():
+            return self._at(first)
+        in_text, in_file = self._mentions(path, words)
+        number = bisect_left(in_text, start)
+        return self._at(first + in_file[number] if number < len(in_file) else first)
+
+    def _mentions(self, path: DocumentPath, words: str) -> tuple[list[int], list[int]]:
+        """Where these words start, in the text of this part and in the file."""
+        key = (path, words)
+        if key not in self._mentioned:
+            first, last = self._span(path)
+            wanted = _spaced(words)
+            self._mentioned[key] = (
+                [match.start() for match in wanted.finditer(self._text_at(path))],
+                [match.start() for match in wanted.finditer(self.text[first:last])],
+            )
+        return self._mentioned[key]
+
+    @cached_property
+    def _mentioned(self) -> dict[tuple[DocumentPath, str], tuple[list[int], list[int]]]:
+        return {}
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        lines = with_plain_breaks(self.text).split("\n")
+        return [0, *accumulate(len(line) + 1 for line in lines)][:-1]
+
+    def _at(self, offset: int) -> TextPosition:
+        line = bisect_right(self._starts, offset)
+        return TextPosition(line, offset - self._starts[line - 1] + 1)
+
+    def _span(self, path: DocumentPath) -> tuple[int, int]:
+        while path not in self.spans and path:
+            path = path[:-1]
+        return self.spans.get(path, (0, 0))
+
+    def _text_at(self, path: DocumentPath) -> str:
+        value = self.value
+        for part in path:
+            value = value[part]
+        return str(value)
+
+
+def read_feedback_file(data: bytes, name: str) -> FeedbackFile:
+    """The document in the file; raises `UnreadableFeedback`."""
+    if len(data) > MAX_DOCUMENT_SIZE:
+        raise UnreadableDocument(
+            f"{name}: {len(data):,} bytes are too many; a feedback file has at most {MAX_DOCUMENT_SIZE:,}"
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        raise UnreadableDocument(f"{name}: not UTF-8 text (byte {wrong.start + 1})") from None
+    if not text.strip():
+        raise UnreadableDocument(f"{name}: empty; write an actionable-feedback document in JSON or YAML")
+    try:
+        parsed: ParsedDocument = (parse_json if _is_json(name, text) else parse_yaml)(text)
+    except DocumentSyntaxError as wrong:
+        place = FeedbackFile(name, text, None, {(): (wrong.offset, wrong.offset)}).position(())
+        raise UnreadableDocument(f"{name}:{place.line}:{place.column}: {wrong}") from None
+    return FeedbackFile(name, text, parsed.value, parsed.spans)
+
+
+def _is_json(name: str, text: str) -> bool:
+    suffix = name.lower().rpartition(".")[2]
+    if suffix in {"yml", "yaml"}:
+        return False
+    return suffix == "json" or text.lstrip()[:1] in {"{", "["}
+
+
+def _spaced(words: str) -> regex.Regex:
+    """The words as they may stand in a file, where a line can be folded at any space."""
+    return regex.Regex(r"\s+".join(map(regex.escape, words.split())))
+
+
+MAX_DOCUMENTS = 100
+"""Items that are taken of one document."""
+DOCUMENT_SEVERITIES = frozenset({"critical", "major", "minor", "suggestion"})
+
+_KEY = "feedback_items"
+_LANGUAGES = frozenset({"json", "yaml", "yml"})
+_LINES = regex.Regex(r"L?(\d{1,7})(?:\s*[-–]\s*L?(\d{1,7}))?")
+_PATH_AND_PLACE = regex.Regex(r"(?P<path>[^\s:]+\.[^\s:]+|[^\s:]+/[^\s:]+):(?P<place>.+)")
+_PARTS = frozenset({"function", "section", "element"})
+_LONGEST = 1000
+_LONGEST_PART = 200
+
+
+def parse_documents_in(body: str, url: str = "") -> tuple[Item, ...]:
+    """The items of every document that stands in a `json` or `yaml` fence; a fence with none gives none."""
+    if _KEY not in body:
+        return ()
+    return tuple(
+        item
+        for fence in spans.find_fences(body)
+        if _KEY in fence.text
+        and fence.info.lower().split()[:1]
+        and fence.info.lower().split()[0] in _LANGUAGES
+        for item in parse_document_items(_value(fence.text, fence.info.lower().split()[0]), url)
+    )
+
+
+def parse_document_items(document: Any, url: str = "") -> tuple[Item, ...]:
+    """The document's items, whatever else is wrong with it; one that says nothing is left out."""
+    found = document.get(_KEY) if isinstance(document, Mapping) else None
+    if not isinstance(document, Mapping) or not isinstance(found, list):
+        return ()
+    target = _text(document.get("target"), "path")
+    path = target if _is_path(target) else ""
+    return tuple(item for each in found[:MAX_DOCUMENTS] if (item := _item(each, path, url)))
+
+
+def _value(text: str, language: str) -> Any:
+    name = "feedback.json" if language == "json" else "feedback.yml"
+    try:
+        return read_feedback_file(text.encode("utf-8", "replace"), name).value
+    except UnreadableDocument:
+        return None
+
+
+def _item(tree: Any, path: str, url: str) -> Item | None:
+    words, tag = _text(tree, "issue")[:500], _text(tree, "tag").strip().lower()
+    if not words and not is_tag(tag):
+        return None
+    suggestion, location, evidence = (_part(tree, key) for key in ("suggestion", "location", "evidence"))
+    aspect, severity = _text(tree, "aspect"), _text(tree, "severity")
+    return Item(
+        tag=tag if is_tag(tag) else None,
+        words=words,
+        place=_place(location, path),
+        url=url,
+        suggestion=_text(suggestion, "example")[:_LONGEST] or None,
+        aspect=aspect if aspect in set(Aspect) else None,
+        severity=severity if severity in DOCUMENT_SEVERITIES else None,
+        action=_text(suggestion, "action")[:_LONGEST] or None,
+        rationale=_text(suggestion, "rationale")[:500] or None,
+        context_before=_text(location, "context_before")[:500],
+        context_after=_text(location, "context_after")[:500],
+        evidence=_text(evidence, "test_result")[:500] or None,
+        metric=_text(evidence, "metric")[:500] or None,
+        reference=_text(evidence, "reference")[:500] or None,
+        score=_score(tree),
+        part=_inside(location),
+    )
+
+
+def _place(location: Any, target: str) -> Location | None:
+    """The place in the document's own words, or in our further keys `path`, `line` and `end_line`."""
+    reference, path = _text(location, "reference").strip(), _text(location, "path") or target
+    if inside := _PATH_AND_PLACE.fullmatch(reference):
+        path, reference = inside["path"], inside["place"].strip()
+    elif _text(location, "type") == "path" and _is_path(reference):
+        path, reference = reference, ""
+    line, end = _number(location, "line"), _number(location, "end_line")
+    if line is None and (lines := _LINES.fullmatch(reference)):
+        line, end = int(lines[1]), int(lines[2]) if lines[2] else None
+    if not _is_path(path):
+        return None
+    return Location(path, line or None, end if line and end and end > line else None)
+
+
+def _inside(location: Any) -> tuple[str, str] | None:
+    """The function, section or element that the document names in place of lines."""
+    kind, reference = _text(location, "type"), _text(location, "reference").strip()
+    if kind not in _PARTS:
+        return None
+    inside = _PATH_AND_PLACE.fullmatch(reference)
+    named = (inside["place"] if inside else reference).strip()[:_LONGEST_PART]
+    return (kind, named) if named and not _LINES.fullmatch(named) else None
+
+
+def _score(tree: Any) -> float | None:
+    value = _part(tree, "score")
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if fits else None
+
+
+def _is_path(text: str) -> bool:
+    """Whether it names a file; `.` and `owner/repo#7` are the whole pull request."""
+    return text not in {"", "."} and "#" not in text and "\n" not in text and len(text) <= 500
+
+
+def _part(tree: Any, key: str) -> Any:
+    return tree.get(key) if isinstance(tree, Mapping) else None
+
+
+def _text(tree: Any, key: str) -> str:
+    value = _part(tree, key)
+    return value if isinstance(value, str) else ""
+
+
+def _number(tree: Any, key: str) -> int | None:
+    value = _part(tree, key)
+    fits = isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**7
+    return value if fits else None

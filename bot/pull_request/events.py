@@ -1,0 +1,337 @@
+"""Events and snapshots as values, from GitHub's webhooks and from internal jobs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from bot.pull_request.model import Item
+from bot.values import Account, Location, Repository
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestSnapshot:
+    """A pull request as one payload shows it."""
+
+    repository: Repository
+    number: int
+    author: Account
+    title: str
+    base: str
+    head: str
+    created_at: datetime
+    updated_at: datetime
+    open: bool
+    merged: bool
+    draft: bool
+    closed_at: datetime | None
+    base_sha: str = field(default="", compare=False)
+    """The base's newest commit then; two payloads of one state may differ in it."""
+
+
+class ReviewState(StrEnum):
+    """GitHub's review states; the case of the letters differs between its doors."""
+
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes_requested"
+    COMMENTED = "commented"
+    DISMISSED = "dismissed"
+    PENDING = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSnapshot:
+    """A review as GitHub shows it now."""
+
+    id: int
+    author: Account
+    state: ReviewState
+    body: str
+    submitted_at: datetime
+    head: str | None
+    url: str
+    documents: tuple[Item, ...] = ()
+    """The items of the feedback documents in its fences."""
+    node_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCommentSnapshot:
+    """A review comment that stands at a place of the diff."""
+
+    id: int
+    review_id: int | None
+    author: Account
+    body: str
+    path: str
+    line: int | None
+    start_line: int | None
+    diff_hunk: str
+    created_at: datetime
+    url: str
+    documents: tuple[Item, ...] = ()
+    in_reply_to: int | None = None
+    """The first comment of its thread, where that is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckBackfillStep:
+    """The next step of seeing to it that every open pull request has the check run that the config wants."""
+
+    repository: Repository
+    head: str
+    """The commit that changed the config."""
+    since: datetime
+    """The config has to be read after then."""
+    step: int = 0
+    page: str = ""
+    """The address of the page to read, as GitHub gave it; empty for the first."""
+    fresh: int = 0
+    """How many pull requests this pass over the list has handed on."""
+    owners: bool = False
+    """It is the owner's config, which holds in all their repositories."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckBackfillEvent:
+    """An open pull request may lack the check run that the config wants since then."""
+
+    pull_request: PullRequestSnapshot
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigBrokenEvent:
+    """The config on the default branch can't be used, and nobody was told yet."""
+
+    repository: Repository
+
+
+@dataclass(frozen=True, slots=True)
+class WeekDueEvent:
+    """A repository's week is to be told."""
+
+    repository_id: int
+    week: str
+    """`2026-W46`; empty for the running week so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillStep:
+    """The next step of reading a repository's earlier pull requests."""
+
+    repository: Repository
+    run: str
+    """Which reading it belongs to; a repeated step has the same deliveries."""
+    step: int = 0
+    page: str = ""
+    """The address of the page to read, as GitHub gave it; empty for the first."""
+    read: int = 0
+    """How many pull requests the earlier steps handed on."""
+    total: int | None = None
+    """How many there are, as far as GitHub says so."""
+    since: datetime | None = None
+    closing: bool = False
+    """No page is left: this step only waits for what was handed on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastPullRequestEvent:
+    """A pull request as it is, from the time before the App was told of anything."""
+
+    pull_request: PullRequestSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class RetryEvent:
+    """Deliveries that were given up on are to be queued again."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """One result of a linter, before the config says which tag its rule means."""
+
+    rule: str
+    message: str
+    place: Location | None = None
+    level: str = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationEvent:
+    """Somebody handed in what they or their tool found, over HTTP."""
+
+    id: str
+    repository: Repository
+    number: int
+    author: Account | None
+    """None for the token of an App."""
+    role: str
+    at: datetime
+    head: str | None = None
+    items: tuple[Item, ...] = ()
+    accepts: bool = False
+    """The document's own verdict is that the work is fine."""
+    tool: str = ""
+    """The linter, where it is a linter's log."""
+    findings: tuple[ToolResult, ...] = ()
+    body_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestEvent:
+    """A pull request was opened, pushed to, edited, closed, merged or reopened."""
+
+    action: str
+    pull_request: PullRequestSnapshot
+    fork: bool = False
+    """Its branch is in another repository, whose pushes GitHub does not tell of."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewEvent:
+    """A review was submitted, edited or dismissed."""
+
+    action: str
+    pull_request: PullRequestSnapshot
+    review: ReviewSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCommentEvent:
+    """An inline comment was created, edited or deleted."""
+
+    action: str
+    pull_request: PullRequestSnapshot
+    comment: InlineCommentSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class CommentEvent:
+    """A comment in the thread was created, edited or deleted."""
+
+    action: str
+    repository: Repository
+    number: int
+    comment_id: int
+    author: Account
+    sender: Account
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    url: str
+    documents: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelEvent:
+    """A label was put on a pull request, or taken off."""
+
+    action: str
+    pull_request: PullRequestSnapshot
+    label: str
+    sender: Account
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckEvent:
+    """A check run or commit status of a revision ended."""
+
+    repository: Repository
+    head: str
+    name: str
+    conclusion: str
+    at: datetime
+    url: str
+    run_id: int | None = None
+    """None for a commit status, which has no annotations."""
+    app: str = ""
+    """The slug of the App that ran it."""
+    title: str = ""
+    annotations: int = 0
+    numbers: tuple[int, ...] = ()
+    """The pull requests that GitHub names; none for those from forks."""
+    pull_request: PullRequestSnapshot | None = None
+    """Known once the revision's pull requests were looked for."""
+    account: str = ""
+    """The App that ran it, or who set the status."""
+    account_id: int = 0
+    body_hash: str = ""
+    """Of all that it says, less its annotations."""
+    output: str = ""
+    """What it printed, both ends of it: its summary and its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigPushEvent:
+    """A push changed the repository's config on some branch."""
+
+    repository: Repository
+    head: str
+    pull_request: PullRequestSnapshot | None = None
+    """Known once the revision's pull requests were looked for."""
+    in_force: bool = False
+    """It was pushed to the default branch, so it holds from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewThreadEvent:
+    """A thread of inline comments was resolved, or opened again."""
+
+    action: str
+    pull_request: PullRequestSnapshot
+    urls: tuple[str, ...]
+    """The addresses of its comments."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryEvent:
+    """A repository has another name, owner or visibility, or was deleted."""
+
+    action: str
+    repository: Repository
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationEvent:
+    """The App was let in somewhere, or shut out."""
+
+    action: str
+    installation_id: int
+    removed: tuple[int, ...] = ()
+    """Repositories that it may no longer touch."""
+    added: tuple[Repository, ...] = ()
+    """Repositories that it may touch from now on; GitHub does not name their default branches."""
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoredEvent:
+    """A delivery with nothing in it for us, and why."""
+
+    reason: str
+
+
+Event = (
+    PullRequestEvent
+    | ReviewEvent
+    | InlineCommentEvent
+    | CommentEvent
+    | LabelEvent
+    | CheckEvent
+    | ConfigPushEvent
+    | CheckBackfillStep
+    | CheckBackfillEvent
+    | ConfigBrokenEvent
+    | ValidationEvent
+    | ReviewThreadEvent
+    | RepositoryEvent
+    | InstallationEvent
+    | WeekDueEvent
+    | BackfillStep
+    | PastPullRequestEvent
+    | RetryEvent
+)

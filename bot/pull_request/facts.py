@@ -1,0 +1,166 @@
+"""Facts that were read from GitHub for one decision, including observations of a revision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from bot.definitions import Definition
+from bot.detection.detector import Detection
+from bot.gates.rule_book import ConfigReport
+from bot.history.model import HistoryRecord
+from bot.pull_request.checks import CheckAnnotation
+from bot.pull_request.events import (
+    CheckEvent,
+    CommentEvent,
+    InlineCommentSnapshot,
+    LabelEvent,
+    PullRequestSnapshot,
+    ReviewSnapshot,
+    ValidationEvent,
+)
+from bot.pull_request.model import Revision
+from bot.values import Account
+
+
+class EntryKind(StrEnum):
+    """What stands at a path of a tree."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    SYMLINK = "symlink"
+    SUBMODULE = "submodule"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """One path of a tree."""
+
+    kind: EntryKind
+    sha: str
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """All paths of a revision, or as many as GitHub lists."""
+
+    entries: Mapping[str, TreeEntry]
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """A file's lines, and the names that it defines; `definitions` is None for a language not known."""
+
+    lines: tuple[str, ...]
+    definitions: tuple[Definition, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableFile:
+    """Why a file's text was not seen, in words that follow "the file is"."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedCheckRun:
+    """A check on the revision: how it ended, and what it printed."""
+
+    id: int
+    name: str
+    conclusion: str | None
+    """None while it runs."""
+    output: str = ""
+    annotations_count: int = 0
+    annotations: tuple[CheckAnnotation, ...] = ()
+    ours: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended badly."""
+        return self.conclusion in {"failure", "timed_out", "startup_failure", "action_required"}
+
+    @property
+    def passed(self) -> bool:
+        """Whether it ended well."""
+        return self.conclusion == "success"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchState:
+    """How the pull request stands to its base."""
+
+    head: str
+    mergeable: bool | None
+    draft: bool
+    commits: int | None
+    behind_by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Everything seen at one head; what was not looked at is None or not in the mapping."""
+
+    head: str
+    tree: Tree | None = None
+    files: Mapping[str, FileText | UnreadableFile] = field(default_factory=dict)
+    absent: frozenset[str] = frozenset()
+    """Paths that GitHub, asked for them alone, does not have."""
+    checks: tuple[ObservedCheckRun, ...] | None = None
+    branch: BranchState | None = None
+
+    def entry(self, path: str) -> TreeEntry | None:
+        """What stands at the path, as far as the tree was listed."""
+        return self.tree.entries.get(path) if self.tree else None
+
+    def knows_absent(self, path: str) -> bool:
+        """Whether the path is certainly not there."""
+        if path in self.absent:
+            return True
+        return self.tree is not None and not self.tree.truncated and path not in self.tree.entries
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Reads of the API; `None` where this turn had no reason to read."""
+
+    me: Account
+    pull_request: PullRequestSnapshot | None = None
+    reviews: tuple[ReviewSnapshot, ...] | None = None
+    inline_comments: tuple[InlineCommentSnapshot, ...] | None = None
+    roles: Mapping[int, str | None] = field(default_factory=dict)
+    """Account id → role in the repository, for those whose word may count."""
+    revisions: tuple[Revision, ...] = ()
+    """Judged heads with what was read of them."""
+    heard_at: datetime | None = None
+    """When a person with `write` answered an escalation by a plain comment."""
+    spoken: tuple[CommentEvent | LabelEvent | CheckEvent | ValidationEvent, ...] = ()
+    """What validators said in other ways than by a review, as the events have it."""
+    annotations: Mapping[int, tuple[CheckAnnotation, ...]] = field(default_factory=dict)
+    """Check run id → what it found, for the failed ones among the above."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Path → text at the judged head, where a certain fix can be computed from it."""
+    observations: Observations | None = None
+    """What was seen of the judged head, where claims about it had to be looked up."""
+    recent: tuple[HistoryRecord, ...] = ()
+    """The author's latest records in this repository."""
+    framework: str | None = None
+    """What the manifests at the judged head ask for, empty for nothing; None where none was read."""
+    detection: Detection | None = None
+    """What kind of feedback the validators' words are, where this turn worked it out already."""
+    forgotten: Mapping[int, datetime] = field(default_factory=dict)
+    """Account id → until when what they did here shows no name: they asked to be forgotten."""
+    config: ConfigReport | None = None
+    """What is to be said of the config that this pull request proposes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTime:
+    """When a decision is made, and the identity of what comes out of it."""
+
+    now: datetime
+    id: str

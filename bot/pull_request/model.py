@@ -1,0 +1,470 @@
+"""Everything recorded about one pull request: revisions, verdicts, rulings, the sticky comment."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from bot.pull_request.checks import CheckResult
+from bot.pull_request.diff import FileDiff
+from bot.values import Account, Location, Repository
+
+MAX_GROUNDED_CLAIMS = 200
+"""Entries of one pull request's log; older heads go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedClaim:
+    """One claim of a validator, what became of it, and where and when that was seen."""
+
+    validator: str
+    """The validator's key."""
+    name: str
+    verdict: str
+    item: str
+    """The key of the item that it belongs to; empty for a sentence of the review itself."""
+    type: str
+    requirement: str
+    claim: str
+    outcome: str
+    head: str
+    at: datetime
+    tool: str = ""
+    """Empty where nothing was looked at."""
+    check: str = ""
+    path: str | None = None
+    line: int | None = None
+    end_line: int | None = None
+    is_place: bool = False
+    note: str = ""
+    nearest: str | None = None
+    moved_from: int | None = None
+    cited: bool = False
+    blob: str = ""
+
+    @property
+    def source(self) -> str:
+        """Where it was seen, as the document says it: `contents @ 9f2c1e4`; empty for nowhere."""
+        if not self.tool:
+            return ""
+        seen = f"check run {self.check}" if self.check else self.tool
+        return f"{seen} @ {self.head[:7]}"
+
+    @property
+    def required(self) -> bool:
+        """Whether it has to be grounded."""
+        return self.requirement == "mandatory"
+
+    @property
+    def looked_up(self) -> bool:
+        """Whether anything was looked at."""
+        return bool(self.tool)
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Whence an item comes, besides the validator's name and the address where it stands."""
+
+    way: str = "review"
+    """By review, inline comment, comment, check, status, label, command or validation."""
+    permission: str | None = None
+    """The speaker's role then; `config` where the config names who speaks."""
+    body_hash: str = ""
+    """SHA-256 of the words as they were when they were read."""
+    account: str = ""
+    """Whose account it came from, where the validator's name is another: the App behind a check."""
+    delivery: str = ""
+    """What was handed in over HTTP stands nowhere on GitHub: the id that its sender was given."""
+
+    def as_document(self) -> dict[str, object]:
+        """What is shown of it: nothing that is not known."""
+        told = {
+            "way": self.way,
+            "account": self.account,
+            "permission": self.permission,
+            "body_sha256": self.body_hash,
+            "delivery": self.delivery,
+        }
+        return {name: value for name, value in told.items() if value}
+
+
+def hash_text(*words: str) -> str:
+    """The SHA-256 of what somebody said, its parts joined by line ends; whatever characters it holds."""
+    return hashlib.sha256("\n".join(words).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class SelectionChoice(StrEnum):
+    """What may be selected."""
+
+    USE_BEST = "use_best"
+    USE_FINAL = "use_final"
+    USE_SPECIFIC = "use_specific"
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionOverride:
+    """A person's selection: who, when, why, and at which head they saw it."""
+
+    choice: SelectionChoice
+    by: str
+    reason: str
+    at: datetime
+    head: str
+    iteration: int | None = None
+    """Only with `use_specific`."""
+    by_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OverrideAudit:
+    """What an override changed."""
+
+    by: str
+    at: datetime
+    reason: str
+    head: str
+    choice: SelectionChoice
+    before: int
+    after: int
+    by_id: int = 0
+
+
+class RulingAction(StrEnum):
+    """What a command does to a tag."""
+
+    DISMISS = "dismiss"
+    APPEAL = "appeal"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """One tag dismissed, appealed against or named again: by whom, when, why, and at which head."""
+
+    act: RulingAction
+    tag: str
+    by_id: int
+    by: str
+    at: datetime
+    head: str
+    reason: str
+    key: str
+    """The command that says so: `comment:81/0`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """How the feedback of one iteration turned out."""
+
+    followed: bool
+    delta: float | None
+    """How much the quality rose; None where either score is not known."""
+    clarity: float
+
+    @property
+    def improved(self) -> bool | None:
+        """Whether the next iteration scored higher."""
+        return None if self.delta is None else self.delta > 0
+
+    def as_document(self) -> dict[str, object]:
+        """Return it in the names of the actionable-feedback document, without what is not known."""
+        found = {
+            "feedback_followed": self.followed,
+            "improvement_observed": self.improved,
+            "improvement_delta": self.delta,
+            "feedback_clarity_score": self.clarity,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class GroupBy(StrEnum):
+    """What the rates are told apart by."""
+
+    AUTHOR = "author"
+    REVIEWER = "reviewer"
+    GATE = "gate"
+    PLACE = "place"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOutcome:
+    """One item and what came of it, small enough to be kept."""
+
+    at: datetime
+    """When the next iteration was judged."""
+    author: str
+    reviewer: str
+    tag: str | None
+    placed: bool
+    followed: bool
+    delta: float | None = None
+    url: str = ""
+    """Where the item was said, if it has a place of its own."""
+    clarity: float | None = None
+    """Of the feedback that it belongs to; None where it was kept before that was known."""
+
+    def key(self, by: GroupBy) -> str:
+        """The group that it belongs to."""
+        groups = {
+            GroupBy.AUTHOR: self.author,
+            GroupBy.REVIEWER: self.reviewer,
+            GroupBy.GATE: self.tag or "without a tag",
+            GroupBy.PLACE: "with a place" if self.placed else "without a place",
+        }
+        return groups[by]
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedIteration:
+    """One iteration's feedback, judged by what the next iteration showed."""
+
+    iteration: int
+    head: str
+    tracking: FollowUp
+    observations: tuple[ItemOutcome, ...] = ()
+
+
+"""What GitHub shows in place of a deleted account."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that a validator says is wrong: tag, place, words, and what to do if it said so."""
+
+    tag: str | None
+    words: str = ""
+    place: Location | None = None
+    url: str = ""
+    suggestion: str | None = None
+    inferred: float | None = None
+    """The detector's confidence where the tag was not stated but understood from plain words."""
+    aspect: str | None = None
+    severity: str | None = None
+    action: str | None = None
+    rationale: str | None = None
+    context_before: str = ""
+    context_after: str = ""
+    evidence: str | None = None
+    metric: str | None = None
+    """A number that shows it: coverage, or how many there are."""
+    reference: str | None = None
+    """Where the rule is written, by the validator's word."""
+    offered: bool = False
+    """Its suggestion stands in the thread already, to be committed with one click."""
+    score: float | None = None
+    """How good this is, from 0 to 1, by the validator's word."""
+    part: tuple[str, str] | None = None
+    """What inside the file, where no line is given: `("function", "parse_token()")`."""
+    origin: Provenance | None = None
+    """Whence it comes, where that is not the same as for the rest of its verdict."""
+
+    @property
+    def key(self) -> str:
+        """What makes it one gate with others: its tag, or, where it has none, what it is about and says."""
+        return self.tag or f":{self.aspect}:{self.words}"
+
+
+class Stance(StrEnum):
+    """Where a validator stands after having spoken."""
+
+    REJECTS = "rejects"
+    APPROVES = "approves"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Validator:
+    """Whose verdict it is; the key is stable, the name is what people see."""
+
+    key: str
+    name: str
+    bot: bool = False
+    check: bool = False
+
+    @property
+    def is_log(self) -> bool:
+        """Whether a tool's log was handed in: there is no check of this name that anybody could look up."""
+        return self.check and not self.key.startswith("check:")
+
+
+_FORMAL = frozenset({"review", "check", "label", "command"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one validator said in one review, check, label or comment."""
+
+    id: str
+    """The thing on GitHub that says so: `review:81`, `check:validate`."""
+    validator: Validator
+    stance: Stance
+    at: datetime
+    head: str | None
+    items: tuple[Item, ...] = ()
+    more: int = 0
+    """Tags left out because one verdict named more than the bot keeps."""
+    url: str = ""
+    counted: bool = True
+    """False: recorded and named to the maintainers, but its author is no validator."""
+    permission: str | None = None
+    lifted_at: datetime | None = None
+    body_hash: str = ""
+    edited_at: datetime | None = None
+    """When the words were last changed, where GitHub says so: an older version never replaces a newer."""
+    said: str = ""
+    """The beginning of the words themselves, or both ends of a failed check's output, for the detector."""
+    account: str = ""
+    """Whose account it came from, where the validator's name is another: the App behind a check."""
+    account_id: int = 0
+    """Who spoke, where the validator's key does not say it: by a label, a status, or over HTTP."""
+    way: str = ""
+    """How it was said, where the id does not tell: a commit status is kept like a check."""
+    by_line: bool = False
+    """A review whose state says nothing, so that only its VERDICT line tells where it stands."""
+
+    @property
+    def is_formal(self) -> bool:
+        """Whether it has a state of its own on GitHub, or is an order; a comment and a document have not."""
+        return self.id.partition(":")[0] in _FORMAL and not self.by_line
+
+    def origin_of(self, item: Item) -> Provenance:
+        """Whence one of its items comes."""
+        if item.origin is not None:
+            return item.origin
+        kind, _, rest = self.id.partition(":")
+        delivery = rest if kind == "validation" else ""
+        return Provenance(self.way or kind, self.permission, self.body_hash, self.account, delivery)
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A head that the pull request had, and when it was first seen."""
+
+    head: str
+    seen_at: datetime
+    base: str | None = None
+    """The commit that it grew from; the base's newest one then, until it is read."""
+    tree: str | None = None
+    files: tuple[FileDiff, ...] | None = None
+    """What it changes against that commit; None where it was not read."""
+    checks: tuple[CheckResult, ...] = ()
+    gone: bool = False
+    """GitHub no longer has it."""
+    reads: int = 0
+    """How often its files and checks were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackIdentity:
+    """The id of the feedback that the comment carries, and a hash of what it asks for."""
+
+    id: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class PostedBrief:
+    """What one iteration's author was to be told next, round by round; the last round was posted."""
+
+    at: datetime
+    iteration: int
+    feedback_type: str
+    signal: str
+    actions: tuple[str, ...]
+    text: str
+    before: str
+    success: bool | None = None
+    """Whether the next verdict accepted it; never so of a round that was not posted."""
+    round: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """A person was asked to decide, once, and whether one with `write` has spoken since."""
+
+    at: datetime
+    head: str
+    heard_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StickyComment:
+    """The one comment of ours that carries the marker, as last written."""
+
+    comment_id: int
+    node_id: str
+    url: str
+    marker_id: str
+    fingerprint: str
+    """What it says, less its id and time: equal fingerprints need no write."""
+    issues: tuple[str, ...]
+    blocking: tuple[str, ...]
+    written_at: datetime
+    deleted_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """Everything recorded about one pull request."""
+
+    repository: Repository
+    number: int
+    author: Account
+    title: str
+    base: str
+    head: str
+    created_at: datetime
+    updated_at: datetime
+    open: bool = True
+    merged: bool = False
+    draft: bool = False
+    closed_at: datetime | None = None
+    revisions: tuple[Revision, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    sticky: StickyComment | None = None
+    unsure: bool = False
+    """Two payloads of the same second differ: only GitHub can say which is the newer."""
+    override: SelectionOverride | None = None
+    """The newest selection by a person; it holds for the head that they saw."""
+    audits: tuple[OverrideAudit, ...] = ()
+    tracked: tuple[TrackedIteration, ...] = ()
+    escalation: Escalation | None = None
+    reported: str | None = None
+    """The head for which the selection report got a comment of its own."""
+    resolved_threads: tuple[str, ...] = ()
+    """Addresses of the inline comments whose threads were resolved."""
+    asked: FeedbackIdentity | None = None
+    """What the comment asks for, under which id: another score alone is no new feedback."""
+    briefs: tuple[PostedBrief, ...] = ()
+    """One a round, for each iteration that a brief was shown for."""
+    framework: str | None = None
+    """What its manifests ask for, once they were read for a brief."""
+    grounding: tuple[GroundedClaim, ...] = ()
+    """Which claims of the validators were looked up, and what each came to."""
+    rulings: tuple[Ruling, ...] = ()
+    """What was dismissed, appealed against or named again by command."""
+    check: str = ""
+    """What the check run on the head was last told to say, as a fingerprint."""
+    suggested: str = ""
+    """The head on which a review of ours offers suggestions."""
+    labelled: str = ""
+    """The label of ours that it was last told to have."""
+    seen_opening: bool = False
+    """We were told when it was opened, so nothing of ours can stand there that is not known."""
+    proposes: bool = False
+    """It proposes another config, so that every head of it is judged, whatever the push changed."""
+
+    @property
+    def name(self) -> str:
+        """`owner/repo#7`."""
+        return f"{self.repository.full_name}#{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class OverturnedTag:
+    """A maintainer found that the tag was wrongly given: dismissed it, or upheld an appeal."""
+
+    tag: str
+    at: datetime

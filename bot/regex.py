@@ -1,0 +1,114 @@
+r"""Compile patterns for untrusted text with RE2, so that any text is searched in linear time.
+
+`\w` and `\s` mean what they mean to Python, beyond ASCII too; `\d` and `\b` are RE2's, for ASCII only.
+There is no lookaround and no backreference. `$` is the end of the text only, unless the pattern says
+`(?m)`. A search encodes the whole text: call `finditer` once instead of `match` in a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import re2
+
+RegexMatch = Any
+"""A match of google-re2, which has no types: as one of `re`, with offsets in characters."""
+
+_ASCII = {"w": r"0-9A-Za-z_", "s": r"\t-\r\x1c-\x20"}
+_UNICODE = {
+    "w": r"\pL\pN_",
+    "s": r"\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}",
+}
+
+
+class Regex:
+    """A compiled pattern; half of a surrogate pair in a text is read as a question mark."""
+
+    __slots__ = ("_ascii", "_options", "_unicode", "pattern")
+
+    def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
+        self.pattern = pattern
+        self._options = re2.Options()
+        self._options.case_sensitive = not ignore_case
+        self._options.log_errors = False  # RE2 would write to stderr
+        self._ascii = re2.compile(_expand(pattern, _ASCII), self._options)
+        self._unicode: Any = None
+
+    def __repr__(self) -> str:
+        return f"Pattern({self.pattern!r})"
+
+    def search(self, text: str) -> RegexMatch | None:
+        """Return the first match anywhere."""
+        return self._for(text).search(encodable(text))
+
+    def match(self, text: str) -> RegexMatch | None:
+        """Return the match at the start."""
+        return self._for(text).match(encodable(text))
+
+    def fullmatch(self, text: str) -> RegexMatch | None:
+        """Return the match of the whole text."""
+        return self._for(text).fullmatch(encodable(text))
+
+    def finditer(self, text: str) -> Iterator[RegexMatch]:
+        """Yield the matches that do not overlap, from left to right."""
+        return iter(self._for(text).finditer(encodable(text)))
+
+    def findall(self, text: str) -> list[Any]:
+        """Return the text of each match, or of its groups where the pattern has any."""
+        return list(self._for(text).findall(encodable(text)))
+
+    def split(self, text: str, maxsplit: int = 0) -> list[str]:
+        """Return the parts between the matches."""
+        return list(self._for(text).split(encodable(text), maxsplit))
+
+    def sub(self, replacement: str | Callable[[RegexMatch], str], text: str) -> str:
+        """Return the text with each match replaced; a replacement that is text is taken literally."""
+        replace = replacement if callable(replacement) else lambda _: replacement
+        return str(self._for(text).sub(replace, encodable(text)))
+
+    def _for(self, text: str) -> Any:
+        if text.isascii():
+            return self._ascii
+        if self._unicode is None:  # a class of all letters makes a program many times as large
+            self._unicode = re2.compile(_expand(self.pattern, _UNICODE), self._options)
+        return self._unicode
+
+
+def encodable(text: str) -> str:
+    """Return a text of the same length that can be encoded: half of a surrogate pair becomes `?`."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def is_word(character: str) -> bool:
+    r"""Whether the character, if there is one, is one that `\w` matches."""
+    return character.isalnum() or character == "_"
+
+
+def escape(text: str) -> str:
+    """Return a pattern that matches just this text."""
+    return str(re2.escape(encodable(text)))
+
+
+def _expand(pattern: str, classes: dict[str, str]) -> str:
+    r"""Write out `\w` and `\s`, which RE2 reads as ASCII and without some white space."""
+    parts: list[str] = []
+    in_brackets = False
+    characters = iter(pattern)
+    for character in characters:
+        if character != "\\":
+            in_brackets = character != "]" if in_brackets else character == "["
+            parts.append(character)
+            continue
+        name = next(characters)
+        members = classes.get(name.lower())
+        if members is None:
+            parts.append(character + name)
+        elif not in_brackets:
+            parts.append(f"[^{members}]" if name.isupper() else f"[{members}]")
+        elif name.islower():
+            parts.append(members)
+        else:
+            message = f"\\{name} can't stand in brackets: {pattern}"
+            raise ValueError(message)
+    return "".join(parts)

@@ -1,0 +1,223 @@
+"""Open what the settings name: the store, GitHub, a listening socket, the log."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from bot import settings as settings_of
+from bot.github.client import GitHub
+from bot.markdown.links import FEEDBACK_SCHEMA_ID, GITHUB_URL, GitHubLinks, LinkContext
+from bot.settings import Settings
+from bot.store.model import StoreUnavailable
+
+if TYPE_CHECKING:
+    # Named here for types only: a command such as `render` must not pay for what it does not use.
+    from aiohttp.web import Application
+
+    from bot.github.app_api import GitHubAppApi
+    from bot.inbox.reconcile import ReconcileSchedule
+    from bot.metrics import Meter
+    from bot.turn.store import SqlStore
+
+READY_HEARTBEAT_SECONDS = 10.0
+"""Seconds after which a worker that has not beaten counts as stuck."""
+
+
+def utc_now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """An identity that nothing else has."""
+    return str(uuid.uuid4())
+
+
+def read_settings() -> Settings:
+    """What the environment and `.env` say."""
+    return settings_of.load_settings(os.environ, Path(".env"))
+
+
+def environment_has_credentials() -> bool:
+    """Whether the environment or `.env` sets any of the App's credentials."""
+    return settings_of.has_credentials(os.environ, Path(".env"))
+
+
+def link_context(configuration: Settings) -> LinkContext:
+    """Where links lead with these settings."""
+    public = configuration.public_url
+    schema = f"{public.rstrip('/')}/schemas/actionable-feedback.json" if public else FEEDBACK_SCHEMA_ID
+    return LinkContext(GitHubLinks(web_url(configuration.api_url)), schema, public and public.rstrip("/"))
+
+
+def web_url(api_url: str) -> str:
+    """The pages that belong to an API's address: GHES has both on one host."""
+    parts = urlsplit(api_url)
+    if parts.path.rstrip("/").endswith("/api/v3"):
+        return f"{parts.scheme}://{parts.netloc}"
+    if parts.netloc.startswith("api.") and parts.netloc != "api.github.com":
+        return f"{parts.scheme}://{parts.netloc.removeprefix('api.')}"
+    return GITHUB_URL
+
+
+class CannotStart(Exception):
+    """Why this process can't begin its work, for the operator."""
+
+
+class NoStore(CannotStart):
+    """Nothing was ever stored where `DATABASE_URL` points."""
+
+
+@asynccontextmanager
+async def open_existing_store(url: str) -> AsyncIterator[SqlStore]:
+    """The store beside a running server: reads, accepts and retries, but takes no lanes; never a new one."""
+    from bot.store.database import StoreConfigError
+    from bot.turn.store import open_store
+
+    if not has_store(url):
+        raise NoStore(
+            f"there is no store yet at {settings_of.redact_database_url(url)} (DATABASE_URL); "
+            "whetstone serve makes it at its first start"
+        )
+    async with AsyncExitStack() as stack:
+        try:
+            store = await stack.enter_async_context(open_store(url, worker=False))
+        except StoreConfigError as reason:
+            raise CannotStart(str(reason)) from reason
+        except (StoreUnavailable, OSError) as error:
+            raise StoreUnavailable(describe_store_error(url, error)) from error
+        yield store
+
+
+def has_store(url: str) -> bool:
+    """Whether the file of a store on this machine exists; a server is asked only when it is used."""
+    from bot.store.database import SqliteFile, parse_store_url
+
+    where = parse_store_url(url)
+    return not isinstance(where, SqliteFile) or where.path.exists()
+
+
+def describe_store_error(url: str, error: Exception) -> str:
+    """Why the store can't be opened, with the setting that names it and without its password."""
+    where = settings_of.redact_database_url(url)
+    return f"the store {where}, which DATABASE_URL names, can't be opened: {_reason(error)}"
+
+
+@asynccontextmanager
+async def listen(app: Application, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
+    """Where the application listens while the block runs; refused with the settings that say where."""
+    from bot.web.server import serve_application
+
+    async with AsyncExitStack() as stack:
+        try:
+            address = await stack.enter_async_context(serve_application(app, host, port))
+        except OSError as error:
+            raise CannotStart(_deaf(host, port, error)) from error
+        yield address
+
+
+def server_url(host: str, port: int) -> str:
+    """The address that opens what listens there, also in a browser."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _deaf(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is in use by another program; set PORT (or --port) to a free one"
+    if error.errno == errno.EACCES:
+        return f"port {port} is for the system's own programs; set PORT (or --port) to one above 1023"
+    return f"{host} is no address of this machine ({_reason(error)}); set HOST (or --host)"
+
+
+def _reason(error: BaseException) -> str:
+    error = error.__cause__ if isinstance(error.__cause__, OSError) else error
+    match error:
+        case ConnectionRefusedError():
+            return "nothing listens there"
+        case socket.gaierror():
+            return "the name of its machine is not known"
+        case TimeoutError():
+            return "it does not answer"
+        case OSError() if error.strerror and error.filename:
+            return f"{error.filename}: {error.strerror}"
+        case OSError() if error.strerror:
+            return error.strerror
+        case _:
+            return str(error) or type(error).__name__
+
+
+def read_database_url() -> str:
+    """The store's address, for the commands that ask nothing of GitHub."""
+    return settings_of.load_database_url(os.environ, Path(".env"))
+
+
+def configure_logging_from(configuration: Settings) -> None:
+    """Log lines as the settings say, without any secret in them."""
+    from bot import logging as bot_logging
+
+    bot_logging.configure_logging(configuration.log_level, configuration.log_format, configuration.secrets)
+
+
+def describe_store(configuration: Settings) -> str:
+    """Which store is used, and whether it survives a restart."""
+    shown = settings_of.redact_database_url(configuration.database_url)
+    if configuration.database_url.startswith("sqlite"):
+        return f"Store: {shown}, a file on this machine: it survives a restart as long as the disk is kept."
+    return f"Store: {shown}, PostgreSQL: it survives a restart, and several machines may share it."
+
+
+def reconcile_line(schedule: ReconcileSchedule) -> str:
+    """How often missed deliveries are looked for."""
+    minutes = schedule.every / 60
+    return f"Missed deliveries: GitHub is asked for them at start and every {minutes:g} minutes."
+
+
+@asynccontextmanager
+async def open_github(
+    configuration: Settings,
+    clock: Callable[[], datetime],
+    meter: Meter | None = None,
+    may_write: Callable[[], bool] = lambda: True,
+    store: SqlStore | None = None,
+) -> AsyncIterator[GitHub]:
+    """GitHub as these settings reach it, as long as the block runs; not while a store has it paused."""
+    from bot.github.auth import AppKey, never_paused
+    from bot.github.client import connect_github
+
+    key = AppKey(configuration.app_id, configuration.private_key)
+    tracing = [meter.tracing()] if meter else []
+    urls = configuration.api_url, configuration.graphql_url
+    paused = store.paused_until if store else never_paused
+    async with connect_github(
+        key, *urls, now=clock, tracing=tracing, may_write=may_write, paused=paused
+    ) as github:
+        yield github
+
+
+def read_settings_without_credentials() -> Settings:
+    """What the environment and `.env` say while there is no App yet."""
+    return settings_of.load_settings_without_credentials(os.environ, Path(".env"))
+
+
+@asynccontextmanager
+async def open_app_api_from(
+    configuration: Settings, meter: Meter | None = None, may_write: Callable[[], bool] = lambda: True
+) -> AsyncIterator[GitHubAppApi]:
+    """GitHub as the App itself asks it, for the operator."""
+    from bot.github.app_api import open_app_api as desk_of
+    from bot.github.auth import AppKey
+
+    key = AppKey(configuration.app_id, configuration.private_key)
+    tracing = [meter.tracing()] if meter else []
+    url = configuration.api_url
+    async with desk_of(key, url, now=utc_now, tracing=tracing, may_write=may_write) as desk:
+        yield desk

@@ -1,0 +1,493 @@
+"""Read settings from the environment and `.env`, report every mistake, and write `.env`."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ipaddress
+import os
+import tempfile
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+from urllib.parse import SplitResult, urlsplit
+
+from bot import regex
+
+_ASSIGNMENT = regex.Regex(
+    r"(?m)^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*"
+    r"(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^\n]*)[^\n]*(?:\n|\z)"
+)
+
+
+def save_dotenv(path: Path, values: Mapping[str, str]) -> None:
+    """The file with these values; what else it sets stays, and nobody ever sees half of it."""
+    path = path.resolve()  # a link goes on leading to the file that others read
+    # What is not UTF-8 is the reader's to name; here it must not cost the key that GitHub shows once.
+    before = path.read_bytes().decode("utf-8-sig", "surrogateescape") if path.exists() else ""
+    kept = _without(before, values)
+    if kept and not kept.endswith("\n"):
+        kept += "\n"
+    text = kept + "".join(f"{name}={_quoted(value)}\n" for name, value in values.items())
+    with _beside(path) as (file, name):
+        file.write(text.encode("utf-8", "surrogateescape"))
+        file.flush()
+        os.fsync(file.fileno())
+        name.replace(path)
+
+
+def _without(text: str, names: Container[str]) -> str:
+    """Return the text less the lines that set these names; by offsets, so that every byte else stays."""
+    done, parts = 0, []
+    for found in _ASSIGNMENT.finditer(text):
+        if found["name"] in names:
+            parts.append(text[done : found.start()])
+            done = found.end()
+    return "".join((*parts, text[done:]))
+
+
+def check_writable(path: Path) -> None:
+    """Raise now what would keep the credentials from being kept later."""
+    path = path.resolve()
+    if path.exists():
+        save_dotenv(path, {})
+        return
+    with _beside(path):
+        pass
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """A new file next to this one, gone at the end unless it took that one's place."""
+    # mkstemp's file is for its owner alone from the first moment.
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".env-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file, Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("$", "\\$")
+    return f'"{escaped}"'
+
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_LOG_FORMATS = ("console", "json")
+_POSTGRESQL = ("postgresql", "postgres")
+
+
+def parse_app_id(text: str) -> int:
+    """The App's number."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
+        raise ValueError("is not a number; it stands on the App's settings page as App ID")
+    return int(text)
+
+
+def parse_private_key(values: Mapping[str, str]) -> str:
+    """The App's key as PEM, from the variable (PEM, escaped or base64) or from the file."""
+    text = values.get("GITHUB_PRIVATE_KEY")
+    if text is not None:
+        return _rsa(_pem(text))
+    path = values.get("GITHUB_PRIVATE_KEY_PATH")
+    if path is None:
+        raise ValueError("is not set, and neither is GITHUB_PRIVATE_KEY_PATH")
+    try:
+        return _rsa(Path(path).expanduser().read_text(encoding="ascii").strip() + "\n")
+    except OSError as error:
+        raise ValueError(f"is to be read from GITHUB_PRIVATE_KEY_PATH, but: {error.strerror}") from None
+    except ValueError:
+        raise ValueError("in the file GITHUB_PRIVATE_KEY_PATH is not an RSA private key in PEM") from None
+
+
+def parse_webhook_secrets(text: str) -> tuple[str, ...]:
+    """One secret, or several while they are rotated."""
+    secrets = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not secrets:
+        raise ValueError("holds no secret")
+    return secrets
+
+
+def parse_url(text: str) -> str:
+    """An HTTP address without a slash at its end."""
+    parts = _split(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("is not an http:// or https:// address")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must be a plain address, without user, query or fragment")
+    return text.rstrip("/")
+
+
+def parse_database_url(text: str) -> str:
+    """The address of a store that keeps what it is given."""
+    parts = _split(text)
+    if parts.scheme == "sqlite":
+        if parts.netloc or not parts.path.strip("/") or parts.path == "/:memory:":
+            raise ValueError("names no file; use sqlite:///relative.db or sqlite:////absolute.db")
+        return text
+    if parts.scheme in _POSTGRESQL and (parts.hostname or parts.path.strip("/")):
+        return f"postgresql{text[len(parts.scheme) :]}"
+    raise ValueError("is not one of sqlite:///relative.db, sqlite:////absolute.db, postgresql://…")
+
+
+def check_persistent_disk(database: str, values: Mapping[str, str]) -> None:
+    """SQLite is refused where the disk is wiped."""
+    flag = values.get("WHETSTONE_EPHEMERAL", "0").strip()
+    wiped = "WHETSTONE_EPHEMERAL" if flag == "1" else "DYNO" if "DYNO" in values else None
+    if wiped and database.startswith("sqlite"):
+        raise ValueError(
+            f"is a SQLite file, and {wiped} says that this disk is wiped; name a postgresql:// database"
+        )
+
+
+def parse_host(text: str) -> str:
+    """A name or address to listen on."""
+    if any(character.isspace() or character in "/@" for character in text):
+        raise ValueError("is not a host name or an address")
+    return text.removeprefix("[").removesuffix("]")
+
+
+def parse_port(text: str) -> int:
+    """A TCP port; 0 lets the system choose."""
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= 65535):
+        raise ValueError("is not a port; use a number from 0 to 65535")
+    return int(text)
+
+
+def networks(text: str) -> tuple[Network, ...]:
+    """Addresses and networks, comma-separated."""
+    try:
+        return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise ValueError(
+            "is not a comma-separated list of IP addresses and networks, such as 10.0.0.1, 10.1.0.0/16"
+        ) from None
+
+
+def parse_log_level(text: str) -> str:
+    """How much is logged."""
+    if text.upper() not in _LOG_LEVELS:
+        raise ValueError(f"is not a level; use one of {', '.join(_LOG_LEVELS)}")
+    return text.upper()
+
+
+def parse_log_format(text: str) -> str:
+    """How a log line looks."""
+    if text.lower() not in _LOG_FORMATS:
+        raise ValueError(f"is not a format; use one of {', '.join(_LOG_FORMATS)}")
+    return text.lower()
+
+
+def _split(text: str) -> SplitResult:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        raise ValueError("is not an address") from None
+    if any(character.isspace() for character in text):
+        raise ValueError("is not an address")
+    return parts
+
+
+def _pem(text: str) -> str:
+    unescaped = text.replace("\\n", "\n").replace("\r\n", "\n").strip()
+    if unescaped.startswith("-----BEGIN"):
+        return unescaped + "\n"
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).decode("ascii").strip() + "\n"
+    except (binascii.Error, ValueError):
+        raise ValueError("is not an RSA private key in PEM, nor one in base64") from None
+
+
+def _rsa(pem: str) -> str:
+    # Here, because it is slow to import and every command imports the settings.
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        key = load_pem_private_key(pem.encode(), password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise ValueError("is not an RSA private key in PEM, nor one in base64") from None
+    if not isinstance(key, RSAPrivateKey):
+        raise ValueError("is a private key, but not an RSA one")  # noqa: TRY004 - the operator's value is wrong
+    return pem
+
+
+_BLANK = " \t"
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$"}
+
+
+@dataclass(frozen=True, slots=True)
+class DotenvFile:
+    """What a file says, and where it can't be understood; no value is ever in a problem."""
+
+    values: dict[str, str]
+    problems: tuple[str, ...] = ()
+
+
+def read_dotenv(path: Path | None) -> DotenvFile:
+    """The variables of the file; an absent file sets none."""
+    if path is None or not path.exists():
+        return DotenvFile({})
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        return DotenvFile({}, (f"{path}: can't be read: {error.strerror}",))
+    except UnicodeDecodeError:
+        return DotenvFile({}, (f"{path}: is not UTF-8 text",))
+    return parse_dotenv(text, str(path))
+
+
+def parse_dotenv(text: str, name: str = ".env") -> DotenvFile:
+    """The variables of the text; a line that can't be understood is named and skipped."""
+    text = text.replace("\r\n", "\n")
+    values: dict[str, str] = {}
+    problems = []
+    position = 0
+    while position < len(text):
+        if _is_rest_empty(text, position):
+            position = _next_line(text, position)
+            continue
+        line = text.count("\n", 0, position) + 1
+        try:
+            key, value, position = _assignment(text, position)
+        except ValueError as mistake:
+            problems.append(f"{name}:{line}: {mistake}")
+            position = _next_line(text, position)
+            continue
+        if key in values:
+            problems.append(f"{name}:{line}: {key} is set a second time")
+        values[key] = value
+    return DotenvFile(values, tuple(problems))
+
+
+def _assignment(text: str, position: int) -> tuple[str, str, int]:
+    left, sign, right = text[position : _next_line(text, position)].partition("=")
+    key = left.strip(_BLANK)
+    if key.startswith(("export ", "export\t")):
+        key = key.removeprefix("export").lstrip(_BLANK)
+    if not sign or not (key.isascii() and key.isidentifier()):
+        raise ValueError("expected NAME=value")
+    start = position + len(left) + 1 + len(right) - len(right.lstrip(_BLANK))
+    value, end = _value(text, start, key)
+    if not _is_rest_empty(text, end):
+        raise ValueError(f"unexpected text after the value of {key}")
+    return key, value, _next_line(text, end)
+
+
+def _value(text: str, position: int, key: str) -> tuple[str, int]:
+    quote = text[position : position + 1]
+    if quote == "'":
+        value, closed, _ = text[position + 1 :].partition("'")
+        if closed:
+            return value, position + len(value) + 2
+    elif quote == '"':
+        if (unescaped := _double_quoted(text, position + 1)) is not None:
+            return unescaped
+    else:
+        return _bare(text, position)
+    raise ValueError(f"the quote that opens the value of {key} is never closed")
+
+
+def _double_quoted(text: str, position: int) -> tuple[str, int] | None:
+    """The value with its escapes read, and the offset behind the closing quote; None where there is none."""
+    parts = []
+    while position < len(text) and text[position] != '"':
+        size = 2 if text[position] == "\\" else 1
+        part = text[position : position + size]
+        parts.append(_ESCAPES.get(part[1], part) if len(part) > 1 else part)
+        position += size
+    return ("".join(parts), position + 1) if position < len(text) else None
+
+
+def _bare(text: str, position: int) -> tuple[str, int]:
+    """The value up to a comment or the end of the line, without blanks behind it."""
+    end = at = position
+    while at < len(text) and (text[at] in _BLANK or not text[at].isspace()):
+        if text[at] == "#" and (at == position or end < at):
+            break
+        end = end if text[at] in _BLANK else at + 1
+        at += 1
+    return text[position:end], end
+
+
+def _is_rest_empty(text: str, position: int) -> bool:
+    """Whether nothing but a comment is left of the line."""
+    rest = text[position : _next_line(text, position)].lstrip(_BLANK)
+    return rest in ("", "\n") or rest.startswith("#")
+
+
+def _next_line(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end + 1
+
+
+Checked = TypeVar("Checked")
+Default = TypeVar("Default")
+
+DEFAULT_API_URL = "https://api.github.com"
+DEFAULT_DATABASE_URL = "sqlite:///data/whetstone.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that `serve` is told from outside; a repr of it shows no secret."""
+
+    app_id: int
+    private_key: str = field(repr=False)
+    webhook_secrets: tuple[str, ...] = field(repr=False)
+    api_url: str = DEFAULT_API_URL
+    graphql_url: str = f"{DEFAULT_API_URL}/graphql"
+    database_url: str = field(default=DEFAULT_DATABASE_URL, repr=False)
+    host: str = "127.0.0.1"
+    port: int = 8080
+    log_level: str = "INFO"
+    log_format: str = "console"
+    metrics_token: str | None = field(default=None, repr=False)
+    public_url: str | None = None
+    trusted_proxies: tuple[Network, ...] = ()
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no log line and no answer may hold."""
+        token = (self.metrics_token,) if self.metrics_token else ()
+        password = urlsplit(self.database_url).password
+        return (*self.webhook_secrets, self.private_key, *token, *((password,) if password else ()))
+
+
+class SettingsError(Exception):
+    """The operator's mistakes, all of them, each naming its variable."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+def load_settings(environ: Mapping[str, str], dotenv_path: Path | None = None) -> Settings:
+    """The settings of the environment, over those of the `.env` file; or every mistake at once."""
+    reader, values = _reader(environ, dotenv_path)
+    # First, so that what is missing stands at the top of the list.
+    app_id = reader.require("GITHUB_APP_ID", parse_app_id, 0)
+    private_key = reader.check("GITHUB_PRIVATE_KEY", lambda: parse_private_key(values), "")
+    none: tuple[str, ...] = ()
+    secrets = reader.require("GITHUB_WEBHOOK_SECRET", parse_webhook_secrets, none)
+    settings = _without_credentials(reader, values)
+    reader.finish()
+    return replace(settings, app_id=app_id, private_key=private_key, webhook_secrets=secrets)
+
+
+def load_settings_without_credentials(
+    environ: Mapping[str, str], dotenv_path: Path | None = None
+) -> Settings:
+    """The settings of a server that has no App yet; the credentials are empty."""
+    reader, values = _reader(environ, dotenv_path)
+    settings = _without_credentials(reader, values)
+    reader.finish()
+    return settings
+
+
+def _without_credentials(reader: _SettingsReader, values: Mapping[str, str]) -> Settings:
+    return Settings(
+        app_id=0,
+        private_key="",
+        webhook_secrets=(),
+        api_url=(api_url := reader.read("GITHUB_API_URL", parse_url, DEFAULT_API_URL)),
+        graphql_url=reader.read("GITHUB_GRAPHQL_URL", parse_url, graphql_url_for(api_url)),
+        database_url=_database_url(reader, values),
+        host=reader.read("HOST", parse_host, "127.0.0.1"),
+        port=reader.read("PORT", parse_port, 8080),
+        log_level=reader.read("LOG_LEVEL", parse_log_level, "INFO"),
+        log_format=reader.read("LOG_FORMAT", parse_log_format, "console"),
+        metrics_token=values.get("METRICS_TOKEN"),
+        public_url=reader.read("PUBLIC_URL", parse_url, None),
+        trusted_proxies=reader.read("TRUSTED_PROXIES", networks, ()),
+    )
+
+
+def has_credentials(environ: Mapping[str, str], dotenv_path: Path | None = None) -> bool:
+    """Whether any of the App's credentials is set, well or badly."""
+    _, values = _reader(environ, dotenv_path)
+    return any(
+        values.get(name) for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH")
+    )
+
+
+def load_database_url(environ: Mapping[str, str], dotenv_path: Path | None = None) -> str:
+    """The store alone, for the commands that ask nothing of GitHub."""
+    reader, values = _reader(environ, dotenv_path)
+    url = _database_url(reader, values)
+    reader.finish()
+    return url
+
+
+def load_api_url(environ: Mapping[str, str], dotenv_path: Path | None = None) -> str:
+    """GitHub's address alone, for the commands that use somebody's own token."""
+    reader, _ = _reader(environ, dotenv_path)
+    url = reader.read("GITHUB_API_URL", parse_url, DEFAULT_API_URL)
+    reader.finish()
+    return url
+
+
+def graphql_url_for(api_url: str) -> str:
+    """The GraphQL door that belongs to a REST address."""
+    # GHES serves REST under /api/v3 and GraphQL beside it; github.com and ghe.com serve it below.
+    return f"{api_url.removesuffix('/v3')}/graphql"
+
+
+def redact_database_url(url: str) -> str:
+    """The store's address as it may be printed: without its password."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{parts.username}:***@{host}").geturl()
+
+
+def _reader(environ: Mapping[str, str], path: Path | None) -> tuple[_SettingsReader, dict[str, str]]:
+    file = read_dotenv(path)
+    # A variable set to nothing counts as not set, in the environment as in the file.
+    values = {name: text for name, text in file.values.items() if text.strip()}
+    values |= {name: text for name, text in environ.items() if text.strip()}
+    return _SettingsReader(values, list(file.problems)), values
+
+
+def _database_url(reader: _SettingsReader, values: Mapping[str, str]) -> str:
+    url = reader.read("DATABASE_URL", parse_database_url, DEFAULT_DATABASE_URL)
+    reader.check("DATABASE_URL", lambda: check_persistent_disk(url, values), None)
+    return url
+
+
+@dataclass(frozen=True, slots=True)
+class _SettingsReader:
+    """Reads variables one by one and keeps every complaint for the end."""
+
+    values: Mapping[str, str]
+    problems: list[str]
+
+    def require(self, name: str, parse: Callable[[str], Checked], stand_in: Checked) -> Checked:
+        if name not in self.values:
+            self.problems.append(f"{name} is not set")
+            return stand_in
+        return self.read(name, parse, stand_in)
+
+    def read(self, name: str, parse: Callable[[str], Checked], default: Default) -> Checked | Default:
+        if name not in self.values:
+            return default
+        return self.check(name, lambda: parse(self.values[name].strip()), default)
+
+    def check(self, name: str, value: Callable[[], Checked], stand_in: Default) -> Checked | Default:
+        try:
+            return value()
+        except ValueError as mistake:
+            self.problems.append(f"{name} {mistake}")
+            return stand_in
+
+    def finish(self) -> None:
+        if self.problems:
+            raise SettingsError(tuple(dict.fromkeys(self.problems)))

@@ -1,0 +1,385 @@
+"""Open a SQLite file or a PostgreSQL server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import os
+import shlex
+import stat
+import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from sqlite3 import SQLITE_BUSY, OperationalError
+from sqlite3 import Connection as DriverConnection
+from sqlite3 import Error as DriverError
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from bot.store.database import (
+    COMMAND_SECONDS,
+    PostgresServer,
+    StoreClock,
+    StoreConfigError,
+    Transaction,
+    TransactionWork,
+    WorkResult,
+    translate_errors,
+)
+from bot.store.model import StoreUnavailable
+
+
+class WorkerLock:
+    """Held by the one process that works on a file; it goes with the process, however that ends."""
+
+    def __init__(self, database: Path) -> None:
+        self._descriptor = os.open(f"{database}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with ExitStack() as unlocked:
+            unlocked.callback(self.release)
+            self._take(database)
+            unlocked.pop_all()
+
+    def _take(self, database: Path) -> None:
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as taken:
+            holder = os.pread(self._descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
+            raise StoreConfigError(
+                f"process {holder} already works on {database}; stop it first, or let DATABASE_URL "
+                "name a PostgreSQL database, which several may share"
+            ) from taken
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Let another process work."""
+        os.close(self._descriptor)
+
+
+CONNECT_SECONDS = 5
+IDLE_TRANSACTION_SECONDS = 5
+"""A transaction of ours never waits for anything but the database: one that idles is a process that
+was stopped or cut off, and its locks hold up all others. Less than these wait for a command."""
+TRANSACTION_SECONDS = 7
+"""A process that is stopped between two messages of one statement is not idle to the server, but busy.
+So a transaction ends after these seconds, whatever it waits for."""
+TRANSACTION_TIMEOUT_VERSION = 17
+"""The first version of PostgreSQL that can do so."""
+MIGRATION_IDLE_SECONDS = 60
+CLOSE_SECONDS = 1.0
+"""What transactions under way get when the store is closed."""
+CONNECTION_TRUST_SECONDS = 0.1
+"""A connection that idled longer is tried first: the server may have been restarted since."""
+MIGRATION_LOCK = 0x77686574
+"""A lock's number: any, as long as every instance asks for the same one."""
+
+
+class PostgresDatabase:
+    """A server that several instances share; it tells the time."""
+
+    def __init__(self, server: PostgresServer, clock: StoreClock | None) -> None:
+        self._server = server
+        self._clock = clock
+        self._running: set[asyncio.Task[Any]] = set()
+        self._engine = _postgres_engine(server, COMMAND_SECONDS)
+        self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    async def write(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Its result, once it is committed."""
+        return await self._run(self._engine, work)
+
+    async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Its result; each statement sees what is committed, and waits for no writer."""
+        return await self._run(self._reader, work)
+
+    async def migrate(self, work: TransactionWork[None]) -> None:
+        """One instance at a time, however long it takes."""
+
+        def alone(transaction: Transaction) -> None:
+            transaction.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
+            work(transaction)
+
+        patient = _postgres_engine(self._server, None)
+        try:
+            await self._run(patient, alone)
+        finally:
+            await patient.dispose()
+
+    async def scrub(self, *, rewrite: bool = False) -> None:
+        """Nothing: old versions of rows go with the server's own vacuum, its log with its own settings."""
+
+    async def close(self) -> None:
+        """Give every connection back."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=CLOSE_SECONDS)
+        await self._engine.dispose()
+
+    async def _run(self, engine: AsyncEngine, work: TransactionWork[WorkResult]) -> WorkResult:
+        # In a task of its own, as SQLite's are in a thread: a connection whose user is cancelled between
+        # two messages can only be thrown away, and the pool logs that as an error, with a traceback.
+        task = asyncio.create_task(self._transact(engine, work))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        await asyncio.wait({task})
+        return task.result()
+
+    async def _transact(self, engine: AsyncEngine, work: TransactionWork[WorkResult]) -> WorkResult:
+        with translate_errors():
+            async with engine.begin() as connection:
+                return await connection.run_sync(lambda driver: work(Transaction(driver, self._clock)))
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever asked may have gone: nobody else looks at it
+
+
+def _postgres_engine(server: PostgresServer, patience: float | None) -> AsyncEngine:
+    try:
+        import asyncpg
+    except ModuleNotFoundError as missing:
+        raise StoreConfigError(
+            "DATABASE_URL names PostgreSQL; its driver is missing: pip install 'whetstone-bot[postgres]'"
+        ) from missing
+
+    idle = IDLE_TRANSACTION_SECONDS if patience else MIGRATION_IDLE_SECONDS
+    at_most = {"idle_in_transaction_session_timeout": f"{idle}s"}
+
+    async def connection() -> Any:
+        # The driver reads the address itself, so that sslmode, host=/socket and the rest mean
+        # what they mean everywhere.
+        try:
+            made = await asyncpg.connect(
+                server.dsn, timeout=CONNECT_SECONDS, command_timeout=patience, server_settings=at_most
+            )
+            if patience and made.get_server_version().major >= TRANSACTION_TIMEOUT_VERSION:
+                await made.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            raise StoreUnavailable(str(error) or type(error).__name__) from error
+        return made
+
+    engine = create_async_engine(
+        "postgresql+asyncpg://",
+        async_creator=connection,
+        pool_size=10,
+        max_overflow=5,
+        pool_timeout=COMMAND_SECONDS,
+    )
+    # Not `pool_pre_ping`: it asks the server every time, which costs three ways there and back.
+    event.listen(engine.sync_engine, "checkin", _note_use)
+    event.listen(engine.sync_engine, "checkout", _try_after_a_rest)
+    return engine
+
+
+def _note_use(_connection: Any, entry: ConnectionPoolEntry) -> None:
+    entry.info["used"] = time.monotonic()
+
+
+def _try_after_a_rest(connection: Any, entry: ConnectionPoolEntry, _fairy: Any) -> None:
+    if time.monotonic() - entry.info.get("used", time.monotonic()) > CONNECTION_TRUST_SECONDS:
+        try:
+            connection.ping()
+        except Exception as gone:
+            raise InvalidatePoolError from gone  # and so are the others: each is opened anew
+
+
+READER_THREADS = 4
+MAX_WRITES_TOGETHER = 64
+"""Transactions that share one commit at the most."""
+
+# FULL survives a power cut; with group commit it costs nothing measurable.
+# With secure_delete what is deleted is overwritten with zeros.
+PRAGMAS = ("busy_timeout=5000", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON")
+BUSY_RETRY_SECONDS = 0.01
+REWRITTEN = 256 * 1024 * 1024
+"""Bytes of a file that is rewritten after an erasure; a larger one would hold up deliveries for too long."""
+SCRUB_SECONDS = 1
+"""How long emptying the log waits for readers; deliveries wait meanwhile."""
+
+logger = logging.getLogger("whetstone.store")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiting:
+    work: TransactionWork[Any]
+    answer: asyncio.Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    result: Any = None
+    error: Exception | None = None
+
+
+class SqliteDatabase:
+    """A file: one thread writes, a few others read."""
+
+    # A driver that hands every call to its thread and back costs some eighty switches a turn;
+    # a whole transaction in a thread costs one.
+
+    def __init__(self, path: Path, clock: StoreClock | None) -> None:
+        _keep_private(path)
+        self._path = path
+        self._clock = clock or _process_clock
+        # SQLite has room for one writer; that ours queue up here is cheaper than waiting for its lock.
+        self._writer = _sqlite_engine(path, 1)
+        self._writing = ThreadPoolExecutor(1, "store writer")
+        self._waiting: deque[_Waiting] = deque()
+        event.listen(self._writer, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+        self._reader = _sqlite_engine(path, READER_THREADS)
+        self._reading = ThreadPoolExecutor(READER_THREADS, "store reader")
+
+    async def write(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Its result, once it is committed, together with whatever else waits by then."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[WorkResult] = loop.create_future()
+        self._waiting.append(_Waiting(work, answer))
+        self._writing.submit(self._commit_all, loop)
+        return await answer
+
+    async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Its result; each statement sees what is committed, and waits for no writer."""
+        return await _in(self._reading, partial(self._run, self._reader, work))
+
+    async def migrate(self, work: TransactionWork[None]) -> None:
+        """A transaction that may write keeps every other writer out."""
+        await self.write(work)
+
+    async def scrub(self, *, rewrite: bool = False) -> None:
+        """Empty the write-ahead log; `rewrite` also rewrites the file, unless it is large."""
+        await _in(self._writing, partial(self._scrub, rewrite))
+
+    async def close(self) -> None:
+        """Finish what was begun, then close the file."""
+        for threads in (self._writing, self._reading):
+            await asyncio.to_thread(threads.shutdown)
+        for engine in (self._writer, self._reader):
+            engine.dispose()
+
+    def _commit_all(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Do what waits in one transaction, and answer only once it is on disk: one sync for all."""
+        batch: list[_Waiting] = []
+        while self._waiting and len(batch) < MAX_WRITES_TOGETHER:
+            batch.append(self._waiting.popleft())
+        if not batch:
+            return  # done with the one before
+        try:
+            outcomes = self._run(self._writer, partial(_together, batch))
+        except _OneFailed:
+            # It takes back what all did, so each gets a transaction of its own. That is rare; a
+            # savepoint for each, all the time, costs as much as what most of them do.
+            outcomes = [self._alone(each.work) for each in batch]
+        except Exception as error:  # noqa: BLE001  nothing was committed, and each has to know
+            outcomes = [_Outcome(error=error)] * len(batch)
+        loop.call_soon_threadsafe(_answer_all, batch, outcomes)
+
+    def _alone(self, work: TransactionWork[Any]) -> _Outcome:
+        try:
+            return _Outcome(self._run(self._writer, work))
+        except Exception as error:  # noqa: BLE001  it goes to whoever asked
+            return _Outcome(error=error)
+
+    def _scrub(self, rewrite: bool) -> None:  # noqa: FBT001  called by `partial` alone
+        connection = self._writer.raw_connection()
+        try:
+            cursor = connection.cursor()
+            cursor.execute(f"PRAGMA busy_timeout={SCRUB_SECONDS * 1000}")
+            # Copies of rows that moved to another page are not overwritten by `secure_delete`.
+            if rewrite and self._path.stat().st_size <= REWRITTEN:
+                cursor.execute("VACUUM")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if any(is_busy for is_busy, *_ in cursor.fetchall()):
+                logger.info("the log of the store is in use: it is emptied by the next hourly sweep")
+            cursor.execute(f"PRAGMA {PRAGMAS[0]}")
+        except DriverError as error:
+            # What was deleted is gone from the tables; the next sweep tries again.
+            logger.warning("the store's file can't be scrubbed: %s", error)
+            connection.invalidate()
+        finally:
+            connection.close()
+
+    def _run(self, engine: Engine, work: TransactionWork[WorkResult]) -> WorkResult:
+        with translate_errors(), engine.begin() as connection:
+            return work(Transaction(connection, self._clock))
+
+
+class _OneFailed(Exception):
+    """Of several that share a transaction."""
+
+
+def _together(batch: list[_Waiting], transaction: Transaction) -> list[_Outcome]:
+    try:
+        return [_Outcome(each.work(transaction)) for each in batch]
+    except Exception as error:
+        raise _OneFailed from error
+
+
+def _answer_all(batch: list[_Waiting], outcomes: list[_Outcome]) -> None:
+    for waiting, outcome in zip(batch, outcomes, strict=True):
+        if waiting.answer.done():
+            continue  # whoever asked has gone
+        if outcome.error is not None:
+            waiting.answer.set_exception(outcome.error)
+        else:
+            waiting.answer.set_result(outcome.result)
+
+
+async def _in(threads: ThreadPoolExecutor, job: partial[WorkResult]) -> WorkResult:
+    return await asyncio.get_running_loop().run_in_executor(threads, job)
+
+
+def _keep_private(path: Path) -> None:
+    """Create a file that only its owner can read; `StoreRefused` for one that every user can."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Only a new file: closing one that this process uses already would drop its locks.
+    with translate_errors(), contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    # SQLite gives the files beside it the mode of this one.
+    for each in (path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))):
+        with contextlib.suppress(FileNotFoundError):
+            if each.stat().st_mode & stat.S_IRWXO:
+                raise StoreConfigError(
+                    f"every user of this machine can read {each}; run: chmod 600 {shlex.quote(str(path))}*"
+                )
+
+
+def _sqlite_engine(path: Path, connections: int) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{path}", pool_size=connections, max_overflow=0, pool_timeout=COMMAND_SECONDS
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: DriverConnection, _record: object) -> None:
+        connection.isolation_level = None  # else the driver opens transactions as it sees fit
+        for pragma in PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}").close()
+        _write_ahead(connection)
+
+    return engine
+
+
+def _write_ahead(connection: DriverConnection) -> None:
+    """Readers wait for no writer. Where two begin a file at once, SQLite turns one away without a wait."""
+    until = time.monotonic() + COMMAND_SECONDS
+    while True:
+        try:
+            return connection.execute("PRAGMA journal_mode=WAL").close()
+        except OperationalError as refused:
+            if refused.sqlite_errorcode != SQLITE_BUSY or time.monotonic() > until:
+                raise
+        time.sleep(BUSY_RETRY_SECONDS)  # in a thread of the store's; nothing tells when the other is done
+
+
+def _process_clock() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,529 @@
+"""Claim, hold and release lanes, count crashes, and wake waiting workers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Double,
+    Insert,
+    Integer,
+    Row,
+    Select,
+    Text,
+    Update,
+    and_,
+    bindparam,
+    case,
+    cast,
+    delete,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    text,
+    update,
+)
+
+from bot.store.database import Dialect, Transaction, earlier, greater_time
+from bot.store.model import LaneClaim, LaneFenced
+from bot.store.schema import (
+    IS_PARKED,
+    IS_QUEUED,
+    delivery_table,
+    installation_table,
+    instance_table,
+    lane_table,
+    outbox_table,
+    permission_block_table,
+    reconcile,
+    repository_table,
+    spending_table,
+)
+
+LONGEST_REST = 3600.0
+"""Seconds for which a lane rests at most; one that is due later was written by a clock that was ahead."""
+LONGEST_PAUSE = 86_400.0
+"""Seconds for which an installation pauses at most."""
+AHEAD = 1.0
+"""Seconds that a time may lie ahead: of two instances, one reads the database's clock a little later."""
+
+# Who asks: its name, the lanes that it is working on already, and how long after its last beat
+# another instance counts as gone.
+_OWN: BindParameter[str] = bindparam("own", type_=Text)
+_IS_HELD = lane_table.c.key.in_(bindparam("held", expanding=True))
+_LEASE = bindparam("lease", type_=Double)
+
+_LANES = lane_table.outerjoin(installation_table, installation_table.c.id == lane_table.c.installation_id)
+
+
+@cache
+def select_due_lanes(words: Dialect) -> Select[Any]:
+    """Up to `most` lanes, locked; every installation's oldest before anyone's second."""
+    is_due = or_(lane_table.c.due_at <= words.now, lane_table.c.due_at > words.now + LONGEST_REST)
+    ready = and_(is_due, _is_free(words))
+    turn = func.row_number().over(
+        partition_by=lane_table.c.installation_id, order_by=(lane_table.c.due_at, lane_table.c.key)
+    )
+    ranked = (
+        select(lane_table.c.key, lane_table.c.due_at, turn.label("turn"))
+        .select_from(_LANES)
+        .where(ready, words.now >= not_before(words.now))
+        .subquery("ranked")
+    )
+    return (
+        select(lane_table.c.key)
+        .join(ranked, ranked.c.key == lane_table.c.key)
+        # Asked again of the row that gets locked: a peer may just have changed it.
+        .where(ready)
+        .order_by(ranked.c.turn, ranked.c.due_at, ranked.c.key)
+        .limit(bindparam("most", type_=Integer))
+        .with_for_update(of=lane_table, skip_locked=True)
+    )
+
+
+@cache
+def select_seconds_until_due(words: Dialect) -> Select[Any]:
+    """The time until a lane can be claimed; nothing where none is waiting."""
+    owner = and_(instance_table.c.id == lane_table.c.owner, instance_table.c.id != _OWN)
+    lost = func.coalesce(instance_table.c.beat_at + _LEASE, 0.0)
+    ready = greater_time(due_at(words.now), lost)
+    return (
+        select(func.min(ready) - words.now)
+        .select_from(_LANES.outerjoin(instance_table, owner))
+        .where(lane_table.c.due_at.is_not(None), ~_IS_HELD)
+    )
+
+
+def due_at(now: ColumnElement[float]) -> ColumnElement[float]:
+    """When a lane may be claimed, with its installation's pause; long ago where either time can't be."""
+    return greater_time(_possible(lane_table.c.due_at, now + LONGEST_REST), not_before(now))
+
+
+def not_before(now: ColumnElement[float]) -> ColumnElement[float]:
+    """Until when the lane's installation pauses; long ago where it does not."""
+    return func.coalesce(_possible(installation_table.c.not_before, now + LONGEST_PAUSE), 0.0)
+
+
+def follow_clock(transaction: Transaction) -> None:
+    """Where the clock was ahead and was put back, put all times back that it had written.
+
+    Every instance beats every few seconds, so the newest beat tells how far ahead the clock was.
+    """
+    ahead = transaction.execute(select(func.max(instance_table.c.beat_at) - transaction.now)).scalar()
+    if ahead is None or ahead <= AHEAD:
+        return
+    for key, at in _WRITTEN:
+        # What somebody else holds is written by them, by the new time.
+        late = select(key).where(at > transaction.now).order_by(key).with_for_update(skip_locked=True)
+        transaction.execute(update(key.table).where(key.in_(late)).values({at: at - ahead}))
+    spent = update(spending_table).where(spending_table.c.at > transaction.now)
+    transaction.execute(spent.values(at=spending_table.c.at - ahead))
+
+
+_WRITTEN = (
+    (lane_table.c.key, lane_table.c.due_at),
+    (installation_table.c.id, installation_table.c.not_before),
+    (instance_table.c.id, instance_table.c.beat_at),
+    (outbox_table.c.id, outbox_table.c.sending_at),
+    (permission_block_table.c.key, permission_block_table.c.at),
+    (repository_table.c.id, repository_table.c.seen_at),
+    (reconcile.c.id, reconcile.c.not_before),
+)
+"""The times that something waits for or is measured from, each with its table's key."""
+
+
+def _possible(at: ColumnElement[float], latest: ColumnElement[float]) -> ColumnElement[float]:
+    return case((at > latest, 0.0), else_=at)
+
+
+def _is_free(words: Dialect) -> ColumnElement[bool]:
+    """Nobody's, or its owner is gone, or it is ours but no turn of ours holds it any more."""
+    alive = select(instance_table.c.id).where(instance_table.c.beat_at > words.now - _LEASE)
+    unowned = or_(lane_table.c.owner.is_(None), lane_table.c.owner == _OWN, lane_table.c.owner.not_in(alive))
+    return and_(unowned, ~_IS_HELD)
+
+
+LEASE_SECONDS = 30.0
+"""Seconds without a beat after which an instance's lanes are anybody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneArrival:
+    """How many deliveries came for a lane."""
+
+    lane: str
+    installation_id: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """Who claims, and the lanes that it is working on already."""
+
+    instance: str
+    held: Collection[str]
+    lease: float = LEASE_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRest:
+    """How long a lane rests after a turn (None: until it has work), and how often it has failed.
+
+    It rests for an hour at most; a longer rate limit is its installation's pause.
+    """
+
+    seconds: float | None
+    attempt: int
+
+
+def add_arrivals(transaction: Transaction, arrivals: Sequence[LaneArrival]) -> None:
+    """These lanes are due, unless a retry has them wait."""
+    if not arrivals:
+        return
+    told = transaction.told
+    # In ascending order: two instances that lock the same lanes would else deadlock.
+    rows = sorted(arrivals, key=lambda one: one.lane)
+    transaction.execute(
+        _arrived(transaction.words),
+        [
+            {"key": one.lane, "installation_id": one.installation_id, "arrivals": one.count, **told}
+            for one in rows
+        ],
+    )
+
+
+def take_due_lanes(transaction: Transaction, who: Claimant, limit: int) -> Sequence[Row[Any]]:
+    """Own up to `limit` lanes that are due; every installation's oldest before anyone's second."""
+    asked = {"most": limit, "own": who.instance, "held": who.held, "lease": who.lease, **transaction.told}
+    keys = transaction.execute(select_due_lanes(transaction.words), asked).scalars().all()
+    if not keys:
+        return ()
+    record_heartbeat(transaction, who.instance)  # else a peer could think this owner dead
+    place = {key: index for index, key in enumerate(keys)}
+    taken = transaction.execute(_TAKEN, {"keys": keys, "taker": who.instance}).all()
+    crashed = {row.key: row.isolated for row in taken if row.isolated is not None}
+    if crashed:
+        _count_crashes(transaction, crashed)
+    return sorted(taken, key=lambda row: place[row.key])
+
+
+def isolate_lane(transaction: Transaction, claim: LaneClaim) -> None:
+    """From now on a crash of the lane's owner is counted on the claim's first delivery."""
+    first = claim.deliveries[0].id if claim.deliveries else None
+    transaction.execute(update(lane_table).where(lane_table.c.key == claim.lane).values(isolated=first))
+
+
+def _count_crashes(transaction: Transaction, isolated: Mapping[str, str]) -> None:
+    """Each of these lanes was claimed for one delivery, and its process ended while handling it."""
+    transaction.execute(
+        update(delivery_table)
+        .where(delivery_table.c.id.in_(isolated.values()), IS_QUEUED)
+        .values(crashes=delivery_table.c.crashes + 1)
+    )
+    transaction.execute(update(lane_table).where(lane_table.c.key.in_(isolated)).values(isolated=None))
+
+
+def hold_lane(transaction: Transaction, claim: LaneClaim, owner: str) -> None:
+    """Lock the lane for this transaction; `Fenced` where somebody else owns it by now."""
+    if transaction.execute(_HELD, _held(claim, owner)).first() is None:
+        raise LaneFenced(claim.lane)
+
+
+def release_owned_lane(
+    transaction: Transaction, claim: LaneClaim, owner: str, rest: LaneRest
+) -> float | None:
+    """Nobody owns the lane; returns when it is due again."""
+    values = {**_held(claim, owner), **transaction.told, "attempts": rest.attempt}
+    # A lane that is done is innocent of earlier crashes; one that is due again is not proven so.
+    values["crashes_before"] = 0 if rest.seconds is None else claim.crashes
+    if rest.seconds is None:
+        free = _release_until_more(transaction.words)
+        values["seen"] = claim.arrivals
+    else:
+        free = _release_for(transaction.words)
+        values["seconds"] = min(rest.seconds, LONGEST_REST)
+    row = transaction.execute(free, values).first()
+    if row is None:
+        raise LaneFenced(claim.lane)
+    at: float | None = row.due_at
+    return at
+
+
+def record_heartbeat(transaction: Transaction, name: str) -> None:
+    """This instance is alive now."""
+    transaction.execute(_beaten(transaction.words), {"id": name, **transaction.told})
+
+
+def leave(transaction: Transaction, name: str) -> None:
+    """This instance is gone."""
+    transaction.execute(delete(instance_table).where(instance_table.c.id == name))
+
+
+def heartbeat_age(transaction: Transaction, name: str) -> float | None:
+    """Seconds since the instance's last beat, None where it never beat."""
+    age = select(transaction.now - instance_table.c.beat_at).where(instance_table.c.id == name)
+    seconds: float | None = transaction.execute(age).scalar()
+    return seconds
+
+
+def release_all_lanes(transaction: Transaction) -> None:
+    """Nobody owns a lane; one that had an owner was not released by a process that is gone: a crash."""
+    transaction.execute(delete(instance_table))
+    owned = update(lane_table).where(lane_table.c.owner.is_not(None))
+    transaction.execute(owned.values(owner=None, crashes=lane_table.c.crashes + 1))
+
+
+def pause_installation(transaction: Transaction, installation_id: int, until: float) -> None:
+    """No lane of this installation is due before `until`; an earlier pause is never shortened."""
+    latest = transaction.now + LONGEST_PAUSE
+    statement = transaction.insert(installation_table).values(
+        id=installation_id, not_before=earlier(literal(until, Double), latest)
+    )
+    longer = greater_time(not_before(transaction.now), statement.excluded.not_before)
+    transaction.execute(
+        statement.on_conflict_do_update(index_elements=[installation_table.c.id], set_={"not_before": longer})
+    )
+
+
+def installation_paused_until(transaction: Transaction, installation_id: int) -> float | None:
+    """Until when this installation pauses; None where it does not."""
+    paused = and_(installation_table.c.id == installation_id, not_before(transaction.now) > transaction.now)
+    at: float | None = transaction.execute(select(installation_table.c.not_before).where(paused)).scalar()
+    return at
+
+
+def lane_due_at(transaction: Transaction, key: str) -> float | None:
+    """When a lane that has work is due, its installation's pause heard; None where it has none."""
+    joined = lane_table.outerjoin(installation_table, installation_table.c.id == lane_table.c.installation_id)
+    due = select(due_at(transaction.now)).select_from(joined)
+    at: float | None = transaction.execute(
+        due.where(lane_table.c.key == key, lane_table.c.due_at.is_not(None))
+    ).scalar()
+    return at
+
+
+def seconds_until_due(transaction: Transaction, who: Claimant) -> float | None:
+    """How long until there is something to claim; None when nothing is waiting."""
+    asked = {"own": who.instance, "held": who.held, "lease": who.lease, **transaction.told}
+    seconds = transaction.execute(select_seconds_until_due(transaction.words), asked).scalar()
+    return None if seconds is None else max(0.0, float(seconds))
+
+
+@cache
+def _arrived(words: Dialect) -> Insert:
+    statement = words.insert(lane_table).values(
+        due_at=words.now,
+        # A lane that was swept away and came back must not repeat a fence.
+        fence=cast(words.now * 1000, BigInteger),
+        attempt=0,
+    )
+    return statement.on_conflict_do_update(
+        index_elements=[lane_table.c.key],
+        set_={
+            "due_at": func.coalesce(lane_table.c.due_at, statement.excluded.due_at),
+            "arrivals": lane_table.c.arrivals + statement.excluded.arrivals,
+            "installation_id": statement.excluded.installation_id,
+        },
+    )
+
+
+@cache
+def _beaten(words: Dialect) -> Insert:
+    statement = words.insert(instance_table).values(started_at=words.now, beat_at=words.now)
+    return statement.on_conflict_do_update(
+        index_elements=[instance_table.c.id], set_={"beat_at": statement.excluded.beat_at}
+    )
+
+
+_TAKER = bindparam("taker", type_=Text)
+_TAKEN = (
+    update(lane_table)
+    .where(lane_table.c.key.in_(bindparam("keys", expanding=True)))
+    .values(
+        owner=_TAKER,
+        fence=lane_table.c.fence + 1,
+        # A living owner takes its own lane again where it could not release it: that is no crash.
+        crashes=case((lane_table.c.owner != _TAKER, lane_table.c.crashes + 1), else_=lane_table.c.crashes),
+        isolated=case((lane_table.c.owner == _TAKER, null()), else_=lane_table.c.isolated),
+    )
+    .returning(
+        lane_table.c.key,
+        lane_table.c.installation_id,
+        lane_table.c.fence,
+        lane_table.c.arrivals,
+        lane_table.c.attempt,
+        lane_table.c.crashes,
+        lane_table.c.isolated,
+    )
+)
+
+_IS_HELD_BY = and_(
+    lane_table.c.key == bindparam("held_key"),
+    lane_table.c.owner == bindparam("holder"),
+    lane_table.c.fence == bindparam("held_fence"),
+)
+_HELD = select(lane_table.c.key).where(_IS_HELD_BY).with_for_update()
+
+
+def _held(claim: LaneClaim, owner: str) -> dict[str, Any]:
+    """Whose lane `_IS_HELD` asks for."""
+    return {"held_key": claim.lane, "holder": owner, "held_fence": claim.fence}
+
+
+@cache
+def _release_for(words: Dialect) -> Update:
+    return _release(words.now + bindparam("seconds", type_=Double))
+
+
+@cache
+def _release_until_more(words: Dialect) -> Update:
+    # New arrivals are seen by the count in this very row: a subquery would read deliveries as
+    # they were when the statement began, before it waited for the one who wrote the row last.
+    queued = exists().where(delivery_table.c.lane == bindparam("held_key"), IS_QUEUED)
+    owed = exists().where(outbox_table.c.lane == bindparam("held_key"), outbox_table.c.refusal.is_(None))
+    more = or_(lane_table.c.arrivals != bindparam("seen"), queued, owed)
+    return _release(case((more, words.now), else_=null()))
+
+
+def _release(due_at: ColumnElement[Any]) -> Update:
+    return (
+        update(lane_table)
+        .where(_IS_HELD_BY)
+        .values(
+            owner=None,
+            attempt=bindparam("attempts"),
+            due_at=due_at,
+            crashes=bindparam("crashes_before"),
+            isolated=None,
+        )
+        .returning(lane_table.c.due_at)
+    )
+
+
+BLOCKED_STATE = "withheld"
+
+MAX_CRASHED_SERIES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """The state of the queue."""
+
+    deliveries: dict[tuple[str, str], int]
+    """(event, state) → how many."""
+    lanes: int
+    due: int
+    longest_due: float
+    """Seconds for which the oldest due lane has waited."""
+    outbox: dict[str, int]
+    """State → rows that are owed."""
+    lanes_crashed: int
+    """Lanes whose last claim ended without release."""
+    parked_crashes: dict[tuple[str, str], int]
+    """(delivery id, event) → how often the process ended while handling this parked delivery alone."""
+    reconciled_at: float | None = None
+    """When the last run that looked for missed deliveries had dealt with all of them."""
+    missed: int = 0
+    resent: int = 0
+
+
+def count_queue(transaction: Transaction) -> QueueCounts:
+    """The queue as it is now."""
+    number = func.count().label("number")
+    by_state = select(delivery_table.c.event, delivery_table.c.state, number).group_by(
+        delivery_table.c.event, delivery_table.c.state
+    )
+    longest = func.max(transaction.now - lane_table.c.due_at).label("longest")
+    due = select(number, longest).where(lane_table.c.due_at <= transaction.now)
+    state = case((outbox_table.c.refusal.is_not(None), BLOCKED_STATE), else_=outbox_table.c.state).label(
+        "state"
+    )
+    owed = select(state, number).group_by(state)
+    waiting = transaction.execute(due).one()
+    crashed = select(delivery_table.c.id, delivery_table.c.event, delivery_table.c.crashes).where(
+        IS_PARKED, delivery_table.c.crashes > 0
+    )
+    crashed = crashed.order_by(delivery_table.c.finished_at.desc()).limit(MAX_CRASHED_SERIES)
+    looked = transaction.execute(select(reconcile)).first()
+    return QueueCounts(
+        deliveries={(row.event, row.state): row.number for row in transaction.execute(by_state)},
+        lanes=transaction.execute(select(func.count()).select_from(lane_table)).scalar_one(),
+        due=waiting.number,
+        longest_due=float(waiting.longest or 0.0),
+        outbox={row.state: row.number for row in transaction.execute(owed)},
+        lanes_crashed=transaction.execute(
+            select(func.count()).select_from(lane_table).where(lane_table.c.crashes > 0)
+        ).scalar_one(),
+        parked_crashes={(row.id, row.event): row.crashes for row in transaction.execute(crashed)},
+        reconciled_at=looked.finished_at if looked else None,
+        missed=looked.found if looked else 0,
+        resent=looked.resent if looked else 0,
+    )
+
+
+CHANNEL = "whetstone"
+AGAIN_SECONDS = 1.0
+
+
+def notify_workers(transaction: Transaction) -> None:
+    """Wake the workers of other processes once this transaction is committed."""
+    if transaction.shared:
+        transaction.execute(text(f"NOTIFY {CHANNEL}"))
+
+
+class LaneWakes:
+    """An event for this process; on a shared database the others' arrivals set it, too."""
+
+    def __init__(self) -> None:
+        self.event = asyncio.Event()
+        self._listener: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        """Wake the worker of this process."""
+        self.event.set()
+
+    async def listen(self, dsn: str) -> None:
+        """Hear of what arrives through other instances, from now until closed."""
+        listening = asyncio.Event()
+        self._listener = asyncio.create_task(self._listen(dsn, listening), name="store listener")
+        # Without it the worker still looks for itself, each second.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(listening.wait(), AGAIN_SECONDS * 5)
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._listener:
+            self._listener.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._listener
+
+    async def _listen(self, dsn: str, listening: asyncio.Event) -> None:
+        import asyncpg
+
+        while True:
+            with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+                connection = await asyncpg.connect(dsn, timeout=AGAIN_SECONDS * 5)
+                await self._hear(connection, listening)
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _hear(self, connection: Any, listening: asyncio.Event) -> None:
+        ended = asyncio.Event()
+        try:
+            connection.add_termination_listener(lambda _connection: ended.set())
+            await connection.add_listener(CHANNEL, lambda *_notice: self.wake())
+            self.wake()  # something may have come while nobody listened
+            listening.set()
+            await ended.wait()
+        finally:
+            connection.terminate()

@@ -1,0 +1,1 @@
+"""One script per revision; its name starts with the revision."""

@@ -1,0 +1,390 @@
+"""Writes owed to GitHub: outbox rows, permission blocks and the write budget."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Double,
+    Insert,
+    Row,
+    Select,
+    Update,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    update,
+)
+
+from bot.pull_request.effects import CancelWrite, Effect, ShowComment
+from bot.store.codec import decode_effect, encode_effect
+from bot.store.database import Database, Dialect, Transaction, to_datetime
+from bot.store.lanes import notify_workers
+from bot.store.model import BlockedWrites, LaneFenced, OutboxRow, PermissionBlock, RowState
+from bot.store.schema import (
+    READY,
+    SENDING,
+    installation_table,
+    lane_table,
+    outbox_table,
+    permission_block_table,
+    repository_table,
+    spending_table,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RateWindow:
+    """At most this many writes in this many seconds, whichever seconds are looked at."""
+
+    seconds: float
+    most: int
+
+
+RATE_WINDOWS = (RateWindow(60.0, 80), RateWindow(3600.0, 500))
+"""GitHub's limits for content an installation creates."""
+
+AT_ONCE = 60.0
+"""Seconds that a write of somebody who asked at the same time may be noted ahead of ours."""
+
+PRIORITY_SHARES = (1.0, 0.8, 0.6)
+"""How much of a window each priority may fill: rejections, replies, summaries."""
+
+
+def spend_write(transaction: Transaction, installation_id: int, priority: int) -> float:
+    """0 and counted when a write of this priority may be made now, else the seconds to wait."""
+    now = _lock(transaction, installation_id)
+    recent = {"whose": installation_id, "since": now - RATE_WINDOWS[-1].seconds, "until": now + AT_ONCE}
+    spent = transaction.execute(_SPENT, recent).scalars().all()
+    wait = wait_for_window(spent, now, PRIORITY_SHARES[min(priority, len(PRIORITY_SHARES) - 1)])
+    if wait == 0:
+        transaction.execute(_SPENDING, {"installation_id": installation_id, "at": now})
+    return wait
+
+
+def wait_for_window(spent: Sequence[float], now: float, share: float) -> float:
+    """Seconds until every window has room again; `spent` are the times of the writes, oldest first."""
+    return max(_wait(spent, now, window.seconds, int(window.most * share)) for window in RATE_WINDOWS)
+
+
+def _wait(spent: Sequence[float], now: float, seconds: float, most: int) -> float:
+    recent = [at for at in spent if at > now - seconds]
+    if len(recent) < most:
+        return 0.0
+    return recent[len(recent) - most] + seconds - now
+
+
+def _lock(transaction: Transaction, installation_id: int) -> float:
+    """The time, once no other instance is spending for this installation."""
+    mine = _locked(transaction.words)
+    asked = {"whose": installation_id, **transaction.told}
+    now: float | None = transaction.execute(mine, asked).scalar()
+    if now is None:
+        transaction.execute(_first(transaction.words), {"id": installation_id})
+        now = transaction.execute(mine, asked).scalar_one()
+    return now
+
+
+_SPENT = (
+    select(spending_table.c.at)
+    .where(
+        spending_table.c.installation_id == bindparam("whose"),
+        spending_table.c.at > bindparam("since", type_=Double),
+        spending_table.c.at <= bindparam("until", type_=Double),
+    )
+    .order_by(spending_table.c.at)
+)
+_SPENDING = insert(spending_table)
+
+
+@cache
+def _locked(words: Dialect) -> Select[Any]:
+    # The time is that of the question; whoever was spending meanwhile counts all the same.
+    mine = (
+        select(words.now).select_from(installation_table).where(installation_table.c.id == bindparam("whose"))
+    )
+    return mine.with_for_update()
+
+
+@cache
+def _first(words: Dialect) -> Insert:
+    statement = words.insert(installation_table).values(not_before=0.0)
+    return statement.on_conflict_do_nothing(index_elements=[installation_table.c.id])
+
+
+logger = logging.getLogger("whetstone.store")
+
+
+def load_owed(transaction: Transaction, lanes: Collection[str]) -> tuple[OutboxRow, ...]:
+    """The rows of these lanes that GitHub has not been seen to take, oldest first; not what has to wait."""
+    rows = [row for row in _rows(transaction, lanes) if row.refusal is None]
+    at = _read_at(transaction, rows)
+    return tuple(_row(row, at) for row in rows)
+
+
+def save_effects(transaction: Transaction, lane: str, effects: Sequence[Effect]) -> tuple[OutboxRow, ...]:
+    """All that the lane owes with these effects; a newer one replaces an unsent one of its target."""
+    before = _rows(transaction, (lane,))
+    wanted, replaced = _settle([_row(row) for row in before if row.state == READY], effects)
+    if replaced:
+        transaction.execute(_FORGOTTEN, {"ids": replaced})
+    at = _read_at(transaction, before)
+    kept = tuple(_row(row, at) for row in before if row.id not in replaced and row.refusal is None)
+    if not wanted:
+        return kept
+    first = before[-1].position + 1 if before else 1
+    added = [OutboxRow(uuid.uuid4().hex, lane, effect, RowState.READY) for effect in wanted]
+    told = transaction.told
+    transaction.execute(
+        _owed(transaction.words), [_values(position, row) | told for position, row in enumerate(added, first)]
+    )
+    return (*kept, *added)
+
+
+def mark_sending(transaction: Transaction, row: OutboxRow) -> OutboxRow:
+    """The row as it is from now on: about to be sent."""
+    return _mark(transaction, row, _sending(transaction.words))
+
+
+def mark_ready(transaction: Transaction, row: OutboxRow) -> OutboxRow:
+    """The row as it was before: GitHub certainly did not take it."""
+    return _mark(transaction, row, _READY_AGAIN)
+
+
+def delete_row(transaction: Transaction, row: OutboxRow) -> None:
+    """The row is no longer owed."""
+    transaction.execute(_FORGOTTEN, {"ids": (row.id,)})
+
+
+def _settle(unsent: Iterable[OutboxRow], effects: Iterable[Effect]) -> tuple[list[Effect], list[str]]:
+    """What to owe anew, and the ids of the rows that this makes pointless."""
+    pending: dict[str, Effect] = {row.effect.target: row.effect for row in unsent}
+    ids = {row.effect.target: row.id for row in unsent}
+    wanted: dict[str, Effect] = {}
+    touched = dict.fromkeys(effect.target for effect in effects)
+    for effect in effects:
+        older = pending.pop(effect.target, None)
+        wanted.pop(effect.target, None)  # so that it moves to the end
+        if not isinstance(effect, CancelWrite):
+            pending[effect.target] = wanted[effect.target] = _carry(older, effect)
+    return list(wanted.values()), [ids[target] for target in touched if target in ids]
+
+
+def _carry(older: Effect | None, newer: Effect) -> Effect:
+    """A comment that was to be posted anew never was: its successor is."""
+    if isinstance(older, ShowComment) and isinstance(newer, ShowComment) and older.anew:
+        return replace(newer, anew=True)
+    return newer
+
+
+def _mark(transaction: Transaction, row: OutboxRow, marked: Update) -> OutboxRow:
+    found = transaction.execute(marked, {"marked": row.id, **transaction.told}).first()
+    if found is None:
+        raise LaneFenced(f"{row.lane} no longer owes this write")
+    return _row(found)
+
+
+def _rows(transaction: Transaction, lanes: Collection[str]) -> Sequence[Row[Any]]:
+    return transaction.execute(_ROWS, {"lanes": tuple(lanes)}).all()
+
+
+def _read_at(transaction: Transaction, rows: Sequence[Row[Any]]) -> datetime | None:
+    """The store's own time, where it has to be compared with when a row was sent."""
+    if all(row.sending_at is None for row in rows):
+        return None
+    return to_datetime(transaction.execute(select(transaction.now)).scalar_one())
+
+
+_ROWS = (
+    select(outbox_table)
+    .where(outbox_table.c.lane.in_(bindparam("lanes", expanding=True)))
+    .order_by(outbox_table.c.lane, outbox_table.c.position)
+)
+_FORGOTTEN = delete(outbox_table).where(outbox_table.c.id.in_(bindparam("ids", expanding=True)))
+
+
+@cache
+def _owed(words: Dialect) -> Insert:
+    return insert(outbox_table).values(created_at=words.now, state=READY)
+
+
+@cache
+def _sending(words: Dialect) -> Update:
+    return _marked(SENDING, words.now)
+
+
+def _marked(state: str, sending_at: ColumnElement[Any]) -> Update:
+    chosen = update(outbox_table).where(outbox_table.c.id == bindparam("marked"))
+    return chosen.values(state=state, sending_at=sending_at).returning(outbox_table)
+
+
+_READY_AGAIN = _marked(READY, null())
+
+
+def _values(position: int, row: OutboxRow) -> dict[str, object]:
+    return {
+        "id": row.id,
+        "lane": row.lane,
+        "position": position,
+        "target": row.target,
+        "effect": encode_effect(row.effect),
+    }
+
+
+def _row(row: Row[Any], read_at: datetime | None = None) -> OutboxRow:
+    return OutboxRow(
+        id=row.id,
+        lane=row.lane,
+        effect=_effect(row),
+        state=RowState(row.state),
+        sending_at=None if row.sending_at is None else to_datetime(row.sending_at),
+        read_at=read_at,
+    )
+
+
+def _effect(row: Row[Any]) -> Effect:
+    """What to write; nothing where another version of the bot wanted what this one can't read."""
+    try:
+        return decode_effect(row.effect)
+    except (LookupError, TypeError, ValueError):
+        # One such row must not keep every lane that is claimed with it from its turn.
+        logger.exception(
+            "a write can't be read and is dropped", extra={"lane": row.lane, "target": row.target}
+        )
+        return CancelWrite(row.target)
+
+
+BLOCK_RETRY_SECONDS = 3600.0
+"""Seconds after which a kind of write that was refused is tried again, whoever told us of anything."""
+BLOCK_KEPT_SECONDS = 30 * 86_400.0
+"""Seconds after which a write that waited in vain is owed no longer."""
+
+
+def load_blocks(transaction: Transaction, installation_id: int) -> tuple[PermissionBlock, ...]:
+    """What GitHub did not take of this installation, lately or some time ago."""
+    recent = _is_recent(transaction).label("recent")
+    rows = select(permission_block_table, recent).where(
+        permission_block_table.c.installation_id == installation_id
+    )
+    return tuple(
+        PermissionBlock(
+            row.installation_id, row.repository_id, row.kind, row.permission, recent=bool(row.recent)
+        )
+        for row in transaction.execute(rows.order_by(permission_block_table.c.key))
+    )
+
+
+def save_block(transaction: Transaction, refused: PermissionBlock) -> None:
+    """GitHub has just not taken this."""
+    values = {"permission": refused.permission, "at": transaction.now}
+    statement = transaction.insert(permission_block_table).values(
+        key=refused.key,
+        installation_id=refused.installation_id,
+        repository_id=refused.repository_id,
+        kind=refused.kind,
+        **values,
+    )
+    transaction.execute(
+        statement.on_conflict_do_update(index_elements=[permission_block_table.c.key], set_=values)
+    )
+
+
+def block_row(transaction: Transaction, row: OutboxRow, refused: PermissionBlock) -> None:
+    """The row stays owed, but its lane is not due for it."""
+    transaction.execute(
+        update(outbox_table)
+        .where(outbox_table.c.id == row.id)
+        .values(refusal=refused.key, state=READY, sending_at=None)
+    )
+
+
+def clear_blocks(transaction: Transaction, installation_id: int) -> None:
+    """GitHub may take everything of this installation from now on."""
+    transaction.execute(
+        delete(permission_block_table).where(permission_block_table.c.installation_id == installation_id)
+    )
+    _release(transaction, outbox_table.c.refusal.startswith(f"{installation_id}:", autoescape=True))
+
+
+async def sweep_blocks(database: Database) -> None:
+    """Try again what was refused a while ago, and forget what waited in vain."""
+    await database.write(_forget)
+    await database.write(_try_again)
+
+
+def load_blocked_writes(transaction: Transaction) -> tuple[BlockedWrites, ...]:
+    """What waits for which permission, by repository and kind."""
+    number = func.count(outbox_table.c.id).label("number")
+    rows = transaction.execute(
+        select(
+            permission_block_table.c.kind,
+            permission_block_table.c.permission,
+            repository_table.c.owner,
+            repository_table.c.name,
+            number,
+        )
+        .join(outbox_table, outbox_table.c.refusal == permission_block_table.c.key)
+        .join(repository_table, repository_table.c.id == permission_block_table.c.repository_id)
+        .group_by(
+            permission_block_table.c.kind,
+            permission_block_table.c.permission,
+            repository_table.c.owner,
+            repository_table.c.name,
+        )
+        .order_by(repository_table.c.owner, repository_table.c.name, permission_block_table.c.kind)
+    )
+    return tuple(
+        BlockedWrites(f"{row.owner}/{row.name}", row.kind, row.permission, row.number) for row in rows
+    )
+
+
+def _is_recent(transaction: Transaction) -> ColumnElement[bool]:
+    # A time far ahead was written by a clock that was put back since.
+    return and_(
+        permission_block_table.c.at > transaction.now - BLOCK_RETRY_SECONDS,
+        permission_block_table.c.at <= transaction.now + BLOCK_RETRY_SECONDS,
+    )
+
+
+def _try_again(transaction: Transaction) -> None:
+    fresh = and_(permission_block_table.c.key == outbox_table.c.refusal, _is_recent(transaction))
+    _release(transaction, ~exists().where(fresh))
+
+
+def _forget(transaction: Transaction) -> None:
+    old = transaction.now - BLOCK_KEPT_SECONDS
+    transaction.execute(
+        delete(outbox_table).where(outbox_table.c.refusal.is_not(None), outbox_table.c.created_at < old)
+    )
+    transaction.execute(delete(permission_block_table).where(permission_block_table.c.at < old))
+
+
+def _release(transaction: Transaction, chosen: ColumnElement[bool]) -> None:
+    waits = and_(outbox_table.c.refusal.is_not(None), chosen)
+    theirs = lane_table.c.key.in_(select(outbox_table.c.lane).where(waits))
+    # A lane that somebody holds is left to the next sweep: waiting for it here could hold up the door.
+    locked = (
+        select(lane_table.c.key).where(theirs).order_by(lane_table.c.key).with_for_update(skip_locked=True)
+    )
+    keys = transaction.execute(locked).scalars().all()
+    if not keys:
+        return
+    transaction.execute(update(outbox_table).where(outbox_table.c.lane.in_(keys), waits).values(refusal=None))
+    resting = or_(lane_table.c.due_at.is_(None), lane_table.c.due_at > transaction.now)
+    transaction.execute(
+        update(lane_table).where(lane_table.c.key.in_(keys), resting).values(due_at=transaction.now)
+    )
+    notify_workers(transaction)

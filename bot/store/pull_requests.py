@@ -1,0 +1,124 @@
+"""Load and save pull requests and their sticky comments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Insert, Row, Table, bindparam, func, select
+
+from bot.pull_request.model import PullRequest, StickyComment
+from bot.store.codec import decode, encode, encode_record
+from bot.store.database import Dialect, Transaction, to_datetime
+from bot.store.schema import pull_request_table as pull_requests
+from bot.store.schema import sticky_table as stickies
+
+
+def load_newest_pull_requests(
+    transaction: Transaction, repository: tuple[str, str] | None, limit: int
+) -> tuple[PullRequest, ...]:
+    """The newest pull requests of one repository, or of all of them."""
+    newest = select(pull_requests.c.record).order_by(pull_requests.c.updated_at.desc()).limit(limit)
+    if repository:
+        owner, name = repository
+        newest = newest.where(
+            func.lower(pull_requests.c.owner) == owner.lower(),
+            func.lower(pull_requests.c.name) == name.lower(),
+        )
+    return tuple(decode(record, PullRequest) for record in transaction.execute(newest).scalars())
+
+
+def load_pull_request(transaction: Transaction, lane: str) -> PullRequest | None:
+    """The pull request of this lane with its sticky comment, None where nothing is recorded."""
+    row = transaction.execute(_FOUND, {"wanted": lane}).first()
+    if row is None:
+        return None
+    record = decode(row.record, PullRequest)
+    return record if row.lane is None else replace(record, sticky=_sticky(row))
+
+
+_FOUND = (
+    select(pull_requests.c.record, stickies)
+    .select_from(pull_requests.outerjoin(stickies))
+    .where(pull_requests.c.lane == bindparam("wanted"))
+)
+
+
+def save_pull_request(transaction: Transaction, lane: str, record: PullRequest) -> None:
+    """This is what is known; the sticky comment is remembered apart, when it was written."""
+    repository = record.repository
+    values = {
+        "repository_id": repository.id,
+        "number": record.number,
+        "installation_id": repository.installation_id,
+        "owner": repository.owner,
+        "name": repository.name,
+        "author_id": record.author.id,
+        "open": record.open,
+        "merged": record.merged,
+        "created_at": record.created_at.timestamp(),
+        "updated_at": record.updated_at.timestamp(),
+        "closed_at": _seconds(record.closed_at),
+        "record": encode_record(record),
+        "head": record.head,
+    }
+    transaction.execute(_upsert(pull_requests, transaction.words), {"lane": lane, **values})
+
+
+def find_numbers_at_head(transaction: Transaction, repository_id: int, head: str) -> tuple[int, ...]:
+    """The open pull requests of a repository that have this head, as far as recorded."""
+    return tuple(transaction.execute(_AT, {"where": repository_id, "head": head}).scalars())
+
+
+_AT = (
+    select(pull_requests.c.number)
+    .where(
+        pull_requests.c.repository_id == bindparam("where"),
+        pull_requests.c.head == bindparam("head"),
+        pull_requests.c.open,
+    )
+    .order_by(pull_requests.c.number)
+)
+
+
+def save_sticky(transaction: Transaction, lane: str, sticky: StickyComment) -> None:
+    """This is the sticky comment now."""
+    values = {
+        "comment_id": sticky.comment_id,
+        "node_id": sticky.node_id,
+        "url": sticky.url,
+        "marker_id": sticky.marker_id,
+        "fingerprint": sticky.fingerprint,
+        "issues": encode(sticky.issues),
+        "blocking": encode(sticky.blocking),
+        "written_at": sticky.written_at.timestamp(),
+        "deleted_at": _seconds(sticky.deleted_at),
+    }
+    transaction.execute(_upsert(stickies, transaction.words), {"lane": lane, **values})
+
+
+@cache
+def _upsert(table: Table, words: Dialect) -> Insert:
+    statement = words.insert(table)
+    newer = {column.name: statement.excluded[column.name] for column in table.c if column is not table.c.lane}
+    return statement.on_conflict_do_update(index_elements=[table.c.lane], set_=newer)
+
+
+def _sticky(row: Row[Any]) -> StickyComment:
+    return StickyComment(
+        comment_id=row.comment_id,
+        node_id=row.node_id,
+        url=row.url,
+        marker_id=row.marker_id,
+        fingerprint=row.fingerprint,
+        issues=decode(row.issues, tuple[str, ...]),
+        blocking=decode(row.blocking, tuple[str, ...]),
+        written_at=to_datetime(row.written_at),
+        deleted_at=None if row.deleted_at is None else to_datetime(row.deleted_at),
+    )
+
+
+def _seconds(at: datetime | None) -> float | None:
+    return None if at is None else at.timestamp()

@@ -1,0 +1,1 @@
+"""One turn of a pull request: plan, fetch, decide, store."""

@@ -1,0 +1,1 @@
+"""What validators say: reviews, comments, checks, labels, SARIF logs, documents and tags."""

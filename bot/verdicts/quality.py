@@ -1,0 +1,515 @@
+"""Find what keeps feedback from being actionable, and score its clarity.
+
+The phrases are those of documents 000 (vague, advisory) and 002 (ungrounded). They count as whole words in
+any case, whatever emphasis, line break or kind of apostrophe they are written with; in code, quotes and
+links they don't.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+import re2
+
+from bot.markdown.blocks import SpanKind
+from bot.markdown.scan import quotations
+from bot.markdown.spans import mask_hidden
+
+
+def names_a_thing(text: str) -> bool:
+    """Whether the text names something that can be looked for: code, a file, a number, a part of the work."""
+    plain = _plain(text)
+    return _CODE.search(plain) is not None or _PART.search(plain) is not None
+
+
+def states_an_effect(text: str) -> bool:
+    """Whether the text says what is observed: something fails, lacks, contradicts, or happens when."""
+    plain = _plain(text)
+    return _FAULT.search(plain) is not None or _EFFECT.search(plain) is not None
+
+
+def names_a_change(text: str) -> bool:
+    """Whether some sentence of the text tells to do something to something."""
+    plain = _plain(text)
+    return _ORDER.search(plain) is not None or _DEMAND.search(plain) is not None
+
+
+def states_an_outcome(text: str) -> bool:
+    """Whether the text says what will be better."""
+    return _OUTCOME.search(_plain(text)) is not None
+
+
+def _plain(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8").replace("’", "'")
+
+
+def _any(words: str, ending: str = "") -> Any:
+    """Any of the words, whole; a `+` stands for the gap between two."""
+    either = "|".join(words.split()).replace("+", r"\s+")
+    return re2.compile(rf"(?i)\b(?:{either}){ending}\b")
+
+
+_CODE = re2.compile(
+    r"`[^`]+`|\w\(|\w/\w|\w::\w|\w->\w|\[\[|--\w|\w\.[a-zA-Z]|[a-zA-Z]_[a-zA-Z0-9]|[a-z][A-Z]|[0-9]"
+    r"|\b[A-Z][A-Z0-9]+\b|(?:^|\s)[\"“«‘']\w"
+)
+_PART = _any(
+    """
+    api argument array attribute block body branch buffer button byte cache call callback case catch
+    check citation claim class client clock column command comment commit component condition config
+    configuration connection constant constructor cookie counter coverage credential data database date
+    default dependency description directory docstring document element endpoint entries entry enum
+    event exception expression field file filename flag folder footnote format frontmatter function gate
+    getter handler hash header heading hook id identifier import index input instance integer interface
+    iterator job key label lambda length library licence license limit line link list literal lock
+    lockfile log logger loop manifest map message metadata method migration mock model module mutex name
+    null number object offset operator option output package page paragraph parameter parser password
+    path pattern payload permission pipeline pointer port prefix process promise prompt property
+    proposition queries query queue quote record reference regex request resource response result retry
+    return role route row rule schema script section selector sentence server session setter setting
+    signature socket source sql stack state statement step string struct suffix summary table tag
+    template test thread timeout timestamp title token transaction tuple type unit url user username
+    uuid validation validator value variable vector version view warning workflow yaml
+    """,
+    "s?",
+)
+_FAULT = _any(
+    """
+    allow block break broke bypass caus clash collid conflict contradict corrupt crash deadlock delet
+    differ drop duplicat exceed expos fail hang hardcod hid ignor lack leak los mislead misrepresent
+    miss mutat overclaim overflow overwrit prevent rais reject repeat restat return skip stop swallow
+    throw truncat violat vulnerab yield
+    """,
+    r"\w{0,6}",
+)
+_EFFECT = _any("""
+    are+not aren't because can't cannot could+not couldn't creates creating dead did+not didn't do+not
+    does+not doesn't don't empty fewer+than has+no have+no if incorrect instead+of invalid is+not isn't
+    leading+to leads+to lets more+than must+not never no+longer nothing out+of outdated resulting+in
+    results+in runs says should+be should+have silently slow slower so stale there+is+no timed+out
+    times+out too twice unbounded undefined unhandled unreachable unscoped unsupported untested unused
+    vague was+not wasn't when whenever which while without won't wrong wrongly
+""")
+
+_VERBS = """
+    accept add align allow annotate append apply assert assign attribute avoid await batch bind bound
+    bump cache call cap capture cast catch change check choose cite clamp clarify clear close collapse
+    combine compare compute configure confirm convert copy correct cover create cut declare decode
+    deduplicate default defer define delete deprecate derive describe disable discard document drop edit
+    emit enable encode encrypt enforce ensure escape exclude exit expand explain export expose extend
+    extract fail fetch fill filter fix flush follow format freeze generate give group guard handle hash
+    hide import include increase initialise initialize inject inline insert install invert isolate join
+    keep label lift limit link list load lock log lower make map mark match measure merge migrate mock
+    move name narrow normalise normalize omit open order override parse pass pin point prefix preserve
+    print propagate protect prove provide pull push put qualify quote raise re-read re-run read rebase
+    rebuild record redact reduce refer register reject release reload remove rename render reorder
+    repeat replace report require reset resolve restore restrict retry return reuse revert rewrite
+    rotate round run sanitise sanitize save scope select send separate serialise serialize set share
+    shorten show skip sort specify split squash start state stop store strip substitute supply swap
+    switch take test throw tighten trim truncate turn type undo update upgrade use validate verify wait
+    warn wrap write
+"""
+_CLAUSE = r"(?:^|[.!?;:,(\n–—]|\b(?:and|or|then|please)\s)[\s*_>#0-9.)•-]*"
+_LEAD = r"(?:(?:please|only|always|never|also|then|first|next|instead|just|do\s+not|don't|either)[,\s]+){0,3}"
+_ORDER = re2.compile(rf"(?i){_CLAUSE}{_LEAD}(?:{'|'.join(_VERBS.split())})\b[:*_]*\s+\S")
+_DEMAND = re2.compile(r"(?i)\b(?:must|needs?\s+to|has\s+to|have\s+to)\s+\w+\s+\S|\S\s=\s\S|(?:→|->)\s*\S")
+
+_OUTCOME = _any("""
+    allows avoids because ensures for+better in+order+to instead+of keeps otherwise prevents rather+than
+    so to+avoid to+ensure to+keep to+prevent to+stop
+""")
+
+
+class Wording(StrEnum):
+    """Why a phrase is of no use to whoever has to act on it."""
+
+    VAGUE = "vague"
+    ADVISORY = "advisory"
+    UNGROUNDED = "ungrounded"
+
+
+@dataclass(frozen=True, slots=True)
+class WordingMatch:
+    """Words that should not stand there, where they stand, and what to write instead."""
+
+    kind: Wording
+    words: str
+    start: int
+    end: int
+    instead: str
+
+
+VAGUE_PHRASES = (
+    "could be better",
+    "needs improvement",
+    "consider changing",
+    "might want to",
+    "should probably",
+)
+"""Forbidden in an issue (document 000, issue_specificity)."""
+
+ADVISORY_PHRASES = ("think about", "consider", "maybe", "perhaps", "you might")
+"""Forbidden in a suggestion (document 000, suggestion_actionability)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A claim nobody looked up: how it sounds, what to do about it, and how a checked one reads."""
+
+    said: str
+    """As document 002 gives it."""
+    heard: str
+    """The same as a pattern; a space stands for any gap between words."""
+    mitigation: str
+    rewrite: str
+
+
+_CONTENT = "The file contains [X] (Read src/file.ts:42)"
+
+ASSUMPTIONS = (
+    Assumption(
+        "The file probably contains...",
+        "probably (?:also |still |just )?contains?",
+        "Always Read before claiming content",
+        _CONTENT,
+    ),
+    Assumption(
+        "This should work because...",
+        "should (?:also |now |still |just )?work,? because",
+        "Run tests to verify behavior",
+        "The test passes (npm test output: 'PASS')",
+    ),
+    Assumption(
+        "The error is likely...",
+        "errors?(?:'s| is| are| was| were) (?:most |very |quite )?likely",
+        "Check actual error messages",
+        "The error message is [X] (observed in output)",
+    ),
+    Assumption(
+        "I assume the config has...",
+        "(?:i(?:'d|'ll| would| will| just)? assume|i(?:'m| am) assuming) "
+        "(?:that )?(?:(?:the|this|that|your|our|its) )?config(?:uration)?s?",
+        "Read config files directly",
+        # Not `.env`, as the document has it: nobody should be led to quote a secrets file in a review.
+        "Config value is [X] (Read config.yml)",
+    ),
+    Assumption(
+        "Based on typical patterns...",
+        "based on (?:the )?typical patterns?",
+        "Always Read before claiming content",
+        _CONTENT,
+    ),
+)
+"""Forbidden as a claim (document 002, forbidden_claim_patterns), with what prevents it."""
+
+
+def find_wording(text: str, *kinds: Wording) -> tuple[WordingMatch, ...]:
+    """The forbidden phrases in the writer's own words, by place; where two overlap, the first."""
+    told = _visible_text(text)
+    own = _own_words(told)
+    found = sorted(_found(told, own, kinds or tuple(Wording)), key=lambda phrase: (phrase.start, -phrase.end))
+    kept: list[WordingMatch] = []
+    for phrase in found:
+        if not kept or phrase.start >= kept[-1].end:
+            kept.append(phrase)
+    return tuple(kept)
+
+
+def _found(told: str, own: str, kinds: Iterable[Wording]) -> Iterator[WordingMatch]:
+    for kind in kinds:
+        for match in _pattern(kind).finditer(own):
+            start, end = match.span()
+            if _stands_alone(told, start, end):
+                words = " ".join(told[start:end].translate(_EMPHASIS).split())
+                yield WordingMatch(kind, words, start, end, _instead(kind, match.lastindex or 0))
+
+
+_GAP = r"[\s*_~]+"
+_EMPHASIS = str.maketrans("*_~", "   ")
+_APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
+_NOT_OWN = tuple(kind for kind in SpanKind if kind not in {SpanKind.TEXT, SpanKind.TASK})
+_MARKS = {'"': '"', "“": "”", "„": "“”", "«": "»", "‘": "'", "'": "'"}
+_BEFORE_MARK = "([{,;:"
+_IN_A_NAME = frozenset("/\\@#$")
+_OF_A_NAME = frozenset("<([/\\")
+
+
+@cache
+def _pattern(kind: Wording) -> Any:
+    match kind:
+        case Wording.VAGUE:
+            heard: Iterable[str] = VAGUE_PHRASES
+        case Wording.ADVISORY:
+            heard = ADVISORY_PHRASES
+        case Wording.UNGROUNDED:
+            heard = (assumption.heard for assumption in ASSUMPTIONS)
+    return re2.compile("(?i)" + "|".join(f"({words.replace(' ', _GAP)})" for words in heard))
+
+
+def _instead(kind: Wording, group: int) -> str:
+    match kind:
+        case Wording.VAGUE:
+            return "name what is wrong and what happens because of it"
+        case Wording.ADVISORY:
+            return "say what to change, as an order"
+        case Wording.UNGROUNDED:
+            assumption = ASSUMPTIONS[group - 1]
+            return (
+                f"write “{assumption.rewrite}”; {assumption.mitigation[0].lower()}{assumption.mitigation[1:]}"
+            )
+
+
+def _visible_text(text: str) -> str:
+    # Character for character, so that every offset still fits; half of a surrogate pair is no text for RE2.
+    whole = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    return whole.translate(_APOSTROPHES)
+
+
+def _own_words(told: str) -> str:
+    own, done, parts = mask_hidden(told, *_NOT_OWN), 0, []
+    for start, end in quotations(own, _MARKS, _BEFORE_MARK):
+        parts += [own[done:start], " " * (end - start)]
+        done = end
+    return "".join((*parts, own[done:]))
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether the words are no part of a longer word or of a name such as `maybe_none` or `./consider.py`."""
+    before = text[max(start - 4, 0) : start].rstrip("_")
+    after = text[end : end + 4].lstrip("_")
+    if before[-1:].isalnum() or after[:1].isalnum():
+        return False
+    if before[-1:] in _IN_A_NAME or after[:1] in _OF_A_NAME:
+        return False
+    goes_on = after[:1] in {".", ":", "-", "="} and (after[1:2].isalnum() or after[:2] == "::")
+    return not goes_on and not (before[-1:] in {".", ":", "-"} and before[-2:-1].isalnum())
+
+
+class ProblemLevel(StrEnum):
+    """How much a finding weighs: an error is broken, a note is a guess."""
+
+    ERROR = "error"
+    NOTE = "note"
+
+
+class FeedbackField(StrEnum):
+    """The part of the feedback that a finding is about."""
+
+    ISSUE = "issue"
+    ACTION = "action"
+    RATIONALE = "rationale"
+    PLACE = "place"
+    TEXT = "text"
+
+
+class QualityRule(StrEnum):
+    """Everything that is looked for."""
+
+    TOO_SHORT = "too-short"
+    TOO_LONG = "too-long"
+    VAGUE = "vague-wording"
+    ADVISORY = "advisory-wording"
+    UNGROUNDED = "ungrounded-wording"
+    NO_PLACE = "no-place"
+    NO_PROBLEM = "no-specific-problem"
+    NO_EFFECT = "no-observable-effect"
+    NO_ACTION = "no-concrete-action"
+    NO_OUTCOME = "no-expected-outcome"
+
+    @property
+    def level(self) -> ProblemLevel:
+        """Judgement by word lists only makes notes; the rest is an error."""
+        return ProblemLevel.NOTE if self in _GUESSES else ProblemLevel.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class QualityProblem:
+    """One thing that is wrong with feedback, where in its text, and what to write instead."""
+
+    rule: QualityRule
+    field: FeedbackField
+    message: str
+    instead: str
+    start: int = 0
+    end: int = 0
+
+    @property
+    def level(self) -> ProblemLevel:
+        """How much it weighs."""
+        return self.rule.level
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackText:
+    """The words of one item, and whether it names a place and blocks."""
+
+    issue: str
+    action: str
+    rationale: str
+    has_place: bool
+    blocking: bool = False
+
+
+LENGTH_LIMITS = {
+    FeedbackField.ISSUE: (20, 500),
+    FeedbackField.ACTION: (20, 1000),
+    FeedbackField.RATIONALE: (20, 500),
+}
+"""Characters that each text may have (document 000)."""
+
+
+def find_problems(item: FeedbackText) -> tuple[QualityProblem, ...]:
+    """Everything that keeps one item from being acted on, in the order of its parts."""
+    issue = (
+        *_lengths(FeedbackField.ISSUE, item.issue),
+        *_wording(FeedbackField.ISSUE, item.issue, Wording.VAGUE),
+    )
+    action = (
+        *_lengths(FeedbackField.ACTION, item.action),
+        *_wording(FeedbackField.ACTION, item.action, Wording.ADVISORY),
+    )
+    # What is already known to be empty words needs no guess about what else they lack.
+    return (
+        *(issue or _guessed_of_issue(item.issue)),
+        *(() if item.has_place else (_no_place(item),)),
+        *(action or _guessed_of_action(item.action)),
+        *_lengths(FeedbackField.RATIONALE, item.rationale),
+        *_wording(FeedbackField.RATIONALE, item.rationale),
+        *_guessed_of_outcome(item),
+    )
+
+
+def wording_problems(text: str) -> tuple[QualityProblem, ...]:
+    """The vague, advisory and ungrounded phrases of a review's prose, by place."""
+    return tuple(_worded(FeedbackField.TEXT, phrase) for phrase in find_wording(text))
+
+
+def ungrounded_problems(text: str) -> tuple[QualityProblem, ...]:
+    """The phrases that claim what nobody looked up, by place."""
+    return tuple(_worded(FeedbackField.TEXT, phrase) for phrase in find_wording(text, Wording.UNGROUNDED))
+
+
+def clarity_score(findings_per_item: Sequence[Sequence[QualityProblem]], *, followed: bool) -> float:
+    """How clear the feedback was, 0 to 1; feedback without a single item is not clear at all."""
+    if not findings_per_item:
+        return 0.0
+    average = sum(1.0 - 0.25 * len(found) for found in findings_per_item) / len(findings_per_item)
+    return round(min(1.0, max(0.0, average + (0.1 if followed else 0.0))), 4)
+
+
+def can_block(item: FeedbackText, *, strict: bool) -> bool:
+    """Whether the item can keep a pull request rejected: in strict mode only where it names a place."""
+    return item.blocking and (item.has_place or not strict)
+
+
+def is_location(kind: str, reference: str) -> bool:
+    """Whether a location says where to look: not `.`, not a word like `everywhere`, a number for a line."""
+    place = reference.strip().strip("`'\"").lower()
+    if place.rstrip("/") in _NOWHERE | _ANYWHERE:
+        return False
+    return kind not in {"line", "range"} or any(char.isdigit() for char in place)
+
+
+def quality_hint(found: Sequence[QualityProblem], most: int = 3) -> str:
+    """One line for the writer: what was found and what to write instead, each once; or nothing."""
+    lines = list(dict.fromkeys(f"{finding.message}: {finding.instead}" for finding in found))
+    rest = f"; and {len(lines) - most} more" if len(lines) > most else ""
+    return "; ".join(lines[:most]) + rest
+
+
+_GUESSES = frozenset(
+    {QualityRule.NO_PROBLEM, QualityRule.NO_EFFECT, QualityRule.NO_ACTION, QualityRule.NO_OUTCOME}
+)
+_NOWHERE = frozenset({"", ".", "*", "-", "?", "n/a", "na", "none", "null", "tbd", "todo", "unknown"})
+_ANYWHERE = frozenset(
+    {"all", "any", "anywhere", "code", "everywhere", "general", "here", "overall", "somewhere"}
+)
+_WORDED = {
+    Wording.VAGUE: (QualityRule.VAGUE, "is vague"),
+    Wording.ADVISORY: (QualityRule.ADVISORY, "is advice, not an action"),
+    Wording.UNGROUNDED: (QualityRule.UNGROUNDED, "claims what nobody looked up"),
+}
+
+
+def _lengths(field: FeedbackField, text: str) -> Iterator[QualityProblem]:
+    low, high = LENGTH_LIMITS[field]
+    size = len(text)
+    instead = f"write {low} to {high} characters"
+    if size < low:
+        yield QualityProblem(
+            QualityRule.TOO_SHORT, field, f"the {field} has {_characters(size)}", instead, 0, size
+        )
+    if size > high:
+        yield QualityProblem(
+            QualityRule.TOO_LONG, field, f"the {field} has {_characters(size)}", instead, high, size
+        )
+
+
+def _characters(number: int) -> str:
+    return f"{number} character{'' if number == 1 else 's'}"
+
+
+def _wording(field: FeedbackField, text: str, *kinds: Wording) -> Iterator[QualityProblem]:
+    for phrase in find_wording(text, *kinds, Wording.UNGROUNDED):
+        yield _worded(field, phrase)
+
+
+def _worded(field: FeedbackField, phrase: WordingMatch) -> QualityProblem:
+    rule, why = _WORDED[phrase.kind]
+    return QualityProblem(rule, field, f"`{phrase.words}` {why}", phrase.instead, phrase.start, phrase.end)
+
+
+def _no_place(item: FeedbackText) -> QualityProblem:
+    which = "a blocking issue" if item.blocking else "the issue"
+    return QualityProblem(
+        QualityRule.NO_PLACE,
+        FeedbackField.PLACE,
+        f"{which} has no place",
+        "name the file and the line, function or heading",
+    )
+
+
+def _guessed_of_issue(text: str) -> Iterator[QualityProblem]:
+    if not names_a_thing(text):
+        yield QualityProblem(
+            QualityRule.NO_PROBLEM,
+            FeedbackField.ISSUE,
+            "the issue names no part of the work",
+            "name the function, field, file or section that is wrong",
+        )
+    if not states_an_effect(text):
+        yield QualityProblem(
+            QualityRule.NO_EFFECT,
+            FeedbackField.ISSUE,
+            "the issue says no observable effect",
+            "say what happens as a result, and when",
+        )
+
+
+def _guessed_of_action(text: str) -> Iterator[QualityProblem]:
+    if not names_a_change(text):
+        yield QualityProblem(
+            QualityRule.NO_ACTION,
+            FeedbackField.ACTION,
+            "the suggestion orders no concrete change",
+            "start with a verb and say what to change, as in “Replace X with Y”",
+        )
+
+
+def _guessed_of_outcome(item: FeedbackText) -> Iterator[QualityProblem]:
+    repeated = _bare(item.rationale) in {"", _bare(item.action), _bare(item.issue)}
+    if repeated and not states_an_outcome(item.action):
+        yield QualityProblem(
+            QualityRule.NO_OUTCOME,
+            FeedbackField.RATIONALE,
+            "the rationale says nothing new",
+            "say what will be better once the change is made",
+        )
+
+
+def _bare(text: str) -> str:
+    return "".join(char for char in text.lower() if char.isalnum())

@@ -1,0 +1,162 @@
+"""Turn reviews and their inline comments into verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.gates.config import Permission, RepositoryRules
+from bot.paths import is_secret_path
+from bot.pull_request.events import InlineCommentSnapshot, ReviewSnapshot, ReviewState
+from bot.pull_request.facts import Facts
+from bot.pull_request.model import Item, Provenance, PullRequest, Stance, Validator, Verdict, hash_text
+from bot.values import Account, Location
+from bot.verdicts.tags import (
+    MAX_BODY_KEPT,
+    TextVerdict,
+    comment_location,
+    infer_items,
+    limit_items,
+    parse_tags,
+    review_texts,
+    stated_stance,
+)
+
+_FORMAL = {ReviewState.APPROVED: Stance.APPROVES, ReviewState.CHANGES_REQUESTED: Stance.REJECTS}
+
+
+def is_opinionated(review: ReviewSnapshot) -> bool:
+    """Whether the review says where its author stands, by its state or by a VERDICT line."""
+    return review.state in _FORMAL or (
+        review.state is ReviewState.COMMENTED and stated_stance(review.body) is not None
+    )
+
+
+def merge_reviews(
+    pull_request: PullRequest, facts: Facts, rules: RepositoryRules, now: datetime
+) -> PullRequest:
+    """The pull request with the verdicts that its reviews, as just read, amount to."""
+    if facts.reviews is None:
+        return pull_request
+    hearing = _ReviewContext(pull_request, facts, rules, now)
+    verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
+    for review in facts.reviews:
+        known = verdicts.get(f"review:{review.id}")
+        if verdict := _verdict(review, known, hearing):
+            verdicts[verdict.id] = verdict
+    return replace(pull_request, verdicts=tuple(verdicts.values()))
+
+
+def is_validator(
+    account: Account, role: str | None, pull_request: PullRequest, facts: Facts, rules: RepositoryRules
+) -> bool:
+    """Whether this account is a validator of this pull request."""
+    if account.id in {facts.me.id, pull_request.author.id}:
+        return False
+    if rules.validators.is_named(account.login, bot=account.bot):
+        return True
+    return role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
+
+
+def granting_permission(account: Account, role: str | None, rules: RepositoryRules) -> str | None:
+    """What lets this account speak: the role that it has, or else the config that names it."""
+    enough = role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
+    named = rules.validators.is_named(account.login, bot=account.bot)
+    return "config" if named and not enough else role
+
+
+@dataclass(frozen=True, slots=True)
+class _ReviewContext:
+    """What a review is understood with."""
+
+    pull_request: PullRequest
+    facts: Facts
+    rules: RepositoryRules
+    now: datetime
+
+
+def _verdict(review: ReviewSnapshot, known: Verdict | None, hearing: _ReviewContext) -> Verdict | None:
+    facts, rules = hearing.facts, hearing.rules
+    if review.state is ReviewState.DISMISSED:
+        return known and replace(known, lifted_at=known.lifted_at or hearing.now)
+    formal = _FORMAL.get(review.state)
+    role = facts.roles.get(review.author.id, known.permission if known else None)
+    counted = is_validator(review.author, role, hearing.pull_request, facts, rules)
+    permission = granting_permission(review.author, role, rules) if counted else role
+    # What strangers say is not even listened to: there may be any amount of it.
+    speech = parse_tags(review.body, rules.gates, url=review.url) if counted else TextVerdict()
+    stance = formal or (speech.stance if counted else stated_stance(review.body))
+    if stance is None:
+        # Its author took the VERDICT line out again.
+        return known and replace(known, lifted_at=known.lifted_at or hearing.now)
+    items, more = _items(review, speech, facts.inline_comments, rules, permission) if counted else ((), 0)
+    own = _own_comments(review, facts.inline_comments)
+    if counted and not items and stance is Stance.REJECTS:
+        items = infer_items(review_texts(review, own, permission), rules)
+    said = "\n\n".join(filter(None, (review.body, *(comment.body for comment in own))))
+    if counted and facts.inline_comments is None and known:
+        items, more = known.items, known.more
+        said = said if known.body_hash != hash_text(review.body) else known.said
+    return Verdict(
+        id=f"review:{review.id}",
+        validator=Validator(f"user:{review.author.id}", review.author.login, bot=review.author.bot),
+        stance=stance,
+        at=review.submitted_at,
+        head=review.head,
+        items=items,
+        more=more,
+        url=review.url,
+        counted=counted,
+        permission=permission,
+        # Only a formal review can be dismissed; a line that was taken out can be put in again.
+        lifted_at=known.lifted_at if known and formal else None,
+        body_hash=hash_text(review.body),
+        said=said[:MAX_BODY_KEPT] if counted else "",
+        by_line=formal is None,
+    )
+
+
+def _items(
+    review: ReviewSnapshot,
+    speech: TextVerdict,
+    comments: Sequence[InlineCommentSnapshot] | None,
+    rules: RepositoryRules,
+    permission: str | None,
+) -> tuple[tuple[Item, ...], int]:
+    said = [*speech.items, *review.documents]
+    more = speech.more
+    for comment in _own_comments(review, comments):
+        place = comment_location(comment)
+        inline = parse_tags(comment.body, rules.gates, url=comment.url, place=place)
+        written = (replace(item, place=item.place or place) for item in comment.documents)
+        hunk = "" if is_secret_path(comment.path) else comment.diff_hunk
+        origin = Provenance("inline comment", permission, hash_text(comment.body))
+        here = (replace(item, origin=origin) for item in (*inline.items, *written))
+        said += _add_hunk_context(tuple(here), place, hunk)
+        more += inline.more
+    items, left_out = limit_items(said)
+    return items, more + left_out
+
+
+def _own_comments(
+    review: ReviewSnapshot, comments: Sequence[InlineCommentSnapshot] | None
+) -> tuple[InlineCommentSnapshot, ...]:
+    """The inline comments of this review by its own author; replies of others are theirs."""
+    return tuple(
+        comment
+        for comment in comments or ()
+        if comment.review_id == review.id and comment.author.id == review.author.id
+    )
+
+
+def _add_hunk_context(items: Sequence[Item], place: Location, hunk: str) -> list[Item]:
+    """The items with the hunk's lines before the place; GitHub ends a hunk at the last commented line."""
+    earlier = hunk.splitlines()[1:-1]
+    lines = [line[1:] for line in earlier if not line.startswith(("-", "\\"))]
+    length = place.end_line - place.line if place.line and place.end_line else 0
+    before = "\n".join(lines[: max(0, len(lines) - length)][-3:])[:500]
+    return [
+        item if item.context_before or item.place != place else replace(item, context_before=before)
+        for item in items
+    ]

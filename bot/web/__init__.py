@@ -1,0 +1,1 @@
+"""The HTTP server: webhook, API, set-up pages, metrics, health."""

@@ -1,0 +1,400 @@
+"""Public endpoints and the OpenAPI description."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from aiohttp import web
+
+from bot.gates import schemas
+from bot.gates.model import Gate
+from bot.gates.rule_book import RuleBook
+from bot.github.errors import GitHubError
+from bot.github.model import TokenAccess
+from bot.values import Account
+from bot.web.api.access import RepositoryGuard
+from bot.web.cache import SingleFlightCache
+from bot.web.responses import api_not_found, cached_response, github_unavailable
+
+OpenApiJson = dict[str, Any]
+
+TEXT_SCHEMA = {"type": "string"}
+_COUNT = {"type": "integer", "minimum": 0}
+_STORED = ("pull_requests", "documents", "verdicts", "commands", "rulings", "fixes", "deliveries")
+_RATES: OpenApiJson = {
+    **dict.fromkeys(("claims", "verified", "contradicted", "unverifiable"), _COUNT),
+    **{
+        name: {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+        for name in (
+            "grounding_rate",
+            "hallucination_rate",
+            "ungrounded_rate",
+            "verification_success_rate",
+            "false_claim_rate",
+        )
+    },
+}
+_ACCEPTED: OpenApiJson = {
+    "judged": _COUNT,
+    "accepted": _COUNT,
+    "rate": {"type": "number", "minimum": 0, "maximum": 1},
+}
+
+
+def api_schemas() -> OpenApiJson:
+    """Every shape by its name."""
+    return {
+        **_document(),
+        "problem": object_schema(
+            {"title": TEXT_SCHEMA, "status": {"type": "integer"}, "detail": TEXT_SCHEMA}
+        ),
+        "app": object_schema({"id": {"type": "integer"}, "login": TEXT_SCHEMA}),
+        "gate": object_schema(
+            {
+                "tag": TEXT_SCHEMA,
+                "gate": TEXT_SCHEMA,
+                "description": TEXT_SCHEMA,
+                "fix": TEXT_SCHEMA,
+                "severity": TEXT_SCHEMA,
+            },
+        ),
+        "issue": object_schema(
+            {
+                "tag": TEXT_SCHEMA,
+                "count": _COUNT,
+                "pct": {"type": "number", "minimum": 0, "maximum": 100},
+                "gate": TEXT_SCHEMA,
+                "fix": TEXT_SCHEMA,
+                "auto_fixable": {"type": "boolean"},
+            }
+        ),
+        "patterns": object_schema(
+            {
+                "agent": TEXT_SCHEMA,
+                "period_hours": _COUNT,
+                "total_prs": _COUNT,
+                "rejected_prs": _COUNT,
+                "approval_rate": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+                "first_pass_prs": _COUNT,
+                "top_issues": {"type": "array", "items": schema_ref("issue"), "maxItems": 5},
+                "issue_breakdown": map_schema(_COUNT),
+                "trend": {"type": "string", "enum": ["improving", "stable", "worsening", "no_data"]},
+            }
+        ),
+        "export": object_schema(
+            {
+                "login": TEXT_SCHEMA,
+                "id": {"type": "integer"},
+                "repository": TEXT_SCHEMA,
+                **{name: {"type": "array"} for name in _STORED},
+            }
+        ),
+        "feedback": object_schema(
+            {
+                "documents": {"type": "array", "items": {"type": "object"}},
+                "iteration_history": {"type": "array", "items": {"type": "object"}},
+                "feedback_history": {"type": "array", "items": schema_ref("told"), "maxItems": 5},
+                "best_tracker": {"type": ["object", "null"]},
+                "feedback_log": {"type": "array", "items": {"type": "object"}},
+                "grounding": object_schema(
+                    {
+                        "log": {"type": "array", "items": {"type": "object"}},
+                        "rates": object_schema(_RATES),
+                        "audit": object_schema(
+                            {
+                                "head": TEXT_SCHEMA,
+                                "claims": _COUNT,
+                                "passed": _COUNT,
+                                "failed": {"type": "array", "items": {"type": "object"}},
+                            }
+                        ),
+                    }
+                ),
+            }
+        ),
+        "told": object_schema(
+            {
+                "iteration": _COUNT,
+                "head": TEXT_SCHEMA,
+                "timestamp": TEXT_SCHEMA,
+                "rejected": {"type": "boolean"},
+                "issues": {"type": "array", "items": TEXT_SCHEMA},
+                "aspects": map_schema(_COUNT),
+            }
+        ),
+        "reviewing": object_schema({**_RATES, "items": _COUNT, "vague_items": _COUNT}),
+        "grounding": object_schema(
+            {
+                "period_hours": _COUNT,
+                "all": schema_ref("reviewing"),
+                "validators": map_schema(schema_ref("reviewing")),
+            }
+        ),
+        "advised": object_schema(
+            {
+                **dict.fromkeys(("pull_requests", "briefs", "judged", "accepted"), _COUNT),
+                "types": map_schema(object_schema({"briefs": _COUNT, "pull_requests": _COUNT})),
+                "actions": map_schema(object_schema(_ACCEPTED)),
+            }
+        ),
+        "advice": object_schema(
+            {
+                "period_hours": _COUNT,
+                "all": schema_ref("advised"),
+                "authors": map_schema(schema_ref("advised")),
+                "low_success": {
+                    "type": "array",
+                    "items": object_schema({"action": TEXT_SCHEMA, **_ACCEPTED}),
+                },
+            }
+        ),
+    }
+
+
+def schema_ref(name: str) -> OpenApiJson:
+    """The shape of this name, referred to."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def map_schema(values: OpenApiJson) -> OpenApiJson:
+    """Values of one shape under names of their own."""
+    return {"type": "object", "additionalProperties": values}
+
+
+def object_schema(properties: OpenApiJson) -> OpenApiJson:
+    """An object that has all of these."""
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _document() -> OpenApiJson:
+    """The schema of a document and its parts, with references as OpenAPI has them."""
+    text = schemas.schema_text("actionable-feedback").replace("#/$defs/", "#/components/schemas/")
+    whole = json.loads(text)
+    parts: OpenApiJson = whole.pop("$defs")
+    about = ("$id", "$schema", "examples")
+    return {**parts, "ActionableFeedback": {k: v for k, v in whole.items() if k not in about}}
+
+
+_REPO = "/api/v1/repos/{owner}/{repo}"
+_TOKEN: list[OpenApiJson] = [{"token": []}]
+
+
+@cache
+def describe_api() -> OpenApiJson:
+    """The whole description."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Whetstone",
+            "version": "1",
+            "description": "What a repository's reviewers rejected, and how its authors fared since.",
+        },
+        "paths": {
+            f"{_REPO}/patterns": _guarded(
+                "Every author's patterns by login", map_schema(schema_ref("patterns")), _HOURS, *_PAGES
+            ),
+            f"{_REPO}/authors/{{login}}/patterns": _guarded(
+                "One author's patterns", schema_ref("patterns"), _path("login"), _HOURS
+            ),
+            f"{_REPO}/authors/{{login}}/export": _guarded(
+                "All that is stored about an author", schema_ref("export"), _path("login"), *_PAGES
+            ),
+            f"{_REPO}/grounding": _guarded(
+                "How much of what the validators claimed was so", schema_ref("grounding"), _HOURS
+            ),
+            f"{_REPO}/advice": _guarded(
+                "Which advice was accepted at the next verdict", schema_ref("advice"), _HOURS
+            ),
+            f"{_REPO}/pulls/{{number}}/feedback": _guarded(
+                "The documents of a pull request, newest first", schema_ref("feedback"), _NUMBER, *_PAGES
+            ),
+            f"{_REPO}/pulls/{{number}}/selection-report": _guarded(
+                "Which iteration is the result, and why", None, _NUMBER
+            ),
+            f"{_REPO}/pulls/{{number}}/validations": _taken_in(),
+            f"{_REPO}/gates": _guarded("The gates in force", {"type": "array", "items": schema_ref("gate")}),
+            "/api/v1/app": _open("The App's own login", schema_ref("app"), {503: "GitHub is away"}),
+            "/schemas/{name}.json": _open(
+                "A published schema", {"type": "object"}, {404: "No such schema"}, _SCHEMA_RESPONSE
+            ),
+            "/openapi.json": _open("This description", {"type": "object"}, {}),
+        },
+        "components": {
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "A GitHub token; one that may read metadata is enough.",
+                }
+            },
+            "schemas": api_schemas(),
+        },
+    }
+
+
+def _guarded(summary: str, content: OpenApiJson | None, *parameters: OpenApiJson) -> OpenApiJson:
+    kind, schema = ("application/json", content) if content else ("text/markdown", TEXT_SCHEMA)
+    problems = {
+        "400": "A parameter is wrong",
+        "401": "No token, or one that GitHub does not know",
+        "404": "Nothing there, or nothing that this token may see",
+        "429": "Too many calls with this token",
+        "503": "GitHub or the store is away",
+    }
+    return {
+        "get": {
+            "summary": summary,
+            "security": _TOKEN,
+            "parameters": [_path("owner"), _path("repo"), *parameters],
+            "responses": {"200": _answer(summary, kind, schema), "304": {"description": "As known"}}
+            | {status: _problem(what) for status, what in problems.items()},
+        }
+    }
+
+
+def _taken_in() -> OpenApiJson:
+    problems = {
+        "400": "The body is no JSON, or a parameter is wrong",
+        "401": "No token, or one that GitHub does not know",
+        "403": "The token's holder may not write",
+        "404": "Nothing there, or nothing that this token may see",
+        "408": "The body did not come in time",
+        "413": "The body is larger than 10 MiB",
+        "422": "Neither an actionable-feedback document nor a SARIF 2.1.0 log, and why",
+        "429": "Too many calls, or too much at once, with this token",
+        "503": "GitHub or the store is away",
+    }
+    sha = {"type": "string", "pattern": "^[0-9a-f]{40}$"}
+    head = {"name": "head", "in": "query", "required": False, "schema": sha}
+    log = object_schema(
+        {"version": {"const": "2.1.0"}, "runs": {"type": "array", "items": {"type": "object"}}}
+    )
+    either = {"anyOf": [schema_ref("ActionableFeedback"), log]}
+    queued = {"status": {"type": "string", "const": "queued"}, "delivery": TEXT_SCHEMA}
+    return {
+        "post": {
+            "summary": "Hand in an actionable-feedback document, or a linter's SARIF 2.1.0 log",
+            "security": _TOKEN,
+            "parameters": [_path("owner"), _path("repo"), _NUMBER, head],
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": either}},
+            },
+            "responses": {
+                "202": {
+                    "description": "It is safe on disk, and will be worked on",
+                    "content": {"application/json": {"schema": object_schema(queued)}},
+                }
+            }
+            | {status: _problem(what) for status, what in problems.items()},
+        }
+    }
+
+
+def _open(
+    summary: str, content: OpenApiJson, problems: dict[int, str], *parameters: OpenApiJson
+) -> OpenApiJson:
+    kind = "application/schema+json" if parameters else "application/json"
+    return {
+        "get": {
+            "summary": summary,
+            "security": [],
+            "parameters": list(parameters),
+            "responses": {"200": _answer(summary, kind, content), "304": {"description": "As known"}}
+            | {str(status): _problem(what) for status, what in problems.items()},
+        }
+    }
+
+
+def _answer(summary: str, kind: str, schema: OpenApiJson) -> OpenApiJson:
+    return {
+        "description": summary,
+        "headers": {"ETag": {"schema": TEXT_SCHEMA}},
+        "content": {kind: {"schema": schema}},
+    }
+
+
+def _problem(what: str) -> OpenApiJson:
+    return {"description": what, "content": {"application/problem+json": {"schema": schema_ref("problem")}}}
+
+
+def _path(name: str, schema: OpenApiJson = TEXT_SCHEMA) -> OpenApiJson:
+    return {"name": name, "in": "path", "required": True, "schema": schema}
+
+
+def _query(name: str, most: int, default: int) -> OpenApiJson:
+    schema = {"type": "integer", "minimum": 1, "maximum": most, "default": default}
+    return {"name": name, "in": "query", "required": False, "schema": schema}
+
+
+_HOURS = _query("hours", 24 * 366, 168)
+_PAGES = (_query("page", 1_000_000, 1), _query("per_page", 100, 30))
+_NUMBER = _path("number", {"type": "integer", "minimum": 1, "maximum": 2**31 - 1})
+_SCHEMA_RESPONSE = _path("name", {"type": "string", "enum": list(schemas.schema_names())})
+
+
+PUBLIC_MAX_AGE = 30.0
+"""Seconds for which GitHub is not asked again who we are, whatever it said."""
+_SCHEMA = "application/schema+json"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicEndpoints:
+    """Answers that need no token, and the gates, which need one."""
+
+    me: Callable[[], Awaitable[Account]]
+    rule_book: RuleBook
+    shared: SingleFlightCache[str, Account | GitHubError] = field(
+        default_factory=lambda: SingleFlightCache(PUBLIC_MAX_AGE)
+    )
+
+    def routes(self, guard: RepositoryGuard) -> list[web.RouteDef]:
+        """The routes about the bot itself."""
+        return [
+            guard.get("/gates", self.gates),
+            web.get("/api/v1/app", self.app, allow_head=False),
+            web.get("/schemas/{name}.json", self.schema, allow_head=False),
+            web.get("/openapi.json", self.openapi, allow_head=False),
+        ]
+
+    async def gates(self, request: web.Request, visit: TokenAccess) -> web.Response:
+        """The gates in force in a repository, in order."""
+        rules = await self.rule_book.rules(visit.repository)
+        return cached_response(request, [_gate(gate) for gate in rules.gates])
+
+    async def app(self, request: web.Request) -> web.Response:
+        """Whose comments are ours: agents believe nobody else's."""
+        me = await self.shared.of("me", self._me)
+        if isinstance(me, GitHubError):
+            return github_unavailable(me, datetime.now(UTC)).answer()
+        return cached_response(request, {"id": me.id, "login": me.login})
+
+    async def _me(self) -> Account | GitHubError:
+        try:
+            return await self.me()
+        except GitHubError as trouble:
+            return trouble  # kept as well: anybody may ask, as often as they like
+
+    async def schema(self, request: web.Request) -> web.Response:
+        """A published schema by its name."""
+        try:
+            text = schemas.schema_text(request.match_info["name"])
+        except LookupError:
+            return api_not_found(
+                f"There is no such schema; one of {', '.join(schemas.schema_names())}."
+            ).answer()
+        return cached_response(request, text, content_type=_SCHEMA)
+
+    async def openapi(self, request: web.Request) -> web.Response:
+        """The description of this API."""
+        return cached_response(request, describe_api())
+
+
+def _gate(gate: Gate) -> dict[str, Any]:
+    known = asdict(gate)
+    return {**known, "severity": gate.severity.value, "aspect": gate.aspect.value}

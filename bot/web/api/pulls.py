@@ -1,0 +1,220 @@
+"""API of one pull request: feedback, selection report, submitted validations."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+import msgspec
+from aiohttp import web
+
+from bot import regex
+from bot.gates import schemas
+from bot.gates.config import Permission, RepositoryRules
+from bot.gates.rule_book import RuleBook
+from bot.github.model import TokenAccess
+from bot.inbox.internal_deliveries import (
+    INTERNAL_EVENT,
+    SubmittedValidation,
+    ValidationContent,
+    document_content,
+    is_sarif,
+    sarif_content,
+    validation_delivery,
+)
+from bot.pull_request import documents
+from bot.pull_request.model import PullRequest
+from bot.turn.store import DeliveryInbox
+from bot.verdicts import sarif
+from bot.web.api.access import RateLimiter, RepositoryGuard
+from bot.web.bodies import BodyBudget, TooComplex, check_json
+from bot.web.responses import (
+    ApiError,
+    api_not_found,
+    cached_response,
+    json_response,
+    paginate,
+    too_many_requests,
+)
+
+_LARGEST = 2**31 - 1
+
+ProgressFunction = Callable[[PullRequest, RepositoryRules], dict[str, Any]]
+"""`iteration_history`, `feedback_history`, `best_tracker` and `grounding` of a pull request."""
+ReportFunction = Callable[[PullRequest, RepositoryRules], str | None]
+"""The selection report, None where there is nothing to select from."""
+
+
+class PullRequestLookup(Protocol):
+    """Whoever keeps pull requests."""
+
+    async def load(self, lane: str) -> PullRequest | None:
+        """What is recorded about the pull request of this lane."""
+        ...
+
+
+class DocumentLookup(Protocol):
+    """Whoever keeps documents."""
+
+    async def documents(self, lane: str) -> tuple[Any, ...]:
+        """The documents of a pull request, newest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestEndpoints:
+    """Answers about one pull request, to whoever may read its repository."""
+
+    pulls: PullRequestLookup
+    documents: DocumentLookup
+    rule_book: RuleBook
+    course: ProgressFunction
+    report: ReportFunction
+
+    def routes(self, guard: RepositoryGuard) -> list[web.RouteDef]:
+        """The two routes about a pull request."""
+        return [
+            guard.get("/pulls/{number}/feedback", self.feedback),
+            guard.get("/pulls/{number}/selection-report", self.selection_report),
+        ]
+
+    async def feedback(self, request: web.Request, visit: TokenAccess) -> web.Response:
+        """The documents, newest first, and how the iterations went."""
+        known, lane = await self._known(request, visit)
+        shown, links = paginate(request, await self.documents.documents(lane))
+        rules = await self.rule_book.rules(visit.repository)
+        return cached_response(request, {"documents": shown, **self.course(known, rules)}, links=links)
+
+    async def selection_report(self, request: web.Request, visit: TokenAccess) -> web.Response:
+        """The report as Markdown."""
+        known, _ = await self._known(request, visit)
+        text = self.report(known, await self.rule_book.rules(visit.repository))
+        if text is None:
+            raise api_not_found("There is no selection report: fewer than two iterations were judged.")
+        return cached_response(request, text, content_type="text/markdown")
+
+    async def _known(self, request: web.Request, visit: TokenAccess) -> tuple[PullRequest, str]:
+        number = request.match_info["number"]
+        if not (number.isascii() and number.isdigit() and len(number) <= 10 and int(number) <= _LARGEST):
+            raise api_not_found("There is no such pull request.")
+        lane = f"pr:{visit.repository.id}:{int(number)}"
+        known = await self.pulls.load(lane)
+        if known is None or known.repository.id != visit.repository.id:
+            raise api_not_found("Nothing is recorded about this pull request.")
+        return known, lane
+
+
+MAX_BODY = 10 * 1024 * 1024
+PATIENCE = 60.0
+"""Seconds for a whole body: the sender is known, and a pipeline's line may be slow."""
+PER_MINUTE = 30
+"""Validations a minute and token."""
+_SHOWN = 5
+# Workflows of forks have its token too, and nobody can see whether one may write.
+_ACTIONS = "github-actions[bot]"
+_SHA = regex.Regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationEndpoint:
+    """Takes in what validators outside GitHub's events found."""
+
+    inbox: DeliveryInbox
+    rule_book: RuleBook
+    bodies: BodyBudget
+    new_id: Callable[[], str]
+    clock: Callable[[], datetime]
+    rate: RateLimiter = field(default_factory=lambda: RateLimiter(PER_MINUTE))
+    decoding: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a body is decoded: each may take a hundred megabytes."""
+
+    def routes(self, guard: RepositoryGuard) -> list[web.RouteDef]:
+        """The one route, for tokens that may write, and for Apps that the config names."""
+        return [guard.post("/pulls/{number}/validations", self.take_in, Permission.READ)]
+
+    async def take_in(self, request: web.Request, visit: TokenAccess) -> web.Response:
+        """202 once it is safe on disk."""
+        number, head = _number(request.match_info["number"]), _head(request.query.get("head"))
+        role = await self._role(visit)
+        given = SubmittedValidation(
+            repository=visit.repository,
+            number=number,
+            author=visit.account,
+            role=role,
+            head=head,
+            content=await self._content(request),
+        )
+        identity = f"validation:{self.new_id()}"
+        await self.inbox.accept(validation_delivery(given, identity, INTERNAL_EVENT, self.clock()))
+        return json_response(202, {"status": "queued", "delivery": identity})
+
+    async def _content(self, request: web.Request) -> ValidationContent:
+        # The guard has seen that it is there.
+        token = hashlib.sha256(request.headers["Authorization"].split()[1].encode()).hexdigest()
+        if wait := self.rate.spend(token):
+            raise self.bodies.refuse(
+                request, "rate", too_many_requests(wait, "Too many validations with this token")
+            )
+        reading = self.bodies.body(request, MAX_BODY, caller=token, patience=PATIENCE)
+        async with reading as body, self.decoding:
+            try:
+                # Off the event loop: reading a log of ten megabytes must not hold up everybody else.
+                return await asyncio.to_thread(_content, body)
+            except TooComplex as reason:
+                refusal = ApiError(422, f"The body can't be read: {reason}.")
+                raise self.bodies.refuse(request, "too_complex", refusal) from None
+
+    async def _role(self, visit: TokenAccess) -> str:
+        """By which right it is handed in; raises `Refusal` where there is none."""
+        if visit.may(Permission.WRITE):
+            return visit.role.value
+        # GitHub's flags are a user's: of an App's token they say nothing, so the config has to name it.
+        app = visit.account if visit.installed else None
+        if app and app.login != _ACTIONS:
+            rules = await self.rule_book.rules(visit.repository)
+            if rules.validators.is_named(app.login, bot=True):
+                return "config"
+        raise ApiError(
+            403, "The token's holder needs the role write here, or is an App that the config names."
+        )
+
+
+def _content(body: bytes) -> ValidationContent:
+    """What was handed in; raises `TooComplex` and `Refusal`."""
+    check_json(body)
+    # What is decoded has no cycles, and looking for some in it would block the loop longer than decoding.
+    gc.disable()
+    try:
+        content = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise ApiError(400, "The body is not JSON.") from None
+    finally:
+        gc.enable()
+    if is_sarif(content):
+        try:
+            return sarif_content(content, body)
+        except sarif.SarifError as reason:
+            raise ApiError(422, f"The body is no SARIF 2.1.0 log: {reason}") from None
+    if len(body) > documents.MAX_DOCUMENT_SIZE:
+        raise ApiError(422, f"A document has at most {documents.MAX_DOCUMENT_SIZE:,} bytes.")
+    if wrong := schemas.find_violations("actionable-feedback", content):
+        more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        raise ApiError(422, "; ".join(map(str, wrong[:_SHOWN])) + more)
+    return document_content(content, body)
+
+
+def _number(given: str) -> int:
+    if not (given.isascii() and given.isdigit() and len(given) <= 10 and 1 <= int(given) <= _LARGEST):
+        raise api_not_found("There is no such pull request.")
+    return int(given)
+
+
+def _head(given: str | None) -> str | None:
+    if given is not None and not _SHA.fullmatch(given):
+        raise ApiError(400, "head is the whole SHA of the commit that was validated.")
+    return given

@@ -1,0 +1,343 @@
+"""Serve Prometheus metrics (`GET /metrics`)."""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+
+from bot.grounding.audit import GroundingRates
+from bot.history.model import TimeWindow
+from bot.history.rates import ReviewerRates, combine_reviewer_rates, overall_follow_rate
+from bot.history.store import BrokenGateKey, FollowedItem, UncountedVerdictKey
+from bot.metrics import Meter
+from bot.pull_request.model import ItemOutcome, Validator
+from bot.store.lanes import QueueCounts
+from bot.store.model import StoreUnavailable
+from bot.web.cache import SingleFlightCache
+from bot.web.responses import problem_response
+
+_MOST_TAGS = 200
+
+
+def export_followed(found: CollectorRegistry, heeded: Counter[FollowedItem]) -> None:
+    """The items by tag, by whether they named a place, and by what became of them."""
+    what = "Items of feedback of the last seven days whose fate is known"
+    shown = Gauge("whetstone_feedback_items", what, ["tag", "place", "followed"], registry=found)
+    tags: Counter[str] = Counter()
+    for item, number in heeded.items():
+        tags[item.tag] += number
+    named = {tag for tag, _ in tags.most_common(_MOST_TAGS)}
+    for item, number in heeded.items():
+        if item.tag in named:
+            shown.labels(item.tag, yes_or_no(item.placed), yes_or_no(item.followed)).inc(number)
+
+
+def export_followup(found: CollectorRegistry, observed: Sequence[ItemOutcome]) -> None:
+    """How often the quality rose afterwards, and how clear the feedback was; nothing before that is known."""
+    rate = overall_follow_rate(observed)
+    if rate is None:
+        return
+    rose = "Items of the last seven days after which the quality rose, of those where it is known"
+    if rate.improvement_rate is not None:
+        Gauge("whetstone_feedback_improvement_rate", rose, registry=found).set(rate.improvement_rate)
+    clear = "How clear the feedback of the last seven days was, from 0 to 1, the mean of its items"
+    if rate.mean_clarity is not None:
+        Gauge("whetstone_feedback_clarity_score", clear, registry=found).set(rate.mean_clarity)
+
+
+def yes_or_no(holds: bool) -> str:  # noqa: FBT001  a label's value
+    """Yes or no."""
+    return "yes" if holds else "no"
+
+
+MAX_VALIDATORS = 50
+"""Series a repository: those with the most claims."""
+
+_RATES = {
+    "grounding_rate": "Claims that an observation supports, of those that need one",
+    "hallucination_rate": "Claims that no observation speaks to (ungrounded), of those that need one",
+    "verification_success_rate": "Claims confirmed, of those looked up",
+    "false_claim_rate": "Claims contradicted, of those that an observation speaks to",
+}
+
+ReviewerRatesByRepository = Mapping[str, tuple[ReviewerRates, ...]]
+"""Repository → its validators."""
+
+
+def export_claims(found: CollectorRegistry, reviewed: ReviewerRatesByRepository) -> None:
+    """Everybody's claims together."""
+    everybody = combine_reviewer_rates((one for each in reviewed.values() for one in each), Validator("", ""))
+    claims = everybody.claims
+    counts = Gauge("whetstone_claims", "Claims by what became of them", ["outcome"], registry=found)
+    for outcome in ("verified", "contradicted", "unverifiable"):
+        counts.labels(outcome).set(getattr(claims, outcome))
+    worded = Gauge("whetstone_worded_items", "Items with words of their own", ["vague"], registry=found)
+    worded.labels("yes").set(everybody.vague.part)
+    worded.labels("no").set(everybody.vague.whole - everybody.vague.part)
+    for name, what in _RATES.items():
+        rate = _rate(claims, name)
+        if rate is not None:
+            Gauge(f"whetstone_{name}", what, registry=found).set(rate)
+
+
+def export_validators(found: CollectorRegistry, reviewed: ReviewerRatesByRepository) -> None:
+    """Each validator's rates."""
+    labels = ["repository", "validator"]
+    vague = Gauge("whetstone_validator_vague_items", "Items too vague to act on", labels, registry=found)
+    rates = {
+        name: Gauge(f"whetstone_validator_{name}", what, labels, registry=found)
+        for name, what in _RATES.items()
+    }
+    for where, validators in reviewed.items():
+        for one in validators[:MAX_VALIDATORS]:
+            vague.labels(where, one.validator.name).set(one.vague.part)
+            for name, shown in rates.items():
+                rate = _rate(one.claims, name)
+                if rate is not None:
+                    shown.labels(where, one.validator.name).set(rate)
+
+
+def _rate(claims: GroundingRates, name: str) -> float | None:
+    rate: float | None = getattr(claims, name)
+    return rate
+
+
+METRICS_CONTENT_TYPE = "text/plain; version=0.0.4"
+METRICS_WINDOW = timedelta(days=7)
+"""How far back broken gates are counted."""
+CLOCK_SKEW = timedelta(minutes=5)
+"""How far GitHub's clock may be ahead of ours."""
+MAX_SERIES_PER_REPOSITORY = 50
+"""Authors, and tags, with series of their own: one more is one less."""
+METRICS_MAX_AGE = 30.0
+"""Seconds for which the last days are not counted again."""
+QUEUE_METRICS_MAX_AGE = 2.0
+"""Seconds for which the queue is not: anybody may ask, as often as they like."""
+OTHER = "other"
+"""The label of what has a name that not everybody may read."""
+
+
+class MetricsStore(Protocol):
+    """Whoever can count what is stored."""
+
+    async def counts(self) -> QueueCounts:
+        """The queue as it is now."""
+        ...
+
+    async def broken(self, since: datetime) -> Counter[BrokenGateKey]:
+        """In how many pull requests each tag was named since then, by repository and author."""
+        ...
+
+    async def unheard(self, since: datetime) -> Counter[UncountedVerdictKey]:
+        """How many verdicts since then do not count."""
+        ...
+
+    async def reviewed(self, window: TimeWindow) -> dict[str, tuple[ReviewerRates, ...]]:
+        """What became of the validators' claims in the window, by repository."""
+        ...
+
+    async def heeded(self, window: TimeWindow) -> Counter[FollowedItem]:
+        """How many items named in the window were followed."""
+        ...
+
+    async def observed(self, window: TimeWindow) -> tuple[ItemOutcome, ...]:
+        """What came of the items that an iteration in the window could tell about."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Lately:
+    """What was counted of the last seven days."""
+
+    broken: Counter[BrokenGateKey]
+    heeded: Counter[FollowedItem]
+    unheard: Counter[UncountedVerdictKey]
+    reviewed: Mapping[str, tuple[ReviewerRates, ...]]
+    observed: tuple[ItemOutcome, ...]
+
+
+@dataclass(slots=True)
+class Metrics:
+    """Answers `GET /metrics`."""
+
+    meter: Meter
+    stored: MetricsStore
+    token: str | None
+    tags: frozenset[str]
+    """Those of the shipped packs; any other is a repository's own, or a reviewer's."""
+    now: Callable[[], datetime]
+    _queue: SingleFlightCache[str, QueueCounts] = field(
+        default_factory=lambda: SingleFlightCache(QUEUE_METRICS_MAX_AGE)
+    )
+    _lately: SingleFlightCache[str, _Lately] = field(
+        default_factory=lambda: SingleFlightCache(METRICS_MAX_AGE)
+    )
+
+    def routes(self) -> list[web.RouteDef]:
+        """The one route."""
+        return [web.get("/metrics", self.show, allow_head=False)]
+
+    async def show(self, request: web.Request) -> web.Response:
+        """Everything without names; with the token also by repository, author and a repository's own tags."""
+        try:
+            counts = await self._queue.of("queue", self.stored.counts)
+            lately = await self._lately.of("lately", self._counted_lately)
+        except StoreUnavailable:
+            return problem_response(503, "The store is away.")
+        found = CollectorRegistry()
+        is_known = self._is_known(request.headers.get("Authorization", ""))
+        if not is_known:
+            counts, lately = without_ids(counts), self._without_own_tags(lately)
+        _show_queue(found, counts)
+        _show_reconcile(found, counts)
+        _show_tags(found, lately.broken)
+        _show_unheard(found, lately.unheard)
+        export_followed(found, lately.heeded)
+        export_followup(found, lately.observed)
+        export_claims(found, lately.reviewed)
+        if is_known:
+            _show_names(found, lately.broken)
+            _show_unheard_names(found, lately.unheard)
+            _show_people(found, lately.heeded)
+            export_validators(found, lately.reviewed)
+        text = generate_latest(self.meter.registry) + generate_latest(found)
+        return web.Response(body=text, headers={"Content-Type": f"{METRICS_CONTENT_TYPE}; charset=utf-8"})
+
+    async def _counted_lately(self) -> _Lately:
+        now = self.now()
+        window = TimeWindow(now - METRICS_WINDOW, now + CLOCK_SKEW)
+        return _Lately(
+            broken=await self.stored.broken(now - METRICS_WINDOW),
+            heeded=await self.stored.heeded(window),
+            unheard=await self.stored.unheard(now - METRICS_WINDOW),
+            reviewed=await self.stored.reviewed(window),
+            observed=await self.stored.observed(window),
+        )
+
+    def _without_own_tags(self, lately: _Lately) -> _Lately:
+        broken: Counter[BrokenGateKey] = Counter()
+        for (repository, author, tag), number in lately.broken.items():
+            broken[repository, author, self._public(tag)] += number
+        heeded: Counter[FollowedItem] = Counter()
+        for item, number in lately.heeded.items():
+            heeded[replace(item, tag=self._public(item.tag))] += number
+        return replace(lately, broken=broken, heeded=heeded)
+
+    def _public(self, tag: str) -> str:
+        return tag if not tag or tag in self.tags else OTHER
+
+    def _is_known(self, authorization: str) -> bool:
+        scheme, _, given = authorization.partition(" ")
+        if not self.token or scheme.lower() != "bearer":
+            return False
+        return hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
+
+
+def without_ids(counts: QueueCounts) -> QueueCounts:
+    """The same without the ids of our own deliveries: they hold the numbers of repositories."""
+    crashes: Counter[tuple[str, str]] = Counter()
+    for (delivery, event), number in counts.parked_crashes.items():
+        crashes[OTHER if ":" in delivery else delivery, event] += number
+    return replace(counts, parked_crashes=dict(crashes))
+
+
+def _show_queue(found: CollectorRegistry, counts: QueueCounts) -> None:
+    deliveries = Gauge("whetstone_deliveries", "Deliveries kept", ["event", "state"], registry=found)
+    for (event, state), number in counts.deliveries.items():
+        deliveries.labels(event, state).set(number)
+    parked = sum(number for (_, state), number in counts.deliveries.items() if state == "parked")
+    Gauge("whetstone_parked", "Deliveries given up on", registry=found).set(parked)
+    what = "How often the process ended while it handled this parked delivery alone"
+    crashes = Gauge("whetstone_parked_crashes", what, ["delivery", "event"], registry=found)
+    for labels, number in counts.parked_crashes.items():
+        crashes.labels(*labels).set(number)
+    Gauge("whetstone_lanes", "Lanes known", registry=found).set(counts.lanes)
+    what = "Lanes whose last turn ended with the process"
+    Gauge("whetstone_lanes_crashed", what, registry=found).set(counts.lanes_crashed)
+    Gauge("whetstone_lanes_due", "Lanes that wait for a turn", registry=found).set(counts.due)
+    waited = "How long the oldest due lane has waited"
+    Gauge("whetstone_lane_wait_seconds", waited, registry=found).set(counts.longest_due)
+    outbox = Gauge("whetstone_outbox", "Writes to GitHub that are owed", ["state"], registry=found)
+    for state in ("ready", "sending", "withheld"):
+        outbox.labels(state).set(counts.outbox.get(state, 0))
+
+
+def _show_reconcile(found: CollectorRegistry, counts: QueueCounts) -> None:
+    if counts.reconciled_at is not None:
+        what = "When missed deliveries were last looked for with success, in seconds since the epoch"
+        at = Gauge("whetstone_reconcile_last_run_timestamp_seconds", what, registry=found)
+        at.set(counts.reconciled_at)
+    missed = Gauge("whetstone_reconcile_found", "Missed deliveries found so far", registry=found)
+    missed.set(counts.missed)
+    what = "Redeliveries asked of GitHub so far"
+    Gauge("whetstone_reconcile_resent", what, registry=found).set(counts.resent)
+
+
+def _show_tags(found: CollectorRegistry, broken: Counter[BrokenGateKey]) -> None:
+    tags: Counter[str] = Counter()
+    for (_, _, tag), number in broken.items():
+        tags[tag] += number
+    what = "Pull requests of the last seven days in which a validator named the tag"
+    shown = Gauge("whetstone_rejections", what, ["tag"], registry=found)
+    for tag, number in tags.most_common(200):
+        shown.labels(tag).set(number)
+
+
+def _show_unheard(found: CollectorRegistry, unheard: Counter[UncountedVerdictKey]) -> None:
+    what = "Verdicts of the last seven days that do not count: who gave them is no validator"
+    shown = Gauge("whetstone_uncounted_verdicts", what, ["stance"], registry=found)
+    for (_, _, stance), number in unheard.items():
+        shown.labels(stance).inc(number)
+
+
+def _show_unheard_names(found: CollectorRegistry, unheard: Counter[UncountedVerdictKey]) -> None:
+    what = "As whetstone_uncounted_verdicts, by repository and account"
+    labels = ["repository", "account", "stance"]
+    shown = Gauge("whetstone_account_uncounted_verdicts", what, labels, registry=found)
+    for key, number in limit_series(unheard.items()):
+        shown.labels(*key).set(number)
+
+
+def _show_people(found: CollectorRegistry, heeded: Counter[FollowedItem]) -> None:
+    for role in ("author", "reviewer"):
+        what = f"As whetstone_feedback_items, by repository and {role}"
+        labels = ["repository", role, "followed"]
+        shown = Gauge(f"whetstone_{role}_feedback_items", what, labels, registry=found)
+        counted: Counter[BrokenGateKey] = Counter()
+        for item, number in heeded.items():
+            who = item.author if role == "author" else item.reviewer
+            counted[item.repository, who, yes_or_no(item.followed)] += number
+        for labelled, number in limit_series(counted.items()):
+            shown.labels(*labelled).set(number)
+
+
+def _show_names(found: CollectorRegistry, broken: Counter[BrokenGateKey]) -> None:
+    what = "As whetstone_rejections, by repository and author"
+    shown = Gauge("whetstone_author_rejections", what, ["repository", "author", "tag"], registry=found)
+    for key, number in limit_series(broken.items()):
+        shown.labels(*key).set(number)
+
+
+def limit_series(broken: Iterable[tuple[BrokenGateKey, int]]) -> list[tuple[BrokenGateKey, int]]:
+    """The series of the authors and of the tags with the most, so many of each a repository."""
+    rows = list(broken)
+    authors, tags = (_most(rows, label) for label in (1, 2))
+    return [(key, number) for key, number in rows if key[:2] in authors and (key[0], key[2]) in tags]
+
+
+def _most(rows: Iterable[tuple[BrokenGateKey, int]], label: int) -> set[tuple[str, str]]:
+    by_repository: dict[str, Counter[str]] = defaultdict(Counter)
+    for key, number in rows:
+        by_repository[key[0]][key[label]] += number
+    return {
+        (where, each)
+        for where, counted in by_repository.items()
+        for each, _ in counted.most_common(MAX_SERIES_PER_REPOSITORY)
+    }

@@ -1,0 +1,123 @@
+"""JSON and problem+json responses, ETags and pagination."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+import msgspec
+from aiohttp import web
+from yarl import URL
+
+from bot.github.errors import GitHubError, RateLimited
+
+JSON_TYPE = "application/json"
+PROBLEM_TYPE = "application/problem+json"
+
+
+def json_response(status: int, content: dict[str, Any]) -> web.Response:
+    """The content as JSON."""
+    return web.Response(status=status, body=msgspec.json.encode(content), content_type=JSON_TYPE)
+
+
+def problem_response(status: int, detail: str) -> web.Response:
+    """What is wrong with the request, in the form of RFC 9457."""
+    content = {"title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    return web.Response(status=status, body=msgspec.json.encode(content), content_type=PROBLEM_TYPE)
+
+
+class ApiError(Exception):
+    """The caller's mistake, or a trouble that passes."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = dict(headers or {})
+
+    def answer(self) -> web.Response:
+        """The refusal in the form of RFC 9457."""
+        said = problem_response(self.status, self.detail)
+        said.headers.update(self.headers)
+        return said
+
+
+def unauthorized() -> ApiError:
+    """401: nothing was shown, or nothing that GitHub knows."""
+    return ApiError(
+        401,
+        "Show a GitHub token that may read this repository's metadata: Authorization: Bearer <token>.",
+        {"WWW-Authenticate": "Bearer"},
+    )
+
+
+def api_not_found(what: str = "There is no such repository, or the token may not read it.") -> ApiError:
+    """404: also for what is there but not to be seen."""
+    return ApiError(404, what)
+
+
+def too_many_requests(seconds: float, what: str = "Too many calls with this token") -> ApiError:
+    """429: with the seconds to wait."""
+    wait = str(max(1, round(seconds)))
+    return ApiError(429, f"{what}; wait {wait} s.", {"Retry-After": wait})
+
+
+def github_unavailable(trouble: GitHubError, now: datetime) -> ApiError:
+    """503: GitHub did not answer us; with the seconds to wait where it told them."""
+    if not isinstance(trouble, RateLimited):
+        return ApiError(503, "GitHub can't be asked right now; ask again later.")
+    wait = str(max(1, round((trouble.until - now).total_seconds())))
+    return ApiError(503, f"GitHub answers us no more for {wait} s.", {"Retry-After": wait})
+
+
+PageItem = TypeVar("PageItem")
+
+PER_PAGE = 30
+MAX_PER_PAGE = 100
+_LAST_PAGE = 1_000_000
+
+
+def cached_response(
+    request: web.Request,
+    content: Any,
+    *,
+    links: Mapping[str, str] | None = None,
+    content_type: str = JSON_TYPE,
+) -> web.Response:
+    """The content, or 304 where the caller has it already."""
+    body = content.encode() if isinstance(content, str) else msgspec.json.encode(content)
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Authorization", **(links or {})}
+    known = {tag.value for tag in request.if_none_match or ()}
+    if known & {etag.strip('"'), "*"}:
+        return web.Response(status=304, headers=headers)
+    charset = "utf-8" if content_type.startswith("text/") else None
+    return web.Response(body=body, content_type=content_type, charset=charset, headers=headers)
+
+
+def paginate(request: web.Request, items: Sequence[PageItem]) -> tuple[Sequence[PageItem], dict[str, str]]:
+    """The items of the page that was asked for, and the `Link` header to the others."""
+    page = query_integer(request, "page", 1, _LAST_PAGE)
+    size = query_integer(request, "per_page", PER_PAGE, MAX_PER_PAGE)
+    last = max(1, -(-len(items) // size))
+    others = {"prev": page - 1, "next": page + 1, "first": 1, "last": last}
+    wanted = {name: to for name, to in others.items() if 1 <= to <= last and to != page}
+    links = ", ".join(f'<{_address(request.rel_url, to)}>; rel="{name}"' for name, to in wanted.items())
+    return items[(page - 1) * size : page * size], {"Link": links} if links else {}
+
+
+def query_integer(request: web.Request, name: str, default: int, most: int) -> int:
+    """A whole number of the query from 1 on."""
+    given = request.query.get(name)
+    if given is None:
+        return default
+    if not (given.isascii() and given.isdigit() and len(given) <= 9 and 1 <= int(given) <= most):
+        raise ApiError(400, f"{name} is a whole number from 1 to {most}.")
+    return int(given)
+
+
+def _address(url: URL, page: int) -> str:
+    return str(url.update_query(page=str(page)))

@@ -1,0 +1,227 @@
+"""Verify, deduplicate and durably queue GitHub deliveries (`POST /webhook`)."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypedDict
+
+import aiohttp
+import msgspec
+from aiohttp import web
+
+from bot import regex
+from bot.github.payloads import JsonObject, get_integer, get_path
+from bot.inbox.parse import lane_of_payload
+from bot.store.model import Acceptance, Delivery, StoreUnavailable
+from bot.turn.store import DeliveryInbox
+from bot.web.bodies import PATIENCE, BodyBudget
+from bot.web.responses import ApiError, json_response, problem_response
+
+
+def is_own_event(payload: JsonObject, app_id: int) -> bool:
+    """Whether our App wrote the thing and did the act; somebody else changing or deleting it is news."""
+    if not app_id or get_path(payload, "action") not in _WRITING:
+        return False
+    if "check_run" in payload:
+        return bool(get_path(payload, "check_run.app.id") == app_id)
+    thing = "comment" if "comment" in payload else "issue"
+    if get_path(payload, f"{thing}.performed_via_github_app.id") != app_id:
+        return False
+    return bool(get_path(payload, f"{thing}.user.id") == get_path(payload, "sender.id"))
+
+
+_WRITING = ("created", "edited", "opened", "completed")
+
+
+def parse_envelope(body: bytes) -> JsonObject | None:
+    """The fields that the door asks for, of a JSON object; None where the body is none."""
+    try:
+        str(body, "utf-8")  # what is passed over is not looked at so closely
+        return _known(body)
+    except msgspec.ValidationError:
+        # JSON, with something of a kind that GitHub does not send: slower, and whatever it is.
+        return _whole(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _whole(body: bytes) -> JsonObject | None:
+    try:
+        payload = _anything(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return payload if isinstance(payload, dict) else None
+
+
+class _Numbered(TypedDict, total=False):
+    id: Any
+
+
+class _PullRequest(TypedDict, total=False):
+    number: Any
+
+
+class _Written(TypedDict, total=False):
+    number: Any
+    pull_request: Any
+    user: _Numbered | None
+    performed_via_github_app: _Numbered | None
+
+
+class _Check(TypedDict, total=False):
+    head_sha: Any
+    app: _Numbered | None
+
+
+class _Payload(TypedDict, total=False):
+    action: Any
+    repository: _Numbered | None
+    installation: _Numbered | None
+    sender: _Numbered | None
+    pull_request: _PullRequest | None
+    issue: _Written | None
+    comment: _Written | None
+    check_run: _Check | None
+    check_suite: _Check | None
+    sha: Any
+    after: Any
+    lane: Any
+
+
+_known = msgspec.json.Decoder(_Payload).decode
+_anything = msgspec.json.Decoder().decode
+
+
+_SECONDS = 15
+
+
+async def hand_over_delivery(delivery: Delivery, secret: bytes, host: str, port: int) -> bool:
+    """Whether a server took the delivery; False where none listens there."""
+    signature = hmac.digest(secret, delivery.body, "sha256").hex()
+    headers = {
+        "Content-Type": "application/json",
+        "X-GitHub-Event": delivery.event,
+        "X-GitHub-Delivery": delivery.id,
+        "X-Hub-Signature-256": f"sha256={signature}",
+    }
+    address = local_webhook_url(host, port)
+    timeout = aiohttp.ClientTimeout(total=_SECONDS)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.post(address, data=delivery.body, headers=headers) as answer,
+        ):
+            if answer.status in {200, 202}:
+                return True
+            raise StoreUnavailable(f"{address} answers {answer.status}; is it another program's port?")
+    except (aiohttp.ClientConnectorError, ConnectionError):
+        return False
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise StoreUnavailable(f"{address}: {type(error).__name__}") from error
+
+
+def local_webhook_url(host: str, port: int) -> str:
+    """Where a server that listens on this host takes deliveries from this machine."""
+    try:
+        listens = ipaddress.ip_address(host or "0.0.0.0")  # noqa: S104  nobody listens on it here
+    except ValueError:
+        return f"http://{host}:{port}/webhook"
+    # A server that listens everywhere is reached here, too.
+    local = {4: "127.0.0.1", 6: "::1"}[listens.version] if listens.is_unspecified else host
+    return f"http://{f'[{local}]' if listens.version == 6 else local}:{port}/webhook"
+
+
+MAX_BODY = 25 * 1024 * 1024
+_DELIVERY_ID = regex.Regex(r"[A-Za-z0-9._:-]{1,100}")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookHandler:
+    """Where deliveries come in: whose signature counts, which events are read, who keeps them."""
+
+    inbox: DeliveryInbox
+    secrets: tuple[bytes, ...]
+    events: frozenset[str]
+    app_id: int = 0
+    """Our own App: what it wrote itself comes back as an event, and says nothing new."""
+    now: Callable[[], datetime] = _now
+    patience: float = PATIENCE
+    """Seconds for a body to come in."""
+    bodies: BodyBudget = field(default_factory=BodyBudget)
+
+    def __post_init__(self) -> None:
+        """No secret, or an empty one, would let anybody in."""
+        if not self.secrets or not all(self.secrets):
+            raise ValueError("a webhook secret is needed")
+
+    def routes(self) -> list[web.RouteDef]:
+        """The one route of the door."""
+        return [web.post("/webhook", self.receive)]
+
+    async def receive(self, request: web.Request) -> web.Response:
+        """The contract's checks, in the contract's order; 202 only when the delivery is safe."""
+        headers = request.headers
+        try:
+            async with self.bodies.body(request, MAX_BODY, patience=self.patience) as body:
+                self._check_signature(body, headers.get("X-Hub-Signature-256", ""))
+            event = _event(headers)
+            if event not in self.events:
+                return _ignored()
+            return await self._keep(_delivery_id(headers), event, _object(body), body)
+        except ApiError as refusal:
+            return refusal.answer()
+
+    def _check_signature(self, body: bytes, signature: str) -> None:
+        # Bytes, because comparing a str with letters outside ASCII raises.
+        given = signature.encode("utf-8", "surrogateescape")
+        matches = [
+            hmac.compare_digest(b"sha256=" + hmac.digest(secret, body, "sha256").hex().encode(), given)
+            for secret in self.secrets
+        ]
+        if not any(matches):
+            raise ApiError(401, "X-Hub-Signature-256 does not sign this body with our secret.")
+
+    async def _keep(self, delivery_id: str, event: str, payload: JsonObject, body: bytes) -> web.Response:
+        name = lane_of_payload(event, payload)
+        if name is None or is_own_event(payload, self.app_id):
+            return _ignored()
+        installation = get_integer(payload, "installation.id") or 0
+        delivery = Delivery(delivery_id, event, name, installation, body, self.now())
+        try:
+            acceptance = await self.inbox.accept(delivery)
+        except StoreUnavailable:
+            return problem_response(503, "The store is away; deliver this again later.")
+        return json_response(202 if acceptance is Acceptance.QUEUED else 200, {"status": acceptance.value})
+
+
+def _event(headers: Mapping[str, str]) -> str:
+    event = headers.get("X-GitHub-Event", "").strip()
+    if not event:
+        raise ApiError(400, "The header X-GitHub-Event is missing.")
+    return event
+
+
+def _delivery_id(headers: Mapping[str, str]) -> str:
+    delivery_id = headers.get("X-GitHub-Delivery", "")
+    if not _DELIVERY_ID.fullmatch(delivery_id):
+        raise ApiError(400, "The header X-GitHub-Delivery is missing or malformed.")
+    return delivery_id
+
+
+def _object(body: bytes) -> JsonObject:
+    payload = parse_envelope(body)
+    if payload is None:
+        raise ApiError(400, "The body is not a JSON object; set the webhook to application/json.")
+    return payload
+
+
+def _ignored() -> web.Response:
+    return json_response(200, {"status": "ignored"})

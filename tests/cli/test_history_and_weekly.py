@@ -1,0 +1,148 @@
+"""`whetstone history` and `whetstone weekly`, beside a server and without one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+
+from bot.cli import run_command_line
+from bot.cli.history import _line, _row
+from bot.cli.weekly import post_week
+from bot.fakegithub.world import AppRegistration
+from bot.inbox.jobs import JobFailed
+from tests.journeys.environment import KEYS, SECRET, Town
+
+REJECT = "CHANGES_REQUESTED"
+DATE = "<!-- ISSUES: date_errors -->"
+
+
+@pytest.fixture
+def town(sqlite_url, monkeypatch):
+    """A town whose store the commands use."""
+    monkeypatch.setenv("DATABASE_URL", sqlite_url)
+    return Town(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
+
+
+async def past(town) -> None:
+    """One rejected pull request."""
+    where = town.github.repository("acme/knowledge", collaborators={"alice": "write"})
+    pull = town.github.open_pull_request(where, "rio-agent[bot]")
+    town.github.submit_review(pull, "alice", REJECT, DATE)
+    await town.settled()
+
+
+@pytest.fixture
+def lived(town):
+    """The town's past is over and its bot is down."""
+
+    async def live() -> None:
+        async with town.github, town.running():
+            await past(town)
+
+    asyncio.run(live())
+
+
+@pytest.mark.usefixtures("lived")
+def test_the_history_of_one_author_reads_as_in_the_thread(capsys):
+    assert run_command_line(["history", "acme/knowledge", "rio-agent"]) == 0
+    out = capsys.readouterr().out
+    assert "**Feedback history** — `rio-agent[bot]`, this repository, last 90 days" in out
+
+
+@pytest.mark.usefixtures("lived")
+def test_everybodys_history_as_json_has_the_contracts_keys(capsys):
+    assert run_command_line(["history", "ACME/knowledge", "--json", "--hours", "24"]) == 0
+    found = json.loads(capsys.readouterr().out)["rio-agent[bot]"]
+    assert (found["period_hours"], found["issue_breakdown"]) == (24, {"date_errors": 1})
+
+
+@pytest.mark.usefixtures("lived")
+def test_a_dry_run_prints_the_issue_of_the_running_week(capsys):
+    assert run_command_line(["weekly", "acme/knowledge", "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith("<!-- WEEKLY-SUMMARY: ")
+
+
+def test_a_week_in_which_nothing_was_judged_is_said_not_to_be_told(town, monkeypatch, capsys):
+    async def live() -> None:
+        async with town.github, town.running():
+            where = town.github.repository("acme/knowledge")
+            town.github.open_pull_request(where, "rio-agent[bot]")
+            await town.settled()
+
+    asyncio.run(live())
+    monkeypatch.setenv("GITHUB_APP_ID", "7")
+    monkeypatch.setenv("GITHUB_PRIVATE_KEY", KEYS.private_pem)
+    monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")  # nobody is asked
+    assert run_command_line(["weekly", "acme/knowledge"]) == 0
+    assert capsys.readouterr().out == "No pull request was judged this week: there is nothing to tell.\n"
+
+
+@pytest.mark.usefixtures("lived")
+@pytest.mark.parametrize("command", [["history", "acme/nothing"], ["weekly", "acme/nothing", "--dry-run"]])
+def test_an_unknown_repository_is_said_in_one_line(capsys, command):
+    assert run_command_line(command) == 2
+    assert capsys.readouterr().err == (
+        f"whetstone {command[0]}: nothing is recorded about acme/nothing: no event of it has come in yet; "
+        "whetstone backfill acme/nothing reads its past\n"
+    )
+
+
+@pytest.mark.usefixtures("lived")
+def test_everybodys_history_is_told_in_words(capsys):
+    assert run_command_line(["history", "acme/knowledge"]) == 0
+    assert capsys.readouterr().out == (
+        "rio-agent[bot]: 1 judged, 1 rejected, too few for a trend; date_errors 1\n"
+    )
+
+
+def test_who_was_rejected_without_a_tag_broke_no_known_gate():
+    known = {"total_prs": 6, "rejected_prs": 1, "trend": "stable", "issue_breakdown": {}}
+    assert _line(known) == "6 judged, 1 rejected, stable; rejected without a tag"
+    assert _line(known | {"rejected_prs": 0}) == "6 judged, 0 rejected, stable; no gate broken"
+
+
+def test_on_a_terminal_everybodys_history_has_a_column_for_each_number():
+    known = {"total_prs": 6, "rejected_prs": 2, "trend": "no_data", "issue_breakdown": {"date_errors": 2}}
+    assert _row("rio", known) == ("rio", "6", "2", "", "date_errors 2")
+
+
+@pytest.mark.usefixtures("lived")
+def test_nothing_is_parked_where_all_went_well(capsys):
+    assert (run_command_line(["parked"]), capsys.readouterr().out) == (0, "Nothing is parked.\n")
+    assert run_command_line(["parked", "--retry", "nope"]) == 2
+
+
+async def test_weekly_is_handed_to_the_running_server(town):
+    async with town.github, town.running() as bot:
+        await past(town)
+        settings = replace(town.settings, port=bot.address[1])
+        handed_over = await post_week(settings, "acme/knowledge")
+        await town.settled()
+        (where,) = town.github.repositories.values()
+        assert (handed_over, [each.title for each in where.threads.values()][1:]) == (
+            True,
+            ["Weekly feedback summary"],
+        )
+
+
+async def test_weekly_is_told_here_where_no_server_runs(town, unused_tcp_port):
+    async with town.github:
+        async with town.running():
+            await past(town)
+        settings = replace(town.settings, port=unused_tcp_port)
+        handed_over = await post_week(settings, "acme/knowledge")
+        (where,) = town.github.repositories.values()
+        assert (handed_over, len(where.threads)) == (False, 2)
+
+
+async def test_weekly_does_not_wait_for_a_github_that_is_away(town, unused_tcp_port):
+    async with town.github:
+        async with town.running():
+            await past(town)
+        away = replace(town.settings, port=unused_tcp_port, api_url=f"http://127.0.0.1:{unused_tcp_port}")
+        with pytest.raises(JobFailed, match="the job is kept"):
+            await post_week(away, "acme/knowledge")

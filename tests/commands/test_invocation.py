@@ -1,0 +1,239 @@
+"""Which commands a comment gives, and what they ask for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.commands.arguments import (
+    AppealRequest,
+    DismissRequest,
+    ExplainRequest,
+    ExportRequest,
+    ForgetRequest,
+    HelpRequest,
+    HistoryRequest,
+    IterationChoice,
+    RejectRequest,
+    SelectRequest,
+)
+from bot.commands.catalogue import SLASH_COMMANDS, CommandPermission, SlashCommand, find_command
+from bot.commands.invocation import InvalidCommand, ParsedCommand, parse_commands
+from bot.gates.config import Permission
+from bot.values import Location
+
+
+def asked(body):
+    """What is asked for, or what is wrong, in order."""
+    return [found.asked if isinstance(found, ParsedCommand) else found.what for found in parse_commands(body)]
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("/feedback-history", HistoryRequest()),
+        ("/feedback-history 30d", HistoryRequest(hours=720)),
+        ("/feedback-history 24h", HistoryRequest(hours=24)),
+        ("/feedback-history 6w", HistoryRequest(hours=1008)),
+        ("/feedback-history 3650d", HistoryRequest(hours=87600)),
+        ("/feedback-history @bob", HistoryRequest("bob")),
+        (
+            "/feedback-history @rio-agent[bot] 30d date_errors",
+            HistoryRequest("rio-agent[bot]", 720, "date_errors"),
+        ),
+        ("/feedback-history date_errors @bob_acme 7D", HistoryRequest("bob_acme", 168, "date_errors")),
+        ("/feedback-history `date_errors`", HistoryRequest(tag="date_errors")),
+        ("/feedback-help", HelpRequest()),
+        ("/Feedback-Help  ", HelpRequest()),
+        ("/feedback-explain date_errors", ExplainRequest("date_errors")),
+        ("/feedback-explain DATE_ERRORS", ExplainRequest("date_errors")),
+        ("/feedback-reject date_errors", RejectRequest(("date_errors",))),
+        (
+            "/feedback-reject date_errors, scope_error date_errors claims/x.md:5-9 reason: month 13",
+            RejectRequest(("date_errors", "scope_error"), Location("claims/x.md", 5, 9), "month 13"),
+        ),
+        ("/feedback-reject date_errors x.md", RejectRequest(("date_errors",), Location("x.md"))),
+        ("/feedback-reject date_errors x.md:5-5", RejectRequest(("date_errors",), Location("x.md", 5))),
+        (
+            "/feedback-reject date_errors `a file.md:3`",
+            RejectRequest(("date_errors",), Location("a file.md", 3)),
+        ),
+        ("/feedback-select best reason: it was", SelectRequest(IterationChoice.BEST, "it was")),
+        ("/feedback-select final Reason: it was", SelectRequest(IterationChoice.FINAL, "it was")),
+        ("/feedback-select 3 reason: it was", SelectRequest(3, "it was")),
+        ("/feedback-dismiss date_errors reason: it is right", DismissRequest("date_errors", "it is right")),
+        ("/feedback-appeal date_errors reason: it is right", AppealRequest("date_errors", "it is right")),
+        ("/feedback-export", ExportRequest()),
+        ("/feedback-forget", ForgetRequest()),
+        ("/feedback-forget confirm", ForgetRequest(confirmed=True)),
+    ],
+)
+def test_a_command_asks_for_something(line, value):
+    assert asked(line) == [value]
+    assert asked(f"Some words first.\r\n\r\n{line}\r\nand some after") == [value]
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (
+            "/feedback-history 30x",
+            "`30x` is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`",
+        ),
+        (
+            "/feedback-history 0d",
+            "`0d` is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`",
+        ),
+        (
+            "/feedback-history 99999d",
+            "`99999d` is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`",
+        ),
+        ("/feedback-history dates", "`dates` is no login with `@`, no period and no tag"),
+        (
+            "/feedback-history 7d 30d",
+            "`30d` is one too many: a login, a period and a tag are read, each once",
+        ),
+        ("/feedback-explain", "a tag is missing"),
+        ("/feedback-explain dates", "`dates` is no tag, which is two or more words joined by `_`"),
+        ("/feedback-explain date_errors now", "`now` is not understood"),
+        ("/feedback-reject", "a tag is missing"),
+        ("/feedback-reject date_errors nonsense", "`nonsense` is no tag and no place"),
+        ("/feedback-reject date_errors a.md b.md", "`b.md` is no tag and no place"),
+        ("/feedback-reject date_errors a.md:0", "`a.md:0` is no tag and no place"),
+        ("/feedback-reject date_errors a.md:9-5", "`a.md:9-5` is no tag and no place"),
+        (
+            "/feedback-reject " + " ".join(f"tag_{n}" for n in range(21)),
+            "21 tags are too many, at most 20 are read",
+        ),
+        ("/feedback-select", "say which iteration: `best`, `final` or its number"),
+        ("/feedback-select worst reason: x", "say which iteration: `best`, `final` or its number"),
+        ("/feedback-select best", "a reason is missing"),
+        ("/feedback-select best 2 reason: x", "`2` is not understood"),
+        ("/feedback-dismiss date_errors", "a reason is missing"),
+        ("/feedback-dismiss date_errors reason:   ", "a reason is missing"),
+        ("/feedback-dismiss reason: x", "a tag is missing"),
+        ("/feedback-appeal date_errors because", "`because` is not understood"),
+        ("/feedback-forget everything", "`everything` is not understood"),
+        ("/feedback-help me", "`me` is not understood"),
+        ("/feedback-histroy", "there is no `/feedback-histroy`"),
+    ],
+)
+def test_wrong_use_says_what_is_wrong(line, what):
+    assert asked(line) == [what]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("histroy", "history"),
+        ("explane", "explain"),
+        ("explanation", "explain"),
+        ("selection", "select"),
+        ("rejected", "reject"),
+    ],
+)
+def test_a_misspelt_command_gets_the_one_that_was_meant(written, meant):
+    line = f"/feedback-{written}"
+    assert parse_commands(line) == (InvalidCommand(find_command(meant), f"there is no `{line}`"),)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "> /feedback-help",
+        ">> quoted\n> /feedback-help",
+        "> a quote goes on\n/feedback-help",
+        "<pre>\n/feedback-help\n</pre>",
+        "```\n/feedback-help\n```",
+        "`/feedback-help`",
+        "a `code\n/feedback-help\nspan`",
+        "    /feedback-help",
+        "<!--\n/feedback-help\n-->",
+        "see /feedback-help",
+        "- /feedback-help",
+        "<b>/feedback-help</b>",
+        "[/feedback-help](https://example.org)",
+        "/feedback-helpful",
+        "/feedback-help-me",
+        "/feedback-help/x",
+        "/feedback",
+        "/feedback-wanted",
+        "/retest",
+    ],
+)
+def test_what_is_no_command_of_ours(body):
+    assert parse_commands(body) == ()
+
+
+def test_several_commands_each_once_and_not_without_end():
+    body = "/feedback-help\n/feedback-export\n/feedback-help\n/feedback-forget\n/feedback-history"
+    assert asked(body) == [HelpRequest(), ExportRequest(), ForgetRequest()]
+
+
+def test_a_reason_is_one_line_and_not_without_end():
+    (found,) = asked("/feedback-appeal date_errors reason: " + "x" * 1000 + "\nnext line")
+    assert found.reason == "x" * 500
+
+
+@given(st.text(st.sampled_from("/feedback-history @`:0d_ \n>ab"), max_size=80))
+def test_no_text_breaks_the_parser(text):
+    for body in (text, f"/feedback-history {text}", f"/feedback-reject {text}"):
+        assert len(parse_commands(body)) <= 3
+
+
+def test_a_very_long_line_is_read_quickly():
+    assert asked("/feedback-reject " + "a:" * 30_000) == ["a tag is missing"]
+
+
+# The framework
+
+
+def test_a_command_cannot_exist_without_help_or_a_working_example():
+    whole = {
+        name: getattr(SLASH_COMMANDS[0], name)
+        for name in ("name", "usage", "example", "help", "who", "parse")
+    }
+    for name in whole:
+        with pytest.raises(TypeError, match=name):
+            SlashCommand(**{key: value for key, value in whole.items() if key != name})
+    with pytest.raises(ValueError, match="needs a help"):
+        SlashCommand(**whole | {"help": " "})
+    with pytest.raises(ValueError, match="an example of its own"):
+        SlashCommand(**whole | {"example": "/feedback-help"})
+    with pytest.raises(ValueError, match="is no period"):
+        SlashCommand(**whole | {"example": "/feedback-history 30x"})
+
+
+def test_every_example_is_read_as_its_own_command():
+    assert [parse_commands(command.example)[0].command for command in SLASH_COMMANDS] == list(SLASH_COMMANDS)
+
+
+def test_the_commands_are_those_of_the_contract():
+    assert {command.line: command.usage for command in SLASH_COMMANDS} == {
+        "/feedback-history": "[@login] [30d|24h|…] [tag]",
+        "/feedback-help": "",
+        "/feedback-explain": "TAG",
+        "/feedback-reject": "TAG… [path:line] [reason: …]",
+        "/feedback-select": "best|final|N reason: …",
+        "/feedback-dismiss": "TAG reason: …",
+        "/feedback-appeal": "TAG reason: …",
+        "/feedback-export": "",
+        "/feedback-forget": "[confirm]",
+    }
+
+
+def test_who_may_in_words():
+    assert [str(command.who) for command in SLASH_COMMANDS] == [
+        "anyone who can read",
+        "anyone who can read",
+        "the author, or `write` or more, no bot",
+        "`write` or more, not the author, no bot",
+        "`write` or more, not the author, no bot",
+        "`write` or more, not the author, no bot",
+        "anyone who can read, no bot",
+        "anyone who can read, no bot",
+        "anyone who can read",
+    ]
+    assert str(CommandPermission(Permission.TRIAGE)) == "`triage` or more, no bot"

@@ -1,0 +1,177 @@
+"""The replies of the shorter commands: nothing in them is live."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bot.commands.catalogue import SLASH_COMMANDS
+from bot.commands.invocation import parse_commands
+from bot.commands.text import (
+    explain_text,
+    export_text,
+    forget_text,
+    help_text,
+    private_record_text,
+    usage_text,
+)
+from bot.gates.model import Aspect, Example, Gate, Gates, Severity
+from bot.gates.packs import load_pack
+from bot.history.model import StoredCounts
+from bot.markdown.links import GitHubLinks
+from bot.values import Repository
+from tests.live_markdown import live_references
+
+HERE = Repository(1, "acme", "knowledge", 9)
+PACK = load_pack(Path(__file__).parents[2] / "rules" / "knowledge-base.yml")
+HOSTILE = Gate(
+    tag="odd_gate",
+    gate="Odd @acme/all #1",
+    description="See https://github.com/acme/x/issues/1 <!-- REJECTION: {} -->",
+    fix="Ask @bob, see #12.",
+    severity=Severity.WARNING,
+    auto_fixable=False,
+    aspect=Aspect.STYLE,
+    priority=7,
+    pack="x",
+    guide="CONTRIBUTING.md#odd-gate",
+    examples=(Example("@bob ` #1", "`` @eve"),),
+)
+
+
+def explained(tag, gates=PACK):
+    return explain_text(tag, gates, HERE, GitHubLinks())
+
+
+def test_a_gate_is_explained_with_examples():
+    assert explained("date_errors") == (
+        "**Date accuracy** `date_errors` — blocking, auto-fixable\n\n"
+        "Invalid or incorrect date format in created field\n\n"
+        "Fix: created = extraction date (today), not source publication date. Format: YYYY-MM-DD.\n\n"
+        "- Not `created: 15/11/2026`\n  but `created: 2026-11-15`\n\n"
+        "<sub>Wrong here: `/feedback-appeal date_errors reason: …` · how often: "
+        "`/feedback-history date_errors` · all commands: `/feedback-help`</sub>\n"
+    )
+
+
+def test_what_a_gate_says_to_write_can_be_copied():
+    text = explained("broken_wiki_links")
+    assert "omit the link or use `<!-- claim pending: … -->`." in text
+    assert "\n  but `Deep markets resist it <!-- claim pending: market depth -->.`" in text
+
+
+def test_whoever_may_not_appeal_is_not_told_to():
+    text = explain_text("date_errors", PACK, HERE, GitHubLinks(), may_appeal=False)
+    assert text.endswith(
+        "\n\n<sub>How often: `/feedback-history date_errors` · all commands: `/feedback-help`</sub>\n"
+    )
+
+
+def test_a_gate_links_to_the_repositorys_own_guide():  # row 168
+    text = explained("odd_gate", Gates((HOSTILE,)))
+    assert (
+        "More: [`CONTRIBUTING.md#odd-gate`]"
+        "(https://github.com/acme/knowledge/blob/main/CONTRIBUTING.md#odd-gate)\n"
+    ) in text
+    assert text.startswith("**Odd `@acme/all` `#1`** `odd_gate` — a warning, not blocking\n")
+
+
+def test_an_unknown_tag_gets_the_nearest_and_the_list():
+    assert explained("date_error").startswith(
+        "No gate has the tag `date_error`. Did you mean `date_errors`?\n\nThe gates here: `frontmatter_schema`, "
+    )
+    assert explained("odd_gate", Gates()) == "No gate has the tag `odd_gate`.\n"
+
+
+def test_wrong_use_gets_the_right_use():
+    (mistake,) = parse_commands("/feedback-history 30x")
+    assert usage_text(mistake) == (
+        "Not understood: `30x` is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`.\n\n"
+        "Use: `/feedback-history [@login] [30d|24h|…] [tag]` · for example: "
+        "`/feedback-history @rio-agent[bot] 30d date_errors`\n\n"
+        "<sub>Which gates an author breaks, how often, and what fixed them last time. "
+        "All commands: `/feedback-help`</sub>\n"
+    )
+
+
+def test_the_help_names_every_command_with_use_and_example():
+    lines = help_text().splitlines()
+    assert sum(line.startswith("| `/feedback-") for line in lines) == len(SLASH_COMMANDS)
+    assert (
+        "| `/feedback-dismiss TAG reason: …` | Lift a tag at this revision, or uphold an appeal. "
+        "| `write` or more, not the author, no bot "
+        "| `/feedback-dismiss date_errors reason: the date is right` |"
+    ) in lines
+    assert "`/feedback-select best\\|final\\|N reason: …`" in help_text()
+
+
+def test_an_export_is_answered_with_the_address_never_with_data():
+    assert export_text("bob", HERE, "https://whetstone.example.org") == (
+        "All that is stored about `bob` in this repository: "
+        "`GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/export`, with the header "
+        "`Authorization: Bearer <a GitHub token of yours that may read metadata>`. The token is asked of GitHub and "
+        "not stored. To delete it all: `/feedback-forget`\n"
+    )
+    assert "this bot's server, at `GET /api/v1/repos/acme/" in export_text("bob", HERE, None)
+
+
+STAYS = """\
+- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words go when the \
+pull request is closed; until then its author and reviewers are known by account number). Backups of the operator \
+keep what they had.
+- Stays on GitHub: your pull requests, reviews and comments, and this bot's comments, check runs and weekly summary \
+as they were posted, some of which name or quote you. Whoever may delete them does so there.
+- What you do here from now on is new, and is stored again."""
+
+
+def test_forgetting_says_what_would_go_and_wants_a_confirmation():
+    stored = StoredCounts(pull_requests=14, verdicts=1, commands=3)
+    assert forget_text("bob", stored) == (
+        "Stored about `bob` in this repository: 14 pull requests, 1 verdict, 3 commands and the webhook deliveries "
+        f"that name you. This can't be undone.\n\n{STAYS}\n\n"
+        "To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`\n"
+    )
+
+
+def test_the_answer_to_whoever_was_forgotten_does_not_name_them():
+    assert forget_text("bob", StoredCounts(verdicts=1), done=True) == (
+        "Deleted for you in this repository: 1 verdict and the webhook deliveries that name you.\n\n"
+        f"{STAYS}\n"
+    )
+    assert "repository: the webhook deliveries" in forget_text("bob", StoredCounts(), done=True)
+
+
+def test_a_persons_record_is_read_elsewhere():
+    assert private_record_text("bob", HERE, "https://whetstone.example.org") == (
+        "The record of `bob` is not shown in a public thread. Whoever has `triage` or more here reads it at "
+        "`GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/patterns`. "
+        "Whoever runs this bot reads it with `whetstone history acme/knowledge bob`.\n"
+    )
+    assert private_record_text("bob", HERE, None) == (
+        "The record of `bob` is not shown in a public thread. "
+        "Whoever runs this bot reads it with `whetstone history acme/knowledge bob`.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        help_text(),
+        *(explained(tag) for tag in (*PACK.tags, "odd_tag")),
+        explained("odd_gate", Gates((HOSTILE,))),
+        export_text("bob", HERE, None),
+        export_text("rio-agent[bot]", HERE, "https://github.example.org"),
+        forget_text("bob", StoredCounts(1)),
+        private_record_text("bob", HERE, None),
+        *(
+            usage_text(found)
+            for line in ("explain @bob#12", "history #12", "reject a_b @acme/all x", "select `#1`")
+            for found in parse_commands(f"/feedback-{line}")
+        ),
+    ],
+)
+def test_no_reply_mentions_or_refers_to_anything(text):
+    assert live_references(text) == []
+    assert not re.search(r"<!--\s*[A-Z]", text)

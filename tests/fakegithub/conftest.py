@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import aiohttp
+import jwt
+import pytest
+from aiohttp import web
+
+from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.server import FakeGitHub
+from bot.fakegithub.world import AppRegistration
+from tests.clock import Clock
+from tests.judges.judge import Judge
+
+SECRET = "the secret of the tests"
+
+
+class Client:
+    """Somebody who calls the stand-in with one set of credentials."""
+
+    def __init__(self, session: aiohttp.ClientSession, standin: FakeGitHub, token: str | None) -> None:
+        self.session, self.standin, self.token = session, standin, token
+
+    async def __call__(self, method: str, path: str, **more: Any) -> Reply:
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        headers |= more.pop("headers", {})
+        url = path if path.startswith("http") else self.standin.api_url + path
+        more.setdefault("allow_redirects", False)
+        async with self.session.request(method, url, headers=headers, **more) as answer:
+            data = await answer.read()
+            is_json = answer.content_type == "application/json"
+            return Reply(answer.status, await answer.json() if is_json and data else data, answer.headers)
+
+
+class Reply:
+    def __init__(self, status: int, body: Any, headers: Any) -> None:
+        self.status, self.body, self.headers = status, body, headers
+
+
+class Hooks:
+    """A bot that only listens."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[dict[str, str], bytes]] = []
+        self.status = 202
+        self.url = ""
+
+    @property
+    def events(self) -> list[str]:
+        return [headers["X-GitHub-Event"] for headers, _ in self.heard]
+
+    async def listen(self, request: web.Request) -> web.Response:
+        self.heard.append((dict(request.headers), await request.read()))
+        return web.Response(status=self.status)
+
+
+@pytest.fixture(scope="session")
+def keys():
+    return new_key_pair()
+
+
+@pytest.fixture
+def clock():
+    return Clock(datetime(2026, 11, 16, 9, 0, tzinfo=UTC))
+
+
+@pytest.fixture
+async def hooks(aiohttp_server):
+    listening = Hooks()
+    application = web.Application()
+    application.router.add_post("/webhook", listening.listen)
+    server = await aiohttp_server(application)
+    listening.url = str(server.make_url("/webhook"))
+    return listening
+
+
+@pytest.fixture
+async def standin(keys, clock):
+    """A stand-in whose every answer and webhook must have the form that GitHub describes."""
+    judge = Judge()
+    async with FakeGitHub(
+        AppRegistration(public_pem=keys.public_pem, webhook_secret=SECRET), clock=clock
+    ) as github:
+        judge.watch(github)
+        yield github
+    assert judge.violations == []
+
+
+@pytest.fixture
+async def session():
+    async with aiohttp.ClientSession() as open_session:
+        yield open_session
+
+
+@pytest.fixture
+def app_jwt(keys, clock, standin):
+    def made(**changes: Any) -> str:
+        now = int(clock().timestamp())
+        claims = {"iss": str(standin.app.id), "iat": now - 60, "exp": now + 540} | changes
+        return jwt.encode(claims, keys.private_pem, algorithm="RS256")
+
+    return made
+
+
+@pytest.fixture
+def caller(session, standin):
+    """A client for a token; without one, a client for nobody."""
+
+    def made(token: str | None = None) -> Client:
+        return Client(session, standin, token)
+
+    return made
+
+
+@pytest.fixture
+def repository(standin):
+    people = {"alice": "write", "carol": "maintain", "tim": "triage", "rita": "read"}
+    return standin.repository("acme/kb", collaborators=people)
+
+
+@pytest.fixture
+def pull(standin, repository):
+    return standin.open_pull_request(repository, "bob")
+
+
+@pytest.fixture
+def bot(caller, standin, repository):
+    """The App on acme/kb."""
+    return caller(standin.installation_token(repository.owner))

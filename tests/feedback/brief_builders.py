@@ -1,0 +1,29 @@
+"""A brief on what was said, and what is often said for one."""
+
+from dataclasses import replace
+
+from bot.detection.load import load_shipped_detection
+from bot.feedback.brief_inputs import add_brief, detected
+from bot.feedback.build import build_feedback
+from bot.gates.config import CheckRule, ValidatorRules
+from bot.pull_request.events import CheckEvent
+from bot.verdicts.reviews import merge_reviews
+from tests.builders import HEADS, REPOSITORY, RULES, at, facts, moment, pull_request
+
+UNDERSTANDING = replace(RULES, understanding=load_shipped_detection())
+MAPPED = replace(UNDERSTANDING, validators=ValidatorRules(checks=(CheckRule("validate", ("date_errors",)),)))
+CHECK = CheckEvent(
+    REPOSITORY, HEADS[0], "validate", "failure", at(5), "https://ci/1", run_id=9, annotations=1
+)
+FAILING = "The tests fail: `test_dates` expected 2026-11-15 but got 2026-13-01.\n<!-- ISSUES: date_errors -->"
+REFUSED = "This is not what we want, please do it differently.\n<!-- ISSUES: scope_error -->"
+
+
+def with_fresh_brief(feedback, rules):
+    """The feedback with the brief that its own words lead to."""
+    return add_brief(feedback, detected(feedback, rules), rules)
+
+
+def briefed(*reviews, comments=(), known=None, rules=UNDERSTANDING):
+    seen = merge_reviews(known or pull_request(), facts(*reviews, comments=comments), rules, at(30))
+    return with_fresh_brief(build_feedback(seen, rules, moment()), rules)

@@ -1,0 +1,367 @@
+"""What the next revision is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.detection.detector import Detection
+from bot.detection.load import load_shipped_detection
+from bot.detection.rules import FeedbackType
+from bot.feedback.brief import (
+    Brief,
+    BriefFacts,
+    BriefInput,
+    BriefLine,
+    BriefRound,
+    FeedbackLogEntry,
+    OpenItem,
+    refine_brief,
+    write_brief,
+)
+from bot.values import Location
+
+RULES = load_shipped_detection()
+DATES = OpenItem(
+    "date_errors",
+    words="created is the publication date",
+    fix="Write the extraction date.",
+    places=(Location("claims/a.md", 5),),
+)
+
+
+def detected(kind: str, sure: float = 0.9) -> Detection:
+    return Detection(FeedbackType(kind), sure, is_shown=sure >= 0.6)
+
+
+def texts(kind: str, items: tuple[OpenItem, ...], known: BriefFacts) -> list[tuple[str, str]]:
+    made = write_brief(detected(kind), items, known, RULES)
+    return [(line.action, line.text) for line in made.lines] if made else []
+
+
+def test_a_crash_is_told_with_its_error_then_the_framework_then_the_approach():  # rows 221-224
+    said = 'Crashes:\n```\nTraceback (most recent call last):\n  File "a.py", line 1\nKeyError: 3\n```'
+    assert texts("runtime_error", (DATES,), BriefFacts("alice", said, framework="Django 5")) == [
+        ("add_context", "Given the error: KeyError: 3"),
+        ("add_constraint", "Ensure compatibility with Django 5"),
+        ("request_approach", "Approach this step by step, validating each change"),
+    ]
+
+
+def test_a_failed_check_is_told_with_what_must_pass_then_what_is_expected_then_the_proof():  # rows 225-228
+    known = BriefFacts("alice", "test_dates fails: expected 2026-01-01 but got 2013-05-01", ("validate",))
+    assert texts("verification_failure", (DATES,), known) == [
+        ("add_test_context", "Ensure the solution passes: check validate (test_dates)"),
+        ("specify_behavior", "Expected behavior: expected 2026-01-01 but got 2013-05-01"),
+        ("request_validation", "Include validation that confirms the fix works"),
+    ]
+
+
+def test_a_refusal_is_told_with_the_goal_then_the_scope_then_the_registrys_alternatives():  # rows 229-232
+    thin = OpenItem("body_too_thin", fix="Add evidence.", suggestion="Any text.")
+    known = BriefFacts("alice", "Wrong. I meant the extraction date, see guide.md:4.")
+    assert texts("user_rejection", (DATES, thin, replace(DATES, name="again")), known) == [
+        ("request_clarification", "To clarify the goal: I meant the extraction date, see guide.md:4"),
+        ("narrow_scope", "Focusing specifically on: claims/a.md:5"),
+        ("offer_alternatives", "Alternative approaches to consider: Write the extraction date; Add evidence"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "goal"),
+    [
+        ("43 % should be 34 %, see sources/hanson-2013.md:88", None),
+        ("Nearly.\n- The port should be `8080`, not 80.\nThanks", "The port should be `8080`, not 80"),
+        ("> it should be blue\n\nNo, I wanted green. And soon!", "No, I wanted green"),
+        ("Please use `Decimal` here", None),
+        ("<!-- this should be seen by machines only -->", ""),
+        ("Please use e.g. `foo` instead of `bar`. Thanks.", "Please use e.g. `foo` instead of `bar`"),
+        ("It should be short (cf. the docs), i.e. one line vs. three", None),
+        ("Please do it so: 1. first the reader, 2. Then the writer", None),
+        ("See line 40. Please use version 3. Thanks", "Please use version 3"),
+        ("That should be fine otherwise.", ""),
+        ("The date is wrong.", ""),
+    ],
+)
+def test_the_goal_is_the_whole_sentence_in_which_the_validator_says_it(said, goal):  # row 229
+    found = [text for action, text in texts("user_rejection", (), BriefFacts("alice", said))]
+    wanted = said if goal is None else goal
+    assert found == ([f"To clarify the goal: {wanted}"] if wanted else [])
+
+
+def test_what_a_check_expects_is_said_of_the_item_that_the_check_shows_at_a_line():  # row 226
+    checked = OpenItem("date_errors", expects="Write the extraction date.")
+    other = OpenItem("scope_error", fix="Name the scope.")
+    lines = texts("verification_failure", (other, checked), BriefFacts("alice", checks=("validate",)))
+    assert lines[1] == ("specify_behavior", "Expected behavior: Write the extraction date.")
+
+
+@pytest.mark.parametrize(
+    "known", [BriefFacts("alice", "The build failed"), BriefFacts("alice", checks=("validate",))]
+)
+def test_what_a_gate_asks_for_is_no_expectation_that_was_observed(known):  # row 226
+    actions = [action for action, _ in texts("verification_failure", (DATES,), known)]
+    assert actions == ["add_test_context", "request_validation"][-len(actions) :]
+
+
+PYTEST = """..F
+>       assert month(x) == 11
+E       AssertionError: expected 11 but got 13
+
+src/dates.py:4: AssertionError
+FAILED tests/test_dates.py::test_month - AssertionError: expected 11 but got 13"""
+GO = "=== RUN   TestMonth\n--- FAIL: TestMonth (0.00s)\n    dates_test.go:9: expected 11, got 13"
+JEST = "FAIL web/dates.test.ts\n  ● month › ends the year\n    Expected: 11\n    Received: 13"
+CARGO = "running 2 tests\ntest dates::month ... FAILED\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (PYTEST, ["check ci (tests/test_dates.py::test_month)", "expected 11 but got 13"]),
+        (GO, ["check ci (TestMonth)", "expected 11, got 13"]),
+        (JEST, ["check ci (web/dates.test.ts)", "Expected: 11 Received: 13"]),
+        (CARGO, ["check ci (dates::month)"]),
+        ("FAILED (failures=1)", ["check ci"]),
+        ("a.c:3: error: expected ';' before '}'", ["check ci (a.c:3: error: expected ';' before '}')"]),
+    ],
+)
+def test_what_a_check_printed_names_the_test_and_what_it_expects(output, told):  # rows 225, 226
+    lines = texts("verification_failure", (DATES,), BriefFacts("ci", checks=("ci",), output=output))
+    heads = ("Ensure the solution passes: ", "Expected behavior: ")
+    wanted = [f"{head}{each}" for head, each in zip(heads, told, strict=False)]
+    assert [text for _, text in lines[:-1]] == wanted
+
+
+def test_a_program_says_more_exactly_than_people_what_failed():  # row 225
+    known = BriefFacts("alice", "See test_other, expected 1 but got 2", ("ci",), output=GO)
+    assert [text for _, text in texts("verification_failure", (DATES,), known)[:2]] == [
+        "Ensure the solution passes: check ci (TestMonth)",
+        "Expected behavior: expected 11, got 13",
+    ]
+
+
+def test_an_error_that_a_check_printed_is_the_error_of_a_crash():  # rows 195, 221
+    known = BriefFacts("alice", "It crashes.", output='  File "a.py", line 1\nValueError: month 13')
+    assert texts("runtime_error", (DATES,), known)[0] == (
+        "add_context",
+        "Given the error: ValueError: month 13",
+    )
+    assert known.has_trace
+
+
+def test_what_must_pass_is_named_as_the_annotations_name_it():  # row 225
+    known = BriefFacts("alice", checks=("validate",), titles=("frontmatter-dates",))
+    assert texts("verification_failure", (DATES,), known)[0] == (
+        "add_test_context",
+        "Ensure the solution passes: check validate (frontmatter-dates)",
+    )
+
+
+def test_a_tool_whose_log_was_handed_in_is_named_without_calling_it_a_check():
+    known = BriefFacts("ruff", checks=("validate",), logs=("ruff",))
+    assert texts("verification_failure", (DATES,), known)[0] == (
+        "add_test_context",
+        "Ensure the solution passes: check validate, ruff",
+    )
+    alone = BriefFacts("ruff", logs=("ruff",))
+    assert (alone.has_evidence, alone.has_proof) == (True, True)
+
+
+def test_a_remainder_is_told_with_the_gap_then_the_constraint_then_the_smallest_fix():  # rows 233-236
+    assert texts("partial_success", (DATES,), BriefFacts("alice")) == [
+        ("focus_on_gap", "Specifically addressing: created is the publication date"),
+        ("add_targeted_constraint", "Additional constraint: Write the extraction date."),
+        ("request_incremental_fix", "Make minimal changes to address: date_errors"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "left"),
+    [
+        ("runtime_error", ["request_approach"]),
+        ("verification_failure", ["request_validation"]),
+        ("user_rejection", []),
+        ("partial_success", []),
+    ],
+)
+def test_a_template_whose_slot_nothing_fills_is_not_shown(kind, left):
+    assert [action for action, _ in texts(kind, (), BriefFacts("alice"))] == left
+
+
+def test_the_first_blocking_item_fills_the_slots():
+    warning = OpenItem("scope_error", fix="Name the scope.", is_blocking=False)
+    assert texts("partial_success", (warning, DATES), BriefFacts("alice"))[1][1].endswith(
+        "Write the extraction date."
+    )
+
+
+def test_long_observations_are_cut():
+    item = replace(DATES, fix="x" * 500)
+    assert (
+        len(texts("partial_success", (item,), BriefFacts("alice"))[1][1])
+        == len("Additional constraint: ") + 200
+    )
+
+
+def rounds(kind, *readings, rules=RULES):
+    numbered = [BriefInput(number, *reading) for number, reading in enumerate(readings, 1)]
+    return refine_brief(detected(kind), numbered, rules)
+
+
+@pytest.mark.parametrize("detection", [Detection(None), detected("user_rejection", 0.5)])
+def test_nothing_detected_or_too_unsure_is_no_brief(detection):  # row 237
+    known = BriefFacts("alice")
+    assert write_brief(detection, (DATES,), known, RULES) is None
+    assert refine_brief(detection, (BriefInput(1, (DATES,), known),), RULES) == ()
+
+
+@pytest.mark.parametrize(
+    ("items", "known", "score"),
+    [  # row 239: two points for each mark
+        ((DATES,), BriefFacts("alice", "test_a fails", ("validate",)), 10),
+        ((DATES,), BriefFacts("alice", seen=("contents @ 1111111",)), 8),
+        ((DATES,), BriefFacts("alice"), 6),
+        ((replace(DATES, places=()),), BriefFacts("alice"), 4),
+        ((OpenItem("a_b"),), BriefFacts("alice"), 2),
+        ((OpenItem("a_b"),), BriefFacts("alice", "KeyError: 3"), 4),
+        ((), BriefFacts("alice"), 0),
+    ],
+)
+def test_a_brief_is_scored_by_how_well_it_can_be_acted_on(items, known, score):
+    made = write_brief(detected("partial_success"), items, known, RULES)
+    assert (made.score if made else None) == score
+
+
+@pytest.mark.parametrize(
+    ("trace", "score"),
+    [
+        ('  File "src/auth.py", line 6, in parse\nKeyError: 3', 8),
+        ("TypeError: x is undefined\n    at total (/app/web/cart.ts:7:3)", 8),
+        ('  File "/venv/lib/site-packages/attr/_make.py", line 6\nKeyError: 3', 6),
+        ("KeyError: 3 in src/auth.py", 6),
+    ],
+)
+def test_a_trace_through_the_projects_own_code_is_a_place(trace, score):  # row 239
+    made = write_brief(
+        detected("partial_success"), (replace(DATES, places=()),), BriefFacts("alice", trace), RULES
+    )
+    assert (made.score if made else None) == score
+
+
+def test_a_line_that_speaks_of_no_item_costs_two_points():  # row 239
+    made = write_brief(
+        detected("verification_failure"), (DATES,), BriefFacts("alice", checks=("validate",)), RULES
+    )
+    assert (made.lines[-1].action, made.score) == ("request_validation", 8)
+
+
+def test_a_good_brief_is_final_in_the_first_round():  # rows 238, 239
+    known = BriefFacts("alice", checks=("validate",))
+    assert rounds("partial_success", ((DATES,), known), ((), known)) == (
+        BriefRound(
+            Brief(
+                FeedbackType.PARTIAL_SUCCESS,
+                0.9,
+                10,
+                (
+                    BriefLine("focus_on_gap", "Specifically addressing: created is the publication date"),
+                    BriefLine("add_targeted_constraint", "Additional constraint: Write the extraction date."),
+                    BriefLine("request_incremental_fix", "Make minimal changes to address: date_errors"),
+                ),
+            ),
+            1,
+        ),
+    )
+
+
+VAGUE = OpenItem("a_b", words="the parser is off")
+FIXED = replace(VAGUE, fix="Return None.")
+PLACED = replace(FIXED, places=(Location("a.py", 7),))
+ALICE = BriefFacts("alice")
+SEEN = BriefFacts("alice", seen=("a.py:7 @ 1111111",))
+
+
+def test_a_poor_brief_has_a_round_for_each_thing_read_and_stops_once_it_is_good():  # rows 239, 240
+    made = rounds("user_rejection", ((VAGUE,), ALICE), ((FIXED,), ALICE), ((PLACED,), SEEN))
+    assert [(one.round, one.brief.score) for one in made] == [(1, 0), (2, 4), (3, 8)]
+    assert [line.text for line in made[-1].brief.lines] == [
+        "Focusing specifically on: a.py:7",
+        "Alternative approaches to consider: Return None",
+    ]
+
+
+def test_a_round_that_reads_nothing_more_is_none():
+    made = rounds("user_rejection", ((FIXED,), ALICE), ((FIXED,), ALICE), ((PLACED,), SEEN))
+    assert [one.round for one in made] == [1, 3]
+
+
+@pytest.mark.parametrize(("most", "made"), [(1, [1]), (2, [1, 2]), (3, [1, 2, 3]), (10, [1, 2, 3])])
+def test_a_repository_limits_the_rounds(most, made):  # row 240
+    limited = RULES.extended((), threshold=0.6, rounds=most)
+    read = ((VAGUE,), ALICE), ((FIXED,), ALICE), ((PLACED,), SEEN)
+    assert [one.round for one in rounds("user_rejection", *read, rules=limited)] == made
+
+
+@pytest.mark.parametrize(
+    ("item", "known", "question"),
+    [
+        (VAGUE, ALICE, "Ask `alice`: which place?"),
+        (FIXED, SEEN, "Ask `alice`: which place?"),
+        (replace(PLACED, fix=""), SEEN, "Ask `alice`: what should change?"),
+        (PLACED, ALICE, "Ask `alice`: what shows it?"),
+        (VAGUE, BriefFacts("validate", only_checks=True), "Read the output of `validate`: which place?"),
+    ],
+)
+def test_a_brief_that_stays_poor_asks_for_what_is_missing(item, known, question):
+    (made,) = rounds("user_rejection", ((item,), known))
+    assert made.brief.lines[-1] == BriefLine("request_clarification", question)
+
+
+def test_a_brief_that_is_good_asks_nobody():
+    (made,) = rounds("user_rejection", ((PLACED,), SEEN))
+    assert [line.action for line in made.brief.lines] == ["narrow_scope", "offer_alternatives"]
+
+
+def test_a_brief_is_written_into_the_document():
+    made = write_brief(
+        detected("verification_failure"), (DATES,), BriefFacts("alice", checks=("validate",)), RULES
+    )
+    assert made.as_document() == {
+        "feedback_type": "verification_failure",
+        "confidence": 0.9,
+        "score": 8,
+        "lines": [
+            {"action": "add_test_context", "text": "Ensure the solution passes: check validate"},
+            {"action": "request_validation", "text": "Include validation that confirms the fix works"},
+        ],
+    }
+
+
+AT = datetime(2026, 2, 1, 10, 30, tzinfo=UTC)
+
+
+def test_the_documents_example_entry_is_written_as_it_stands_there():  # row 243
+    entry = FeedbackLogEntry(
+        AT,
+        "review the code",
+        FeedbackType.USER_REJECTION,
+        "wrong, I meant security review",
+        ("request_clarification",),
+        "As a security expert, review the code for vulnerabilities",
+        1,
+        success=True,
+    )
+    assert entry.as_document() == {
+        "timestamp": "2026-02-01T10:30:00Z",
+        "original_prompt": "review the code",
+        "feedback_type": "user_rejection",
+        "feedback_signal": "wrong, I meant security review",
+        "actions_applied": ["request_clarification"],
+        "refined_prompt": "As a security expert, review the code for vulnerabilities",
+        "iteration": 1,
+        "success": True,
+        "round": 1,
+    }

@@ -1,0 +1,371 @@
+"""What the next revision is told, from the validator's own words."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.feedback.brief_inputs import feedback_log
+from bot.feedback.build import build_feedback
+from bot.feedback.document import build_document
+from bot.gates import schemas
+from bot.gates.config import SarifRule, ValidatorRules
+from bot.grounding.log import record_grounding
+from bot.history.model import collect_advice
+from bot.pull_request.checks import CheckAnnotation
+from bot.pull_request.events import CommentEvent, LabelEvent, ReviewState, ToolResult, ValidationEvent
+from bot.pull_request.facts import EntryKind, Facts, FileText, Observations, Tree, TreeEntry
+from bot.pull_request.model import Item
+from bot.values import Location
+from bot.verdicts.reviews import merge_reviews
+from bot.verdicts.signals import merge_signals
+from tests.builders import (
+    ALICE,
+    BOB,
+    HEADS,
+    ME,
+    REPOSITORY,
+    RULES,
+    at,
+    facts,
+    inline,
+    moment,
+    pull_request,
+    review,
+    snapshot,
+)
+from tests.feedback.brief_builders import (
+    CHECK,
+    FAILING,
+    MAPPED,
+    REFUSED,
+    UNDERSTANDING,
+    briefed,
+    with_fresh_brief,
+)
+from tests.verdicts.signal_builders import LEO
+
+PAGE = "claims/futarchy.md"
+DATE_FIX = "created = extraction date (today), not source publication date. Format: YYYY-MM-DD."
+PLACED = inline(71, 3, "[date_errors] month 13 is out of range")
+
+
+def test_failing_tests_lead_with_what_must_pass():  # row 228
+    brief = briefed(review(3, FAILING), comments=(PLACED,)).brief
+    assert brief.feedback_type == "verification_failure"
+    assert [line.action for line in brief.lines] == [
+        "add_test_context",
+        "specify_behavior",
+        "request_validation",
+    ]
+
+
+def test_a_refusal_is_a_rejection_with_the_confidence_of_a_formal_state():  # row 197
+    brief = briefed(review(3, REFUSED)).brief
+    assert (brief.feedback_type, brief.confidence) == ("user_rejection", 0.95)
+
+
+@pytest.mark.parametrize(
+    "said", ["The tests fail.", "The build is broken.", "Lint fails.", "The unit tests do not pass."]
+)
+def test_one_plain_sentence_makes_a_failure_of_a_refusal(said):  # row 196
+    assert briefed(review(3, f"[scope_error] {said}")).brief.feedback_type == "verification_failure"
+
+
+@pytest.mark.parametrize(("threshold", "kind"), [(0.3, "runtime_error"), (0.95, "user_rejection")])
+def test_words_too_unsure_to_be_shown_leave_it_a_refusal(threshold, kind):  # rows 195, 197
+    understanding = UNDERSTANDING.understanding.extended((), threshold=threshold, rounds=3)
+    rules = replace(UNDERSTANDING, understanding=understanding)
+    said = review(3, "[scope_error] It crashes on an empty list.")
+    assert briefed(said, rules=rules).brief.feedback_type == kind
+
+
+def test_the_brief_stands_in_the_document_and_fits_its_schema():
+    place = inline(71, 3, "[date_errors] month 13 is out of range")
+    whole = build_document(briefed(review(3, FAILING), comments=(place,)))
+    assert whole["brief"]["lines"][0]["action"] == "add_test_context"
+    assert schemas.find_violations("actionable-feedback", whole) == ()
+
+
+def test_a_brief_that_names_no_place_says_whom_to_ask():
+    last = briefed(review(3, "<!-- ISSUES: scope_error -->")).brief.lines[-1].text
+    assert last == "Ask `alice`: which place?"
+
+
+@pytest.mark.parametrize(
+    "rules", [RULES, replace(UNDERSTANDING, detection=replace(RULES.detection, enabled=False))]
+)
+def test_without_the_detector_there_is_no_brief(rules):
+    assert briefed(review(3, FAILING), rules=rules).brief is None
+
+
+def test_what_is_said_at_a_line_without_a_tag_is_heard_too():
+    made = briefed(
+        review(3),
+        comments=(
+            inline(71, 3, "[scope_error] too broad"),
+            inline(72, 3, "It crashes here with `KeyError: 5` on an empty list."),
+        ),
+    )
+    assert (made.brief.feedback_type, lines(made)[0]) == ("runtime_error", "Given the error: KeyError: 5")
+
+
+def test_words_at_lines_stay_known_while_the_lines_are_not_read_again():
+    first = review(3, "[scope_error]")
+    known = briefed(first, comments=(inline(72, 3, "It crashes here with `KeyError: 5`."),)).pull_request
+    again = merge_reviews(known, replace(facts(first), inline_comments=None), UNDERSTANDING, at(31))
+    assert "KeyError: 5" in again.verdicts[0].said
+
+
+PLAIN = review(3, "The links don't resolve, and the month is wrong: a broken link, a wrong date.")
+STATED = review(4, "[body_too_thin] one sentence", author=BOB)
+
+
+@pytest.mark.parametrize(
+    ("said", "sure"),
+    [  # row 20
+        ((STATED,), 0.95),
+        ((PLAIN,), 0.60),
+        ((PLAIN, STATED), 0.77),
+        ((review(3, state=ReviewState.APPROVED),), 0.95),
+    ],
+)
+def test_what_nobody_stated_lowers_how_sure_the_whole_is(said, sure):
+    assert build_document(briefed(*said))["overall_assessment"]["confidence"] == sure
+
+
+# Said without a formal state
+
+NAMED = replace(UNDERSTANDING, validators=ValidatorRules(apps=("leo",)))
+ALMOST = "Almost there, looks good otherwise; just one thing: the date."
+
+
+def voiced(*spoken, rules=NAMED):
+    read = Facts(ME, spoken=spoken, roles={ALICE.id: "write"})
+    return with_fresh_brief(
+        build_feedback(merge_signals(pull_request(), read, rules), rules, moment()), rules
+    )
+
+
+def comment(body):
+    return CommentEvent("created", REPOSITORY, 212, 81, LEO, LEO, body, at(5), at(5), "https://c/81")
+
+
+def handed_in(**said):
+    return ValidationEvent("1", REPOSITORY, 212, ALICE, "write", at(5), HEADS[0], **said)
+
+
+@pytest.mark.parametrize("verdict", ["", "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n"])
+def test_a_comment_that_almost_agrees_is_told_what_is_left(verdict):  # rows 198, 233-236
+    made = voiced(comment(f"{verdict}{ALMOST}\n<!-- ISSUES: date_errors -->")).brief
+    assert made.as_document() == {
+        "feedback_type": "partial_success",
+        "confidence": 0.6,
+        "score": 4,
+        "lines": [
+            {"action": "focus_on_gap", "text": "Specifically addressing: Date accuracy"},
+            {"action": "add_targeted_constraint", "text": f"Additional constraint: {DATE_FIX}"},
+            {"action": "request_incremental_fix", "text": "Make minimal changes to address: Date accuracy"},
+            {"action": "request_clarification", "text": "Ask `leo[bot]`: which place?"},
+        ],
+    }
+
+
+def test_a_document_that_almost_agrees_is_told_the_gap_in_its_own_words():  # rows 233-236
+    item = Item("date_errors", words=ALMOST, place=Location(PAGE, 5), evidence="validate 3")
+    made = voiced(handed_in(items=(item,)))
+    assert (made.brief.feedback_type, made.brief.confidence) == ("partial_success", 0.6)
+    assert lines(made) == [
+        f"Specifically addressing: {ALMOST}",
+        f"Additional constraint: {DATE_FIX}",
+        "Make minimal changes to address: Date accuracy",
+    ]
+
+
+def test_a_comment_about_failing_tests_is_told_what_must_pass():  # rows 225, 226
+    made = voiced(comment(FAILING))
+    assert (made.brief.feedback_type, made.brief.confidence) == ("verification_failure", 0.8)
+    assert lines(made)[:2] == [
+        "Ensure the solution passes: test_dates",
+        "Expected behavior: expected 2026-11-15 but got 2026-13-01.",
+    ]
+
+
+CODES = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: date_errors -->"
+LABEL = LabelEvent(
+    "labeled", snapshot(), "gate:date_errors", ALICE, "https://github.com/acme/knowledge/pull/212"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (comment(CODES), None),
+        (handed_in(items=(Item("date_errors", words="month 13"),)), None),
+        (LABEL, ("user_rejection", 0.95)),  # an order of a validator, like a review
+    ],
+)
+def test_only_what_rejects_formally_is_a_refusal_without_words(said, told):  # rows 197, 237
+    made = voiced(said).brief
+    assert (made and (made.feedback_type, made.confidence)) == told
+
+
+@pytest.mark.parametrize(
+    ("state", "kind"),
+    [(ReviewState.CHANGES_REQUESTED, "user_rejection"), (ReviewState.COMMENTED, "partial_success")],
+)
+def test_a_review_has_the_state_that_github_gives_it(state, kind):  # rows 197, 198
+    body = f"<!-- VERDICT:ALICE:REQUEST_CHANGES -->\n{ALMOST}\n<!-- ISSUES: date_errors -->"
+    assert briefed(review(3, body, state=state)).brief.feedback_type == kind
+
+
+def test_a_log_that_was_handed_in_is_a_failure_by_itself_and_no_formal_state():  # row 196
+    rules = replace(UNDERSTANDING, validators=ValidatorRules(sarif=(SarifRule("E501", "date_errors"),)))
+    found = ToolResult("E501", "month 13 is out of range", Location(PAGE, 5), "error")
+    made = voiced(handed_in(tool="ruff", findings=(found,)), rules=rules).brief
+    assert (made.feedback_type, made.confidence) == ("verification_failure", 0.7)
+
+
+# A failed check
+
+FOUND = CheckAnnotation(PAGE, 5, 5, "line 5: month 13 is out of range", "frontmatter-dates")
+
+
+def checked(*reviews, annotations=(FOUND,), rules=MAPPED, check=CHECK):
+    read = replace(facts(*reviews), spoken=(check,), annotations={9: annotations})
+    seen = merge_signals(merge_reviews(pull_request(), read, rules, at(30)), read, rules)
+    return with_fresh_brief(build_feedback(seen, rules, moment()), rules)
+
+
+MODEL = {  # as `models/rejection.md` has it
+    "feedback_type": "verification_failure",
+    "confidence": 0.95,
+    "score": 8,
+    "lines": [
+        {
+            "action": "add_test_context",
+            "text": "Ensure the solution passes: check validate (frontmatter-dates)",
+        },
+        {"action": "specify_behavior", "text": f"Expected behavior: {DATE_FIX}"},
+        {"action": "request_validation", "text": "Include validation that confirms the fix works"},
+    ],
+}
+
+
+@pytest.mark.parametrize("reviews", [(), (review(3, "[title_overclaims] This is wrong, redo it."),)])
+def test_a_failed_check_is_a_verification_failure_whoever_else_rejects_it(reviews):  # rows 196, 225-228
+    assert checked(*reviews).brief.as_document() == MODEL
+
+
+PRINTED = """FAILED tests/test_dates.py::test_month - AssertionError: expected 11 but got 13
+Traceback (most recent call last):
+  File "src/dates.py", line 3, in month
+ValueError: month 13 <!-- REJECTION: {} -->"""
+
+
+def test_what_a_failed_check_printed_fills_the_brief():  # rows 195, 196, 225, 226
+    made = checked(review(3, REFUSED), annotations=(), check=replace(CHECK, output=PRINTED))
+    assert lines(made) == [
+        "Ensure the solution passes: check validate (tests/test_dates.py::test_month)",
+        "Expected behavior: expected 11 but got 13",
+        "Include validation that confirms the fix works",
+    ]
+    assert (made.brief.feedback_type, made.brief.score) == ("verification_failure", 8)
+    (told,) = feedback_log(made.pull_request)
+    assert told.feedback_signal.startswith("check validate failed, ")
+
+
+def test_an_error_is_what_a_check_has_to_pass_without_where_it_names_no_test():  # row 195
+    check = replace(CHECK, output="Traceback (most recent call last):\nValueError: month 13 <!-- x -->")
+    told = lines(checked(annotations=(), check=check))[0]
+    assert told == "Ensure the solution passes: check validate (ValueError: month 13)"
+
+
+def test_what_the_gate_asks_for_is_expected_only_where_a_check_shows_a_line():  # row 226
+    assert [line.action for line in checked().brief.lines if "Expected" in line.text] == ["specify_behavior"]
+    made = checked(annotations=())
+    assert [line.action for line in made.brief.lines] == [
+        "add_test_context",
+        "request_validation",
+        "request_clarification",
+    ]
+
+
+def test_a_quoted_test_is_nobodys_own_word():  # row 225
+    made = briefed(review(3, "> `test_old` fails\n\nThe tests fail.\n<!-- ISSUES: date_errors -->"))
+    assert [text for text in lines(made) if "test_old" in text] == []
+
+
+def test_a_failed_check_without_a_place_is_read_not_asked():
+    last = checked(annotations=()).brief.lines[-1].text
+    assert last == "Read the output of `validate`: which place?"
+
+
+def test_each_round_is_logged_and_refines_the_one_before():  # rows 241, 242
+    log = feedback_log(checked().pull_request)
+    assert [(entry.iteration, entry.round, entry.success) for entry in log] == [(1, 1, False), (1, 2, None)]
+    assert {entry.feedback_signal for entry in log} == {"check validate failed"}
+    assert log[0].refined_prompt.startswith("Ensure the solution passes: check validate\n")
+    assert log[1].original_prompt == log[0].refined_prompt
+    assert log[1].refined_prompt.startswith(
+        "Ensure the solution passes: check validate (frontmatter-dates)\n"
+    )
+
+
+def test_a_repository_that_allows_one_round_gets_what_the_event_says():  # row 240
+    once = replace(MAPPED, understanding=UNDERSTANDING.understanding.extended((), threshold=0.6, rounds=1))
+    made = checked(rules=once)
+    assert [entry.round for entry in feedback_log(made.pull_request)] == [1]
+    assert made.brief.lines[-1].text == "Read the output of `validate`: which place?"
+
+
+def test_only_the_round_that_was_posted_is_counted_as_advice():  # row 245
+    assert [each.success for each in collect_advice(checked().pull_request)] == [None]
+
+
+# What was looked up
+
+LINES = ("---", "type: claim", "domain: markets", "source: x", "created: 2026-13-01", "---")
+
+
+def looked_up(said, *comments):
+    tree = Tree({PAGE: TreeEntry(EntryKind.FILE, "1" * 40, 90)})
+    seen = Observations(HEADS[0], tree, {PAGE: FileText(LINES)})
+    read = replace(facts(said, comments=comments), observations=seen)
+    known = merge_reviews(pull_request(), read, UNDERSTANDING, at(30))
+    known = record_grounding(known, read, UNDERSTANDING, at(30))
+    return with_fresh_brief(build_feedback(known, UNDERSTANDING, moment()), UNDERSTANDING)
+
+
+def lines(feedback):
+    return [line.text for line in feedback.brief.lines]
+
+
+def test_a_place_that_was_found_is_evidence_and_the_fix_is_the_gates_own():  # rows 230, 231, 239
+    made = looked_up(review(3), PLACED)
+    assert made.brief.score == 8
+    assert lines(made) == [
+        f"Focusing specifically on: {PAGE}:5",
+        f"Alternative approaches to consider: {DATE_FIX.rstrip('.')}",
+    ]
+
+
+def test_a_name_is_resolved_to_its_line_in_the_third_round():  # row 239
+    made = looked_up(review(3, f"[date_errors] the month is wrong, see {PAGE}:5"))
+    assert [entry.round for entry in feedback_log(made.pull_request)] == [1, 3]
+    assert lines(made)[0] == f"Focusing specifically on: {PAGE}:5"
+
+
+def test_a_place_that_is_not_there_is_no_place_to_look_at():
+    made = looked_up(review(3), inline(71, 3, "[date_errors] month 13", path="claims/gone.md"))
+    assert [text for text in lines(made) if "gone" in text] == []
+    assert lines(made)[-1] == "Ask `alice`: which place?"
+
+
+def test_a_goal_is_repeated_as_the_whole_sentence():  # row 229
+    made = looked_up(review(3), inline(71, 3, "[factual_discrepancy] 43 % should be 34 %, see hanson.md:88"))
+    assert lines(made)[0] == "To clarify the goal: 43 % should be 34 %, see hanson.md:88"
+
+
+def test_a_tag_is_no_test():
+    made = looked_up(review(3, "<!-- ISSUES: flaky_test -->\nThe tests fail: flaky_test."))
+    assert [text for text in lines(made) if "flaky_test" in text] == []

@@ -1,0 +1,75 @@
+"""What do our own check run and our suggestions show beside the comment?"""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.feedback.check_run import add_check_effects
+from bot.gates.config import CheckRunRules
+from bot.gates.model import Gates
+from bot.pull_request.effects import PostSuggestions, ShowCheckRun
+from bot.pull_request.events import ReviewState
+from bot.pull_request.model import Item
+from bot.values import Location
+from tests.builders import HEADS, RULES, SITE, decided, facts, inline, pull_request, review
+from tests.live_markdown import live_references
+from tests.verdicts.signal_builders import MAPPED
+
+CHECKING = replace(MAPPED, check=CheckRunRules(enabled=True))
+
+
+def run(known, read, rules=CHECKING):
+    decision = add_check_effects(decided(known, read, rules), read, rules, SITE)
+    runs = [effect for effect in decision.effects if isinstance(effect, ShowCheckRun)]
+    return decision.pull_request, runs
+
+
+@pytest.mark.parametrize(
+    ("reviews", "conclusion"),
+    [
+        ((), "success"),
+        ((review(3, state=ReviewState.APPROVED),), "success"),
+        ((review(3, "<!-- ISSUES: date_errors -->"),), "failure"),
+        ((review(3, "<!-- ISSUES: near_duplicate -->"),), "neutral"),
+        ((review(3, "no"),), "neutral"),
+    ],
+)
+def test_the_check_run_mirrors_the_verdict(reviews, conclusion):  # rows 18, 166
+    (shown,) = run(pull_request(), facts(*reviews))[1]
+    assert (shown.said.head, shown.said.conclusion) == (HEADS[0], conclusion)
+
+
+def test_a_used_up_budget_asks_for_a_person_in_the_check_run():  # row 18
+    rules = replace(CHECKING, iterations=replace(CHECKING.iterations, max=1))
+    (shown,) = run(pull_request(), facts(review(3, "<!-- ISSUES: date_errors -->")), rules)[1]
+    assert shown.said.conclusion == "action_required"
+
+
+def test_a_suggestion_names_its_gate_without_mentioning_anybody():
+    gates = Gates(tuple(replace(gate, gate="@team #12", auto_fixable=True) for gate in RULES.gates))
+    rules = replace(RULES, gates=gates, comment=replace(RULES.comment, suggestions=True))
+    item = Item("date_errors", "wrong", place=Location("a.md", 3), suggestion="created: 2026-11-14")
+    read = facts(replace(review(3), documents=(item,)))
+    decision = add_check_effects(decided(pull_request(), read, rules), read, rules, SITE)
+    (offered,) = [effect for effect in decision.effects if isinstance(effect, PostSuggestions)]
+    (suggestion,) = offered.suggestions
+    assert suggestion.body.startswith("`@team` `#12` (`date_errors`)")
+    assert live_references(suggestion.body) == []
+
+
+def test_what_the_validator_offers_to_commit_is_not_offered_again():
+    rules = replace(RULES, comment=replace(RULES.comment, suggestions=True))
+    said = inline(71, 3, "[date_errors] so:\n```suggestion\ncreated: 2026-11-14\n```")
+    read = facts(review(3), comments=(said,))
+    decision = add_check_effects(decided(pull_request(), read, rules), read, rules, SITE)
+    assert [effect for effect in decision.effects if isinstance(effect, PostSuggestions)] == []
+
+
+def test_a_check_run_that_says_so_already_is_left_alone():
+    read = facts(review(3, "<!-- ISSUES: date_errors -->"))
+    known, first = run(pull_request(), read)
+    assert (len(first), run(known, read)[1]) == (1, [])
+
+
+def test_a_closed_pull_request_gets_no_check_run():
+    assert run(pull_request(open=False), facts(review(3)))[1] == []

@@ -1,0 +1,68 @@
+"""The same gate, broken for the third time in the last five pull requests."""
+
+import pytest
+
+from bot.feedback.gate_notes import Recurrence, find_recurrence, render_recurrence
+from bot.history.outcomes import TagFix
+from bot.markdown.links import GitHubLinks
+from bot.values import Repository
+from tests.history.record_stories import NOW, approves, days_ago, record, rejects
+from tests.live_markdown import live_references
+
+HERE = Repository(1, "acme", "knowledge", 9)
+BROKEN, FINE = ("date_errors",), ()
+
+
+def last(*broken, tag="date_errors"):
+    """The author's pull requests, oldest first; the last one is the present one."""
+    count = len(broken)
+    stories = [
+        record(200 + n, rejects(count - n, *tags) if tags else approves(count - n))
+        for n, tags in enumerate(broken)
+    ]
+    return find_recurrence(tag, 200 + count - 1, stories, NOW)
+
+
+@pytest.mark.parametrize(
+    ("broken", "times"),
+    [
+        ((BROKEN, BROKEN, BROKEN), 3),
+        ((BROKEN, FINE, BROKEN, FINE, BROKEN), 3),
+        ((BROKEN, BROKEN, BROKEN, BROKEN, BROKEN, BROKEN), 5),
+        ((BROKEN, FINE, FINE, BROKEN, FINE, BROKEN), None),
+        ((BROKEN, BROKEN), None),
+        ((BROKEN, BROKEN, BROKEN, FINE), None),
+    ],
+)
+def test_the_third_time_in_five_is_said(broken, times):
+    found = last(*broken)
+    assert (found and found.times) == times
+
+
+def test_the_earlier_one_and_the_last_fix_are_named():
+    stories = [
+        record(7, rejects(9, "date_errors"), approves(8, head="b"), merged=8),
+        record(8, rejects(6, "date_errors"), approves(5, head="77ab0c1"), merged=5),
+        record(9, rejects(1, "date_errors")),
+    ]
+    found = find_recurrence("date_errors", 9, stories, NOW)
+    assert found == Recurrence("date_errors", 3, 3, 8, TagFix("date_errors", 8, "77ab0c1", days_ago(5)))
+    text = render_recurrence(found, HERE, GitHubLinks())
+    assert text == (
+        "in 3 of the last 3 pull requests, last in [8](https://redirect.github.com/acme/knowledge/pull/8), "
+        "fixed there by [`77ab0c1`](https://redirect.github.com/acme/knowledge/commit/77ab0c1)"
+    )
+    assert live_references(text) == []
+
+
+def test_what_was_never_fixed_says_nothing_of_a_fix():
+    assert render_recurrence(last(BROKEN, BROKEN, BROKEN), HERE, GitHubLinks("https://git.example.org")) == (
+        "in 3 of the last 3 pull requests, last in `201`"
+    )
+
+
+def test_a_fix_in_another_pull_request_is_named_with_it():
+    found = Recurrence("date_errors", 3, 5, 8, TagFix("date_errors", 7, "77ab0c1", NOW))
+    assert render_recurrence(found, HERE, GitHubLinks("https://git.example.org")) == (
+        "in 3 of the last 5 pull requests, last in `8`; fixed by `77ab0c1` in `7`"
+    )

@@ -1,0 +1,59 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.server import FakeGitHub
+from bot.fakegithub.world import AppRegistration
+from bot.github.auth import AppKey
+from bot.github.client import connect_github
+from bot.values import Repository
+from tests.clock import Clock
+
+
+@pytest.fixture(scope="session")
+def keys():
+    return new_key_pair()
+
+
+@pytest.fixture
+def clock():
+    return Clock(datetime(2026, 3, 2, 9, 0, tzinfo=UTC))
+
+
+@pytest.fixture(params=[False], ids=["github.com"])
+def enterprise(request):
+    return request.param
+
+
+@pytest.fixture
+async def standin(keys, clock, enterprise):
+    async with FakeGitHub(
+        AppRegistration(public_pem=keys.public_pem), clock=clock, enterprise=enterprise
+    ) as github:
+        yield github
+
+
+@pytest.fixture
+async def client(keys, clock, standin):
+    key = AppKey(4242, keys.private_pem)
+    async with connect_github(key, standin.api_url, standin.graphql_url, now=clock, seconds=5) as client:
+        yield client
+
+
+@pytest.fixture
+def place(standin):
+    """The stand-in's own repository."""
+    return standin.repository("acme/kb", collaborators={"alice": "write"})
+
+
+@pytest.fixture
+def pull(standin, place):
+    return standin.open_pull_request(place, "bob")
+
+
+@pytest.fixture
+def repository(standin, place):
+    """The same repository as the bot knows it."""
+    installation = standin.installation_of(place)
+    return Repository(place.id, "acme", "kb", installation.id)

@@ -1,0 +1,345 @@
+"""The reply to `/feedback-history`: the model's text from the model's facts, and the rarer cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.gates.model import Gates
+from bot.history.outcomes import TagFix
+from bot.history.patterns import HistoryQuery, build_history, choose_period, history_needed_since
+from bot.history.text import HistoryContext, render_history
+from bot.markdown.escape import parse_marker
+from bot.markdown.links import GitHubLinks
+from bot.pull_request.model import ItemOutcome
+from bot.values import Repository
+from tests.history.record_stories import GATES, NOW, approves, days_ago, record, rejects
+from tests.live_markdown import live_references
+
+HERE = Repository(1, "acme", "knowledge", 9)
+SETTING = HistoryContext(HERE, GATES, GitHubLinks())
+EXPECTED = Path(__file__).with_name("expected_history.md").read_text(encoding="utf-8")
+ASK = HistoryQuery("rio-agent[bot]", NOW, UTC)
+
+
+def on(day, month=11):
+    """Days before the fifteenth of November, at the same hour."""
+    return (NOW - datetime(2026, month, day, 12, tzinfo=UTC)) / timedelta(days=1)
+
+
+def model_story():
+    """The month that the model shows."""
+    octo = 10
+    before = [record(n, rejects(on(12, octo) + n / 10, "scope_error"), closed=on(12, octo)) for n in range(8)]
+    before += [record(n, approves(on(10, octo) + n / 10), merged=on(10, octo)) for n in range(8, 15)]
+    return [
+        *before,
+        record(193, approves(on(19, octo)), merged=on(20, octo)),
+        record(194, approves(on(20, octo)), merged=on(21, octo)),
+        record(195, rejects(on(20, octo), "date_errors"), closed=on(21, octo)),
+        record(196, rejects(on(21, octo), "date_errors", "broken_wiki_links"), closed=on(22, octo)),
+        record(197, rejects(on(22, octo), "date_errors", "broken_wiki_links"), closed=on(23, octo)),
+        record(
+            198,
+            rejects(on(28, octo), "factual_discrepancy", "title_overclaims"),
+            approves(on(30, octo), head="b3c9d10"),
+            merged=on(30, octo),
+        ),
+        record(199, rejects(on(29, octo), "title_overclaims"), closed=on(30, octo)),
+        record(200, approves(on(28, octo)), merged=on(28, octo)),
+        record(201, approves(on(1)), merged=on(1)),
+        record(205, rejects(on(2), "title_overclaims"), approves(on(3), head="e01f3d9"), merged=on(3)),
+        record(207, rejects(on(4), "date_errors"), approves(on(5), head="5555555"), merged=on(5)),
+        record(209, rejects(on(6), "broken_wiki_links"), approves(on(7)), merged=on(7)),
+        record(211, rejects(on(10), "date_errors"), approves(on(12), head="77ab0c1"), merged=on(12)),
+        record(212, rejects(on(15), "date_errors", "title_overclaims")),
+    ]
+
+
+def reply(*stories, setting=SETTING, **asked):
+    return render_history(build_history(stories, setting.gates, replace(ASK, **asked)), setting)
+
+
+def paragraphs(text):
+    """Without marker and footer."""
+    return text.strip().split("\n\n")[1:-1]
+
+
+def test_the_model_is_the_reply_to_its_own_facts():  # rows 151, 191
+    text = reply(*model_story(), hours=720)
+    assert text.splitlines() == EXPECTED.splitlines()
+
+
+def test_nothing_in_the_reply_is_live():
+    assert live_references(reply(*model_story(), hours=720)) == []
+    assert live_references(reply(*model_story(), tag="date_errors")) == []
+    elsewhere = replace(SETTING, web=GitHubLinks("https://git.example.org"))
+    assert live_references(reply(*model_story(), setting=elsewhere)) == []
+    assert "http" not in reply(*model_story(), setting=elsewhere)
+
+
+def test_the_marker_gives_the_numbers():
+    assert parse_marker("FEEDBACK-HISTORY", reply(*model_story(), hours=720))["issue_breakdown"] == {
+        "date_errors": 6,
+        "title_overclaims": 4,
+        "broken_wiki_links": 3,
+        "factual_discrepancy": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("ago", "days"),
+    [((1, 2, 3, 4, 5), 7), ((1, 2, 3, 4, 8), 30), ((1, 2, 3, 4, 31), 90), ((1,), 90), ((), 90)],
+)
+def test_without_a_period_the_shortest_with_five_pull_requests_is_shown(ago, days):
+    stories = [record(number, approves(day)) for number, day in enumerate(ago)]
+    assert choose_period(stories, ASK) == 24 * days
+    assert f", last {days} days\n" in reply(*stories)
+
+
+def test_periods_come_from_the_configuration():
+    assert choose_period([record(1, approves(1))], replace(ASK, periods=(14, 2), minimum=1)) == 48
+
+
+def test_a_period_that_is_asked_for_is_shown_however_little_is_in_it():
+    text = reply(record(1, approves(0.5)), hours=24)
+    assert paragraphs(text) == [
+        "**Feedback history** — `rio-agent[bot]`, this repository, last 24 hours",
+        (
+            "1 pull request: 1 accepted, 0 rejected. That is 100% accepted; in the 24 hours before there were none. "
+            "1 was accepted at the first review."
+        ),
+    ]
+    assert "Other period: `/feedback-history 7d` · what is stored" in text
+
+
+def test_an_empty_history():  # row 186
+    assert reply() == (
+        '<!-- FEEDBACK-HISTORY: {"v": 1, "agent": "rio-agent[bot]", "period_hours": 2160, "total_prs": 0, '
+        '"rejected_prs": 0, "approval_rate": null, "first_pass_prs": 0, "trend": "no_data", '
+        '"issue_breakdown": {}} -->\n\n'
+        "**Feedback history** — `rio-agent[bot]`, this repository, last 90 days\n\n"
+        "No pull request was judged or merged in this time.\n\n"
+        "<sub>What is stored about you: `/feedback-export`, `/feedback-forget`</sub>\n"
+    )
+
+
+def test_where_nothing_was_found_only_a_longer_period_is_offered():
+    assert "`/feedback-history 30d`" in reply(hours=168)
+    assert "Other period" not in reply(hours=24 * 90)
+
+
+def test_on_a_terminal_the_hint_is_a_command_that_can_be_typed_there():
+    shown = render_history(
+        build_history([record(1, rejects(4, "date_errors"))], GATES, ASK),
+        replace(SETTING, is_default=False, is_terminal=True),
+    )
+    assert shown.endswith("\n\nOther period: whetstone history acme/knowledge 'rio-agent[bot]' --hours 720\n")
+    assert "/feedback-" not in shown
+
+
+def test_a_quiet_time_after_a_busy_one():
+    assert paragraphs(reply(record(1, rejects(10, "date_errors"), pushed=(1,)), hours=168))[1] == (
+        "No pull request was judged or merged in this time. "
+        "In the 7 days before: 1 pull request: 0 accepted, 1 rejected."
+    )
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "said"),
+    [
+        ("aaaar", "aaaar", "That is 80% accepted, the same as in the 7 days before (80% of 5): **stable**."),
+        (
+            "aarrr",
+            "aaaar",
+            "That is 40% accepted, 40 points less than in the 7 days before (80% of 5): **worsening**.",
+        ),
+        (
+            "a",
+            "ar",
+            "That is 100% accepted, 50 points more than in the 7 days before (50% of 2): too few for a trend.",
+        ),
+    ],
+)
+def test_the_trend_in_words(now, before, said):
+    stories = [
+        record(10 * week + n, approves(at) if how == "a" else rejects(at, "date_errors"), closed=at)
+        for week, (all_of_them, at) in enumerate(((now, 2), (before, 9)))
+        for n, how in enumerate(all_of_them)
+    ]
+    assert said in reply(*stories, hours=168)
+
+
+def test_start_with_what_is_broken_most_where_nothing_blocks_alone():
+    stories = [record(n, rejects(2, "scope_error", "factual_discrepancy")) for n in (1, 2)]
+    stories.append(record(3, rejects(2, "factual_discrepancy", "date_errors")))
+    assert "**Start with Factual accuracy**: it was broken in all 3 pull requests.\n" in reply(
+        *stories, hours=168
+    )
+
+
+def test_the_only_rejected_pull_request():
+    assert (
+        "**Start with Scope qualification**: it was the only blocking issue in the only rejected pull request.\n"
+    ) in reply(record(1, rejects(2, "scope_error")), record(2, approves(1)), hours=168)
+
+
+def test_an_unknown_tag_is_counted_and_shown():  # row 174
+    text = reply(record(1, rejects(2, "odd_tag")), hours=168)
+    assert "| `odd_tag` (unknown) | 1 of 1 (100%) |" in text
+    assert "| never | See the repository's quality gates. |" in text
+
+
+def test_many_gates_are_cut_and_counted():
+    tags = [f"tag_{letter}" for letter in "abcdefghijklmnopqrstuvwxyzABCDEFG"]
+    text = reply(record(1, rejects(2, *tags)), hours=168)
+    assert text.count("(unknown)") == 10
+    assert "And 23 more gates: " in text
+    assert " and 3 others\n" in text
+    assert parse_marker("FEEDBACK-HISTORY", text)["more"] == 13
+
+
+def test_one_gate():
+    text = reply(*model_story(), hours=720, tag="date_errors")
+    assert parse_marker("FEEDBACK-HISTORY", text)["tag"] == "date_errors"
+    assert paragraphs(text) == [
+        "**Feedback history** — `rio-agent[bot]`, this repository, last 30 days, gate Date accuracy `date_errors`",
+        (
+            "Broken in 6 of 14 (43%), in the 30 days before in 0 of 15 (0%). It was the only blocking issue in "
+            "3 of the 5 rejected pull requests, and it is auto-fixable."
+        ),
+        "Fix: created = extraction date (today), not source publication date. Format: YYYY-MM-DD.",
+        (
+            "| Pull request | Last named | Fixed by |\n"
+            "|---|---|---|\n"
+            "| [212](https://redirect.github.com/acme/knowledge/pull/212), open | 15 Nov | – |\n"
+            "| [211](https://redirect.github.com/acme/knowledge/pull/211), merged | 10 Nov "
+            "| [`77ab0c1`](https://redirect.github.com/acme/knowledge/commit/77ab0c1) on 12 Nov |\n"
+            "| [207](https://redirect.github.com/acme/knowledge/pull/207), merged | 4 Nov "
+            "| [`5555555`](https://redirect.github.com/acme/knowledge/commit/5555555) on 5 Nov |\n"
+            "| [197](https://redirect.github.com/acme/knowledge/pull/197), closed | 22 Oct | – |\n"
+            "| [196](https://redirect.github.com/acme/knowledge/pull/196), closed | 21 Oct | – |\n"
+            "| [195](https://redirect.github.com/acme/knowledge/pull/195), closed | 20 Oct | – |"
+        ),
+    ]
+    assert text.endswith(
+        "<sub>Other period: `/feedback-history 90d` · all gates: `/feedback-history 30d` · all of a gate: "
+        "`/feedback-explain date_errors` · what is stored about you: `/feedback-export`, `/feedback-forget`</sub>\n"
+    )
+
+
+def test_a_gate_that_was_not_broken():
+    assert paragraphs(reply(record(1, approves(1)), hours=168, tag="date_errors"))[1] == (
+        "Broken in none of 1 pull request in this time."
+    )
+
+
+def test_a_tag_that_nobody_knows():
+    assert paragraphs(reply(record(1, approves(1)), hours=168, tag="date_error"))[1] == (
+        "Broken in none of 1 pull request in this time. No gate has this tag. Did you mean `date_errors`?"
+    )
+    assert "Did you mean" not in reply(setting=replace(SETTING, gates=Gates()), tag="date_error")
+
+
+def test_the_examples_carry_the_login_where_another_author_is_shown():
+    text = reply(*model_story(), setting=replace(SETTING, is_default=False))
+    assert (
+        "Other period: `/feedback-history @rio-agent[bot] 90d` · one gate: `/feedback-history @rio-agent[bot] "
+        in text
+    )
+
+
+def test_days_are_those_of_the_repositorys_time_zone():
+    story = record(
+        1, rejects(3.4, "date_errors"), approves(3, head="b" * 40)
+    )  # noon in UTC is tomorrow there
+    text = reply(story, hours=168, zone=ZoneInfo("Pacific/Kiritimati"))
+    assert "on 13 Nov" in text
+
+
+def test_a_fix_of_another_year_says_so():
+    known = {"date_errors": TagFix("date_errors", 3, "c" * 40, NOW - timedelta(days=400))}
+    found = build_history([record(1, rejects(1, "date_errors"))], GATES, ASK, known)
+    assert (
+        "(https://redirect.github.com/acme/knowledge/commit/" + "c" * 40 + ") on 11 Oct 2025 |"
+        in render_history(found, SETTING)
+    )
+
+
+def test_no_week_line_for_a_single_week():
+    assert "by week" not in reply(record(1, approves(1)), record(2, approves(2)), hours=168)
+
+
+def test_records_are_needed_from_two_periods_and_the_time_to_die_ago():
+    assert history_needed_since(replace(ASK, hours=24)) == days_ago(16) + timedelta(microseconds=1)
+    assert history_needed_since(ASK) == days_ago(194) + timedelta(microseconds=1)
+
+
+def test_a_hostile_tag_or_gate_breaks_nothing():
+    tag = "odd_`|@bob #1 <!-- REJECTION: {} -->"
+    gate = replace(GATES.get("date_errors"), gate="Odd | @acme/all", fix="Ask @bob | see #12. Then go.")
+    setting = replace(SETTING, gates=Gates((gate,)))
+    text = reply(record(1, rejects(1, tag, "date_errors")), setting=setting, hours=168)
+    assert live_references(text) == []
+    assert text.count("<!--") == 1
+    assert "| Odd \\| `@acme/all` `date_errors` | 1 of 1 (100%) |" in text
+    assert "| never | Ask `@bob` \\| see `#12`. |" in text
+
+
+def came_of(ago, tag, *, placed, followed, delta=None):
+    """What a next iteration showed of one item."""
+    return ItemOutcome(days_ago(ago), "", "", tag, placed, followed, delta)
+
+
+OBSERVED = (
+    came_of(2, "date_errors", placed=True, followed=True, delta=0.1),
+    came_of(2, "scope_error", placed=True, followed=True, delta=0.1),
+    came_of(1, "date_errors", placed=False, followed=False, delta=-0.02),
+    came_of(1, "scope_error", placed=False, followed=True),
+    came_of(20, "date_errors", placed=True, followed=False, delta=0.3),
+)
+
+
+def test_what_came_of_the_feedback_is_one_line():  # rows 53, 54
+    story = record(1, rejects(3, "date_errors", "scope_error"), observed=OBSERVED)
+    assert (
+        "\n\nOf 4 items of feedback, 3 were followed: 2 of 2 with a place, 1 of 2 without a place. "
+        "Quality rose after 2 of the 3 whose next score is known.\n\n"
+    ) in reply(story, hours=168)
+    assert (
+        "\n\nOf 2 items of feedback, 1 was followed: 1 of 1 with a place, 0 of 1 without a place. "
+        "Quality rose after 1 of the 2 whose next score is known.\n\n"
+    ) in reply(story, hours=168, tag="date_errors")
+
+
+def test_an_unknown_score_is_not_spoken_of():
+    story = record(1, rejects(3, "scope_error"), observed=(OBSERVED[3],))
+    assert "\n\nOf 1 item of feedback, 1 was followed: 1 of 1 without a place.\n\n" in reply(story, hours=168)
+
+
+def test_where_nothing_was_tracked_nothing_is_said_of_it():
+    assert "followed" not in reply(record(1, rejects(3, "date_errors"), observed=OBSERVED[4:]), hours=168)
+
+
+def test_a_repository_that_shares_its_history_is_named_where_a_link_leads_there():
+    mine = record(7, rejects(3, "date_errors"))
+    theirs = replace(
+        record(7, rejects(2, "date_errors"), approves(1, head="77ab0c1"), merged=1), repository="acme/wiki"
+    )
+    told = build_history((mine, theirs), GATES, replace(ASK, hours=168))
+    text = render_history(told, SETTING)
+    assert "this repository and 1 other that shares its history, last 7 days" in text
+    assert told.patterns.issue_breakdown == {"date_errors": 2}
+    assert (
+        "`acme/wiki` [7](https://redirect.github.com/acme/wiki/pull/7), merged "
+        "| `acme/wiki` [`77ab0c1`](https://redirect.github.com/acme/wiki/commit/77ab0c1) on 14 Nov" in text
+    )
+    gate = render_history(
+        build_history((mine, theirs), GATES, replace(ASK, hours=168, tag="date_errors")), SETTING
+    )
+    assert "| [7](https://redirect.github.com/acme/knowledge/pull/7), open | 12 Nov | – |" in gate
+    assert live_references(text + gate) == []

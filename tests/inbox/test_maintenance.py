@@ -1,0 +1,130 @@
+"""Whoever shuts us out for a while, by suspending or by limiting, gets all that was put off."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+
+from bot.github.errors import RateLimited
+from bot.inbox.internal_deliveries import config_broken_delivery, weekly_delivery
+from bot.inbox.maintenance import MaintenanceProcessor, WeeklyScheduler
+from bot.pull_request.effects import RemoveRepository, UpdateRepository
+from bot.pull_request.events import InstallationEvent
+from bot.store.model import LaneFenced, TurnResult
+from tests.builders import REPOSITORY, START
+from tests.store.store_builders import OTHER_LANE, claim_one, delivery
+
+
+async def nothing(*_):
+    """Nobody is let in anew."""
+
+
+async def give_up(store, name: str, **facts) -> None:
+    await store.accept(delivery(name, **facts))
+    claim = await claim_one(store)
+    await store.apply(claim, TurnResult(None, (), (), ((name, "Forbidden: suspended"),)))
+    await store.release(claim)
+
+
+@pytest.mark.parametrize("action", ["unsuspend", "new_permissions_accepted"])
+async def test_what_was_given_up_on_while_we_were_shut_out_is_tried_again(store, action):
+    await give_up(store, "ours")
+    await give_up(store, "others", lane=OTHER_LANE, installation_id=6)
+    chores = MaintenanceProcessor(store, None, None, None, None, SimpleNamespace(let_in=nothing))
+    await chores.done(None, [InstallationEvent(action, 5)])
+    assert [each.id for each in await store.parked()] == ["others"]
+    assert [one.id for one in (await claim_one(store)).deliveries] == ["ours"]
+
+
+async def test_what_a_repository_that_is_back_has_to_catch_up_on_finds_it_at_home(store):
+    """Else the first who takes it up would rest for a minute."""
+    seen = replace(REPOSITORY, default_branch="")
+    await store.accept(delivery("seen", "installation:5"))
+    claim = await claim_one(store)
+    memos = (UpdateRepository(REPOSITORY), RemoveRepository(REPOSITORY.id, 5))
+    await store.apply(claim, TurnResult(None, (), (), memos=memos))
+    homes = []
+
+    async def let_in(_repositories):
+        await store.accept(delivery("step", f"backfill:{REPOSITORY.id}:heads"))
+        homes.extend(each.home for each in await store.claim(10))
+
+    chores = MaintenanceProcessor(store, None, None, None, None, SimpleNamespace(let_in=let_in))
+    await chores.done(claim, [InstallationEvent("added", 5, added=(seen,))])
+    assert homes == [None]
+
+
+class Limited:
+    """Rules that GitHub will not show before then."""
+
+    def __init__(self, until) -> None:
+        self.until = until
+        self.asked = 0
+
+    async def rules(self, _repository):
+        self.asked += 1
+        raise RateLimited(self.until)
+
+
+class Calendar:
+    """A store with one repository."""
+
+    def __init__(self) -> None:
+        self.paused = []
+        self.memory = self
+
+    async def active(self, _since):
+        return (REPOSITORY,)
+
+    async def pause(self, installation_id, until):
+        self.paused.append((installation_id, until))
+
+
+async def test_a_limit_that_the_calendar_meets_is_the_installations():
+    until = START + timedelta(minutes=10)
+    now = [START]
+    rules, store = Limited(until), Calendar()
+    clock = WeeklyScheduler(store, rules, weekly_delivery, lambda: now[0])
+    for minute in (0, 1, 9):
+        now[0] = START + timedelta(minutes=minute)
+        await clock.tick()
+    assert (rules.asked, store.paused) == (1, [(REPOSITORY.installation_id, until)])
+    now[0] = until
+    await clock.tick()
+    assert rules.asked == 2
+
+
+class NotHeardOf(Calendar):
+    """A store of a process that has just started: nothing may be asked at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+        self.looked = asyncio.Event()
+
+    async def active(self, _since):
+        self.looks += 1
+        if self.looks < 3:
+            raise LaneFenced("nothing was heard of this process for too long")
+        self.looked.set()
+        return ()
+
+
+async def test_a_calendar_that_may_not_ask_yet_looks_again_soon():
+    store = NotHeardOf()
+    running = asyncio.create_task(
+        WeeklyScheduler(store, None, weekly_delivery, lambda: START, soon=0.0).run()
+    )
+    await asyncio.wait_for(store.looked.wait(), 5)
+    running.cancel()
+    assert store.looks == 3
+
+
+def test_a_config_that_is_broken_again_with_the_same_text_is_told_again():
+    first, again = (
+        config_broken_delivery(REPOSITORY, "f00", START + timedelta(days=day)).id for day in (0, 3)
+    )
+    at_once = config_broken_delivery(REPOSITORY, "f00", START + timedelta(seconds=1)).id
+    assert (first == again, first == at_once) == (False, True)

@@ -1,0 +1,40 @@
+"""A delivery is given up on after its own attempts, whatever its lane went through before."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.github.errors import GitHubUnavailable
+from bot.inbox.retry import MAX_ATTEMPTS
+from bot.inbox.worker import Worker
+from tests.store.store_builders import claim_one, delivery, owing, show
+
+
+class Away:
+    """Turns of a GitHub that answers nothing."""
+
+    async def take(self, _claim) -> None:
+        raise GitHubUnavailable("GitHub is away")
+
+
+@pytest.fixture
+def worker(store):
+    return Worker(store, Away(), lambda: datetime.now(UTC))
+
+
+async def test_a_delivery_that_comes_late_in_an_outage_is_tried_again(store, worker):
+    claim = await owing(store, show())
+    await store.release(claim, retry_after=0, attempt=MAX_ATTEMPTS + 8)
+    await store.accept(delivery("fresh"))
+    await worker.take(await claim_one(store))
+    assert await store.parked() == ()
+
+
+async def test_a_delivery_that_failed_often_is_given_up_on_and_the_fresh_one_beside_it_is_not(store, worker):
+    await store.accept(delivery("old"))
+    for attempt in range(1, MAX_ATTEMPTS):
+        await store.release(await claim_one(store), retry_after=0, attempt=attempt)
+    await store.accept(delivery("fresh"))
+    await worker.take(await claim_one(store))
+    assert [each.id for each in await store.parked()] == ["old"]
+    assert [each.id for each in (await claim_one(store)).deliveries] == ["fresh"]

@@ -1,0 +1,136 @@
+"""What is read of checks, pushes, installations and what was handed in?"""
+
+import pytest
+
+from bot.inbox.parse import parse_event
+from bot.pull_request.events import (
+    CheckEvent,
+    ConfigPushEvent,
+    IgnoredEvent,
+    InstallationEvent,
+    ToolResult,
+    ValidationEvent,
+)
+from bot.pull_request.model import hash_text
+from bot.values import Location, Repository
+from tests.inbox.payload_builders import ALICE, CHECKED, PUSHED, REPOSITORY, STATUS, VALIDATED, at
+
+
+def test_an_installation_names_the_repositories_that_it_gains_and_loses():
+    short = {"id": 77, "full_name": "acme/knowledge", "private": True}
+    gained = Repository(77, "acme", "knowledge", 5, private=True, default_branch="")
+    told = {"installation": {"id": 5}, "action": "added", "repositories_added": [short, {"id": 78}, None]}
+    new = {"installation": {"id": 5}, "action": "created", "repositories": [short]}
+    lost = {"installation": {"id": 5}, "action": "removed", "repositories_removed": [short]}
+    again = {"installation": {"id": 5}, "action": "unsuspend"}
+    more = {"installation": {"id": 5}, "action": "new_permissions_accepted"}
+    assert [
+        parse_event("installation", again),
+        parse_event("installation", more),
+        parse_event("installation_repositories", told),
+        parse_event("installation", new),
+        parse_event("installation_repositories", lost),
+    ] == [
+        InstallationEvent("unsuspend", 5),
+        InstallationEvent("new_permissions_accepted", 5),
+        InstallationEvent("added", 5, added=(gained,)),
+        InstallationEvent("created", 5, added=(gained,)),
+        InstallationEvent("removed", 5, removed=(77,)),
+    ]
+
+
+def test_a_check_is_seen_with_the_pull_requests_of_this_repository():
+    assert parse_event("check_run", CHECKED) == CheckEvent(
+        repository=REPOSITORY,
+        head="abc",
+        name="validate",
+        conclusion="failure",
+        at=at(8),
+        url="https://github.example/runs/9",
+        run_id=9,
+        app="ci",
+        title="1 mistake",
+        annotations=1,
+        numbers=(3,),
+        account="ci[bot]",
+        body_hash=hash_text("1 mistake", "", ""),
+    )
+
+
+def printed(summary, text=None):
+    said = {**CHECKED["check_run"]["output"], "summary": summary, "text": text}
+    return parse_event("check_run", {**CHECKED, "check_run": {**CHECKED["check_run"], "output": said}}).output
+
+
+def test_a_check_is_seen_with_both_ends_of_what_it_printed():
+    log = "\n".join(f"line {number}" for number in range(9_999))
+    assert printed("2 failed", "ValueError: month 13") == "2 failed\nValueError: month 13"
+    first, last = printed(log).split("\n…\n")
+    assert (first.startswith("line 0\nline 1\n"), last.endswith("\nline 9998")) == (True, True)
+    assert {*first.split("\n"), *last.split("\n")} <= {*log.split("\n")}
+    assert [len(printed("x y " * 3_000)) > 1_900, len(printed(log, log)) <= 4_001] == [True, True]
+
+
+KEY = "-----BEGIN PRIVATE KEY-----\n" + "MIIE\n" * 999
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("token ghp_abcdef is wrong", "token [hidden] is wrong"),
+        (f"{KEY}-----END PRIVATE KEY-----\nfailed", "\nfailed"),
+        (f"failed\n{KEY}", "failed\n"),
+        ("x" * 9_999, "\n…\n"),  # of one word without end nothing: half a secret is not known as one
+        (f"{'a ' * 990}ghp_{'b' * 40} {'c ' * 480}", f"{'a ' * 499}\n…\n{'c ' * 480}"),
+        (f"{'a ' * 990}https://me:{'b' * 40}@c {'d ' * 480}", f"{'a ' * 499}\n…\n{'d ' * 480}"),
+        (f"{'a ' * 490}https://me:{'b' * 40}@c{' d' * 990}", f"{'a ' * 490}\n…\n{'d ' * 498}d"),
+    ],
+)
+def test_no_secret_is_kept_of_what_a_check_printed(text, kept):
+    assert printed(text) == kept
+
+
+def test_no_secret_is_kept_of_what_a_check_is_called():
+    titled = {**CHECKED["check_run"], "output": {"title": "token ghp_abcdef is wrong"}}
+    seen = (
+        parse_event("check_run", {**CHECKED, "check_run": titled}),
+        parse_event("status", {**STATUS, "description": "token ghp_abcdef is wrong"}),
+    )
+    assert [each.title for each in seen] == ["token [hidden] is wrong"] * 2
+
+
+def test_a_status_is_seen_as_a_check_without_annotations():
+    assert parse_event("status", STATUS) == CheckEvent(
+        REPOSITORY,
+        "abc",
+        "lint",
+        "failure",
+        at(8),
+        "",
+        title="2 mistakes",
+        account="bob",
+        account_id=12,
+        body_hash=hash_text("2 mistakes"),
+    )
+
+
+def test_a_push_is_seen_only_where_it_touches_the_config():
+    assert parse_event("push", PUSHED) == ConfigPushEvent(REPOSITORY, "abc")
+    merged = {**PUSHED, "ref": "refs/heads/trunk"}
+    assert parse_event("push", merged) == ConfigPushEvent(REPOSITORY, "abc", in_force=True)
+    elsewhere = {**PUSHED, "commits": [{"added": ["README.md"], "removed": [], "modified": []}]}
+    assert parse_event("push", elsewhere) == IgnoredEvent("a push that leaves the config alone")
+
+
+def test_what_was_handed_in_is_seen_with_its_findings():
+    assert parse_event("whetstone", VALIDATED) == ValidationEvent(
+        id="validation:1",
+        repository=REPOSITORY,
+        number=3,
+        author=ALICE,
+        role="write",
+        at=at(8),
+        tool="ruff",
+        findings=(ToolResult("E501", "too long", Location("a.py", 3, 5), ""),),
+        body_hash="h",
+    )

@@ -1,0 +1,175 @@
+"""A turn that fails is tried later, counted, and given up on in the end, whoever is to blame."""
+
+import asyncio
+import logging
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.github.errors import Forbidden
+from bot.inbox.heartbeat import HeartbeatSettings
+from bot.inbox.retry import MAX_ATTEMPTS, Backoff
+from bot.inbox.worker import Worker
+from bot.store.model import StoreUnavailable
+from tests.inbox.store_wrapper import Altered
+from tests.store.store_builders import claim_one, delivery, done
+
+
+class Failing:
+    """Turns that fail with one error wherever the delivery "bad" is among theirs."""
+
+    def __init__(self, error: Exception, store=None) -> None:
+        self.error = error
+        self.store = store
+        self.taken: list[list[str]] = []
+
+    async def take(self, claim) -> None:
+        self.taken.append([one.id for one in claim.deliveries])
+        if "bad" in self.taken[-1]:
+            raise self.error
+        await self.store.apply(claim, done(claim))
+
+
+class Stuck:
+    """A turn that never comes to its end."""
+
+    async def take(self, _claim) -> None:
+        await asyncio.Event().wait()
+
+
+class Hasty(Altered):
+    """The store, in which no lane rests, and of which a test can take things away."""
+
+    def __init__(self, store) -> None:
+        super().__init__(store)
+        self.rests: list[float | None] = []
+        self.away: set[str] = set()
+        self.asked = 0
+
+    async def release(self, claim, *, retry_after=None, attempt=0) -> None:
+        self._here("release")
+        self.rests.append(retry_after)
+        rest = None if retry_after is None else 0.0
+        await self._store.release(claim, retry_after=rest, attempt=attempt)
+
+    async def claim(self, limit):
+        self._here("claim")
+        return await self._store.claim(limit)
+
+    def _here(self, name: str) -> None:
+        if name in self.away:
+            self.asked += 1
+            raise StoreUnavailable("database or disk is full")
+
+
+@pytest.fixture
+def hasty(store):
+    return Hasty(store)
+
+
+def worker(store, turns) -> Worker:
+    return Worker(store, turns, lambda: datetime.now(UTC))
+
+
+async def turns_of(hasty, turns, most: int = MAX_ATTEMPTS) -> None:
+    """Turns until nothing is due."""
+    hands = worker(hasty, turns)
+    for _ in range(most):
+        claims = await hasty.claim(1)
+        if not claims:
+            return
+        await hands.take(claims[0])
+
+
+async def parked(store) -> list[str]:
+    return [each.id for each in await store.parked()]
+
+
+async def test_what_our_code_cannot_digest_is_given_up_on_without_the_good_ones_beside_it(hasty):
+    for name in ("good", "bad", "better"):
+        await hasty.accept(delivery(name))
+    turns = Failing(ValueError("no such thing"), hasty)
+    await turns_of(hasty, turns, most=2 * MAX_ATTEMPTS)
+    assert await parked(hasty) == ["bad"]
+    assert ["good"] in turns.taken
+    assert ["better"] in turns.taken
+
+
+async def test_one_that_the_store_never_takes_is_given_up_on_without_the_good_ones_beside_it(hasty):
+    for name in ("good", "bad", "better"):
+        await hasty.accept(delivery(name))
+    turns = Failing(StoreUnavailable("index row size exceeds maximum"), hasty)
+    await turns_of(hasty, turns, most=2 * MAX_ATTEMPTS)
+    assert await parked(hasty) == ["bad"]
+    assert ["good"] in turns.taken
+
+
+async def test_a_turn_that_the_store_never_takes_rests_longer_each_time_and_is_given_up_on(hasty):
+    await hasty.accept(delivery("bad"))
+    await turns_of(hasty, Failing(StoreUnavailable("index row size exceeds maximum")))
+    assert hasty.rests[:4] == [1.0, 2.0, 4.0, 8.0]
+    assert await parked(hasty) == ["bad"]
+
+
+async def test_a_turn_waits_where_the_store_takes_nothing_at_all(hasty):
+    await hasty.accept(delivery("bad"))
+    hasty.away = {"release"}
+    hands = worker(hasty, Failing(StoreUnavailable("away")))
+    taken = asyncio.create_task(hands.take(await claim_one(hasty)))
+    await asyncio.wait({taken}, timeout=0.05)
+    assert not taken.done()
+    hands.stop()
+    await taken
+    hasty.away = set()
+    assert [one.id for one in (await claim_one(hasty)).deliveries] == ["bad"]
+
+
+async def test_a_turn_that_is_dropped_for_a_late_beat_has_had_an_attempt(hasty):
+    await hasty.accept(delivery("slow"))
+    held_up = worker(hasty, Stuck())
+    taken = asyncio.create_task(held_up.take(await claim_one(hasty)))
+    held_up._running.add(taken)  # as the worker does that claims it
+    held_up.pulse.note(held_up.pulse.now() - 100)
+    held_up.pulse.pace = HeartbeatSettings(beat_every=0.0)
+    beats = asyncio.create_task(held_up._beats())
+    await asyncio.wait({taken})
+    beats.cancel()
+    assert [one.attempt for one in (await claim_one(hasty)).deliveries] == [1]
+
+
+async def test_a_suspended_installation_is_tried_again_and_a_permission_that_lacks_is_not(hasty):
+    await hasty.accept(delivery("bad"))
+    await turns_of(hasty, Failing(Forbidden("This installation has been suspended")), most=3)
+    assert await parked(hasty) == []
+    await turns_of(hasty, Failing(Forbidden("not accessible by integration", "checks=write")), most=1)
+    assert await parked(hasty) == ["bad"]
+
+
+async def test_a_store_from_which_nothing_can_be_claimed_is_left_alone_for_a_while(hasty, caplog):
+    caplog.set_level(logging.WARNING)
+    await hasty.accept(delivery("waiting"))
+    hasty.away = {"claim"}
+    hands = worker(hasty, Failing(ValueError()))
+    running = asyncio.create_task(hands.run())
+    await asyncio.wait({running}, timeout=0.3)
+    hands.stop()
+    await running
+    assert hasty.asked == 1
+    assert [each.message for each in caplog.records] == [
+        "no lane can be claimed: StoreUnavailable database or disk is full"
+    ]
+
+
+def test_a_store_that_refuses_is_asked_less_and_less_and_told_of_twice(caplog):
+    caplog.set_level(logging.WARNING)
+    outage, rests = Backoff("no lane can be claimed"), []
+    for _ in range(7):
+        outage.refused(StoreUnavailable("full"))
+        rests.append(outage.rest)
+    outage.over()
+    assert rests == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
+    assert outage.rest == 0.0
+    assert [each.message for each in caplog.records] == [
+        "no lane can be claimed: StoreUnavailable full",
+        "no lane can be claimed: over, after 7 refusals",
+    ]

@@ -1,0 +1,152 @@
+"""A check run or a suggestion whose answer was lost is there once, not twice."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.server import FakeGitHub
+from bot.fakegithub.world import AppRegistration
+from bot.github.auth import AppKey
+from bot.github.client import connect_github
+from bot.github.errors import GitHubUnavailable
+from bot.inbox.retry import RetryLater
+from bot.inbox.writers import CheckRunWriter
+from bot.pull_request.checks import CheckAnnotation, CheckRunText
+from bot.pull_request.diff import Suggestion, commentable_lines
+from bot.pull_request.effects import PostSuggestions, ShowCheckRun
+from bot.store.model import LaneClaim, OutboxRow, RowState
+from bot.values import Conclusion, Repository
+
+KEYS = new_key_pair()
+CLAIM = LaneClaim("pr:1:1", 5, 1, 1, 0, (), ())
+
+
+class Store:
+    """What was marked, in order."""
+
+    def __init__(self) -> None:
+        self.marks: list[str] = []
+
+    async def sending(self, _claim, row):
+        self.marks.append("sending")
+        return row
+
+    async def sent(self, _claim, _row, _sticky, _then):
+        self.marks.append("sent")
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def row(effect, seconds_ago=None):
+    if seconds_ago is None:
+        return OutboxRow("r", "pr:1:1", effect, RowState.READY)
+    return OutboxRow("r", "pr:1:1", effect, RowState.SENDING, now() - timedelta(seconds=seconds_ago))
+
+
+@pytest.fixture
+async def github():
+    async with FakeGitHub(AppRegistration(public_pem=KEYS.public_pem)) as standin:
+        yield standin
+
+
+@pytest.fixture
+def place(github):
+    return github.repository("acme/kb")
+
+
+@pytest.fixture
+def pull(github, place):
+    return github.open_pull_request(place, "bob")
+
+
+@pytest.fixture
+def repository(github, place):
+    return Repository(place.id, "acme", "kb", github.installation_of(place).id)
+
+
+@pytest.fixture
+def store():
+    return Store()
+
+
+@pytest.fixture
+async def checks(github, store, place):  # noqa: ARG001  the App is installed there
+    key = AppKey(4242, KEYS.private_pem)
+    async with connect_github(key, github.api_url, github.graphql_url, seconds=5) as client:
+        yield CheckRunWriter(store, client, now)
+
+
+def shown(repository, pull, title="Rejected", places="p1"):
+    return ShowCheckRun(
+        repository, CheckRunText("whetstone/gates", pull.head_sha, Conclusion.FAILURE, title, "s", places)
+    )
+
+
+def offered(repository, pull, *lines):
+    suggestions = tuple(Suggestion("claims/first.md", line, "```suggestion\nx\n```") for line in lines)
+    return PostSuggestions(
+        repository, pull.number, pull.head_sha, '<!-- SUGGESTIONS: {"v": 1} -->\n\nFixes.', suggestions
+    )
+
+
+async def test_a_check_run_whose_answer_was_lost_is_adopted(github, checks, store, repository, pull):
+    effect = shown(repository, pull)
+    github.lose_answer("POST", "*/check-runs")
+    with pytest.raises(GitHubUnavailable):
+        await checks.show(CLAIM, row(effect), effect, None)
+    with pytest.raises(RetryLater):
+        await checks.show(CLAIM, row(effect, seconds_ago=1), effect, None)
+    await checks.show(CLAIM, row(effect, seconds_ago=6), effect, None)
+    assert (len(pull.repository.check_runs), store.marks) == (1, ["sending", "sent"])
+
+
+async def test_the_same_places_are_an_update_and_others_a_new_run(checks, place, repository, pull):
+    for title, places in (("One", "p1"), ("Two", "p1"), ("Three", "p2")):
+        effect = shown(repository, pull, title, places)
+        await checks.show(CLAIM, row(effect), effect, None)
+    assert [run.title for run in place.check_runs.values()] == ["Two", "Three"]
+
+
+async def test_a_check_run_whose_places_are_refused_is_written_without_them(
+    github, checks, place, repository, pull
+):
+    told = replace(
+        shown(repository, pull).said, annotations=(CheckAnnotation("a.md", 1, 1, "m", "t", "failure"),)
+    )
+    effect = ShowCheckRun(repository, told)
+    github.fail("POST", "*/check-runs", status=422)
+    await checks.show(CLAIM, row(effect), effect, None)
+    assert [(run.title, run.annotations) for run in place.check_runs.values()] == [("Rejected", [])]
+
+
+async def test_suggestions_whose_answer_was_lost_are_not_sent_again(github, checks, store, repository, pull):
+    effect = offered(repository, pull, 1)
+    github.lose_answer("POST", "*/reviews")
+    with pytest.raises(GitHubUnavailable):
+        await checks.suggest(CLAIM, row(effect), effect)
+    await checks.suggest(CLAIM, row(effect, seconds_ago=6), effect)
+    assert (len(pull.reviews), store.marks) == (1, ["sending", "sent"])
+
+
+async def test_suggestions_that_never_arrived_are_sent_after_all(github, checks, repository, pull):
+    effect = offered(repository, pull, 1)
+    github.reset("POST", "*/reviews")
+    with pytest.raises(GitHubUnavailable):
+        await checks.suggest(CLAIM, row(effect), effect)
+    await checks.suggest(CLAIM, row(effect, seconds_ago=6), effect)
+    assert len(pull.reviews) == 1
+
+
+async def test_where_no_line_is_in_the_diff_nothing_is_offered(checks, store, repository, pull):
+    effect = offered(repository, pull, 99)
+    await checks.suggest(CLAIM, row(effect), effect)
+    assert (pull.reviews, store.marks) == ({}, ["sending", "sent"])
+
+
+def test_the_lines_of_a_diff_that_take_a_comment_are_those_of_the_new_side():
+    patch = "@@ -1,3 +1,3 @@\n a\n-b\n+c\n d\n@@ -20 +20,2 @@\n e\n+f\n\\ No newline at end of file"
+    assert commentable_lines(patch) == {1, 2, 3, 20, 21}

@@ -1,0 +1,90 @@
+"""Which tags come back too often, and what is the outcome of an iteration?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.iterations.model import (
+    IterationOutcome,
+    Phase,
+    Situation,
+    decide_outcome,
+    iteration_phase,
+    list_iterations,
+    repeated_tags,
+)
+from tests.iterations.iteration_builders import pull_request, rejects
+
+
+def over(*tags_by_iteration):
+    told = [
+        rejects(n, where=letter, tags=tags)
+        for n, (letter, tags) in enumerate(zip("abcdef9", tags_by_iteration, strict=False))
+    ]
+    return list_iterations(pull_request(*told, at_head="abcdef9"[len(told) - 1]))
+
+
+DATES, SCOPE = ("date_errors",), ("scope_error",)
+
+
+@pytest.mark.parametrize(
+    ("story", "expected"),
+    [
+        ((), ()),
+        ((DATES, DATES), ()),
+        ((DATES, DATES, DATES), DATES),
+        ((DATES, SCOPE, DATES, SCOPE, DATES), DATES),
+        ((DATES, DATES, SCOPE, SCOPE, SCOPE, DATES), ()),  # the first is out of the window
+        ((DATES, DATES, DATES, SCOPE), ()),  # it was fixed
+    ],
+)
+def test_a_tag_is_repeated_the_third_time_in_five_iterations(story, expected):  # row 52 # row 55 # row 56
+    assert repeated_tags(over(*story), frozenset({"date_errors"})) == expected
+
+
+def test_a_warning_is_never_repeated_enough_to_escalate():
+    assert repeated_tags(over(DATES, DATES, DATES), lambda _tag: False) == ()
+
+
+REJECTED = Situation(rejected=True, blocking=True, number=2, maximum=5)
+
+
+@pytest.mark.parametrize(
+    ("fact", "expected"),
+    [
+        ({}, IterationOutcome.REFINE),
+        ({"number": 5}, IterationOutcome.ESCALATE),
+        ({"number": 6}, IterationOutcome.ESCALATE),
+        ({"repeated": True}, IterationOutcome.ESCALATE),
+        ({"repeated": True, "critical": True, "fixable": False}, IterationOutcome.ESCALATE),
+        ({"critical": True, "fixable": False}, IterationOutcome.REJECT),
+        ({"critical": True}, IterationOutcome.REFINE),
+        ({"fixable": False}, IterationOutcome.REFINE),
+        ({"rejected": False}, IterationOutcome.REFINE),
+        ({"blocking": False}, IterationOutcome.REFINE),
+        ({"rejected": False, "blocking": False}, IterationOutcome.ACCEPT),
+        ({"rejected": False, "blocking": False, "number": 5}, IterationOutcome.ACCEPT),
+        ({"rejected": False, "blocking": False, "repeated": True}, IterationOutcome.ACCEPT),
+    ],
+)
+def test_the_first_outcome_that_holds(fact, expected):  # row 8 # row 18
+    assert decide_outcome(replace(REJECTED, **fact)) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "maximum", "closed", "expected"),
+    [
+        (1, 5, False, Phase.INITIAL),
+        (2, 5, False, Phase.REFINEMENT),
+        (4, 5, False, Phase.REFINEMENT),
+        (5, 5, False, Phase.FINAL),
+        (6, 5, False, Phase.FINAL),
+        (2, 5, True, Phase.FINAL),
+        (1, 5, True, Phase.FINAL),
+        (1, 1, False, Phase.FINAL),
+    ],
+)
+def test_the_phase(number, maximum, closed, expected):  # row 8 # row 9
+    assert iteration_phase(number, maximum, closed=closed) == expected

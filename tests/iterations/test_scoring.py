@@ -1,0 +1,358 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.gates.config import DiffSizeBand, QualityDimension
+from bot.gates.model import Aspect
+from bot.iterations.model import Iteration, IterationOutcome, Situation, decide_outcome, list_iterations
+from bot.iterations.scoring import (
+    DimensionScore,
+    IterationSnapshot,
+    Score,
+    distinct_items,
+    item_aspect,
+    item_severity,
+    score_iteration,
+)
+from bot.pull_request.checks import CheckResult
+from bot.values import Location
+from tests.iterations.iteration_builders import (
+    BAND,
+    GATES,
+    SCORING,
+    checks,
+    diff,
+    item,
+    judged,
+    own,
+    pull_request,
+    rejects,
+    snapshot,
+)
+
+
+def scored(seen: IterationSnapshot, band=BAND) -> Score:
+    found = score_iteration(seen, GATES, SCORING.weights, band)
+    assert found is not None
+    return found
+
+
+def value(dimension: str, seen: IterationSnapshot, band=BAND) -> float | None:
+    measure = scored(seen, band).of(QualityDimension(dimension))
+    return None if measure is None else measure.value
+
+
+# The five dimensions
+
+
+def test_a_score_with_every_dimension_observed():  # row 16 # row 17 # row 82
+    seen = snapshot(items=[item("title_overclaims")], checks=checks(4, 1), diff=diff(lines=20))
+    assert scored(seen) == Score(
+        value=0.84,  # 0.30 × 0.8 + 0.25 + 0.25 × 0.6 + 0.10 + 0.10
+        measures=(
+            DimensionScore(QualityDimension.VALIDATION, 0.8, ("4 of 5 checks passed",)),
+            DimensionScore(QualityDimension.COMPLETENESS, 1.0, ("no open item",)),
+            DimensionScore(QualityDimension.CORRECTNESS, 0.6, ("title_overclaims is major",)),
+            DimensionScore(QualityDimension.READABILITY, 1.0, ("no open item",)),
+            DimensionScore(QualityDimension.EFFICIENCY, 1.0, ("20 changed lines, within 1 to 400",)),
+        ),
+        decided="correctness 0.60, 4 of 5 checks passed",
+    )
+
+
+@pytest.mark.parametrize(
+    ("dimension", "weight"),
+    [
+        ("validation", 0.30),  # row 77
+        ("completeness", 0.25),  # row 78
+        ("correctness", 0.25),  # row 79
+        ("readability", 0.10),  # row 80
+        ("efficiency", 0.10),  # row 81
+    ],
+)
+def test_a_dimension_at_nothing_takes_exactly_its_weight(dimension, weight):
+    ruined = {
+        "validation": snapshot(approved=True, checks=checks(0, 3), diff=diff()),
+        "efficiency": snapshot(items=[own("efficiency", "critical")], checks=checks(3), diff=diff()),
+    }
+    seen = ruined.get(dimension) or snapshot(
+        items=[own({"readability": "clarity"}.get(dimension, dimension), "critical")],
+        checks=checks(3),
+        diff=diff(),
+    )
+    assert scored(seen).value == round(1 - weight, 4)
+
+
+@pytest.mark.parametrize(
+    ("about", "dimension"),
+    [
+        ("completeness", "completeness"),
+        ("documentation", "completeness"),
+        ("testability", "completeness"),
+        ("correctness", "correctness"),
+        ("security", "correctness"),
+        ("consistency", "correctness"),
+        ("clarity", "readability"),
+        ("style", "readability"),
+        ("maintainability", "readability"),
+        ("efficiency", "efficiency"),
+    ],
+)
+def test_every_aspect_belongs_to_one_dimension(about, dimension):
+    seen = snapshot(items=[own(about, "major")], diff=diff())
+    lowered = [measure.dimension for measure in scored(seen).measures if measure.value < 1]
+    assert lowered == [dimension]
+    assert value(dimension, seen) == 0.6
+
+
+@pytest.mark.parametrize(
+    ("how", "left"), [("critical", 0.0), ("major", 0.6), ("minor", 0.9), ("suggestion", 0.95)]
+)
+def test_what_an_open_item_takes(how, left):
+    assert value("correctness", snapshot(items=[own("correctness", how)])) == left
+
+
+def test_a_dimension_never_falls_below_nothing():
+    items = [own("clarity", "major", n) for n in range(3)]
+    assert value("readability", snapshot(items=items)) == 0.0
+
+
+def test_a_word_for_severity_that_nobody_knows_weighs_like_a_warning():
+    assert value("correctness", snapshot(items=[own("correctness", "blocker")])) == 0.9
+
+
+def test_a_verdict_nobody_repeated_still_weighs_on_the_next_iteration():
+    pull = pull_request(
+        rejects(1, "alice", tags=("title_overclaims",)),
+        rejects(2, "bob", "b", tags=("body_too_thin",)),
+        at_head="b",
+    )
+    second = IterationSnapshot(list_iterations(pull)[1])
+    assert (value("correctness", second), value("completeness", second)) == (0.6, 0.6)
+
+
+# Severity and aspect
+
+
+@pytest.mark.parametrize(
+    ("given_item", "expected"),
+    [
+        (item("date_errors"), "major"),
+        (item("broken_wiki_links"), "minor"),
+        (item("opsec_internal_deal_terms"), "critical"),
+        (item("date_errors", severity="suggestion"), "suggestion"),
+        (item("date_errors", inferred=0.7), "minor"),
+        (item("no_such_tag"), "minor"),
+        (item(None), "minor"),
+    ],
+)
+def test_the_severity_of_an_item(given_item, expected):
+    assert item_severity(given_item, GATES) == expected
+
+
+@pytest.mark.parametrize(
+    ("given_item", "expected"),
+    [
+        (item("body_too_thin"), Aspect.COMPLETENESS),
+        (item("body_too_thin", aspect="style"), Aspect.STYLE),
+        (item("body_too_thin", aspect="charm"), Aspect.COMPLETENESS),
+        (item("no_such_tag"), Aspect.CORRECTNESS),
+    ],
+)
+def test_the_aspect_of_an_item(given_item, expected):
+    assert item_aspect(given_item, GATES) == expected
+
+
+def test_the_same_problem_said_twice_weighs_once():
+    there, elsewhere = Location("claims/a.md", 5), Location("claims/a.md", 9)
+    items = (
+        item(place=there, words="month 13"),
+        item(place=there, words="is this a date?"),
+        item(),
+        item(place=elsewhere),
+        item("scope_error"),
+        item("scope_error"),
+    )
+    assert distinct_items(items) == (items[0], items[3], items[4])
+
+
+def test_items_without_tag_or_place_are_told_apart_by_their_words():
+    items = (own("clarity", "minor", 1), own("clarity", "minor", 2), own("clarity", "minor", 1))
+    assert distinct_items(items) == items[:2]
+
+
+# Checks
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "expected"),
+    [
+        ("success", 1.0),
+        ("neutral", 1.0),
+        ("failure", 0.5),
+        ("error", 0.5),
+        ("timed_out", 0.5),
+        ("action_required", 0.5),
+        ("startup_failure", 0.5),
+        ("skipped", 1.0),
+        ("cancelled", 1.0),
+        ("stale", 1.0),
+        (None, 1.0),
+    ],
+)
+def test_validation_is_the_share_of_completed_checks_that_passed(conclusion, expected):  # row 77
+    results = (CheckResult("build", "success"), CheckResult("lint", conclusion))
+    assert value("validation", snapshot(checks=results)) == expected
+
+
+def test_our_own_check_never_counts():
+    results = (CheckResult("build", "success"), CheckResult("whetstone/gates", "failure"))
+    assert value("validation", snapshot(checks=results)) == 1.0
+    assert value("validation", snapshot(checks=results[1:])) is None
+
+
+def test_a_repeated_run_of_a_check_replaces_the_one_before():
+    results = (CheckResult("build", "failure"), CheckResult("build", "success"))
+    assert scored(snapshot(checks=results)).decided == "no open item, 1 of 1 check passed"
+
+
+def test_a_repeated_run_that_has_not_ended_takes_the_old_result_away():
+    results = (CheckResult("build", "failure"), CheckResult("build", None))
+    assert value("validation", snapshot(checks=results)) is None
+
+
+def test_a_failed_test_check_leaves_no_correctness():  # row 79
+    seen = snapshot(approved=True, checks=checks(2, 1, is_test=True))
+    found = scored(seen).of(QualityDimension.CORRECTNESS)
+    assert found == DimensionScore(QualityDimension.CORRECTNESS, 0.0, ("the test check bad-0 failed",))
+
+
+def test_a_failed_check_that_is_no_test_leaves_correctness_alone():
+    assert value("correctness", snapshot(approved=True, checks=checks(2, 1))) == 1.0
+
+
+def test_a_check_that_ends_late_changes_the_score():  # row 85
+    before = snapshot(approved=True, checks=(CheckResult("build", "success"), CheckResult("test", None)))
+    after = replace(before, checks=(CheckResult("build", "success"), CheckResult("test", "failure")))
+    assert (scored(before).value, scored(after).value) == (1.0, 0.8333)
+
+
+# The size of the diff
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"), [(0, 0.0), (5, 0.5), (10, 1.0), (200, 1.0), (400, 0.5), (2000, 0.1)]
+)
+def test_a_diff_outside_the_band_lowers_efficiency_in_proportion(lines, expected):  # row 81
+    assert value("efficiency", snapshot(diff=diff(lines=lines)), DiffSizeBand(10, 200)) == expected
+
+
+def test_items_about_efficiency_and_the_size_both_lower_it():
+    seen = snapshot(items=[own("efficiency", "major")], diff=diff(lines=400))
+    assert scored(seen, DiffSizeBand(1, 200)).of(QualityDimension.EFFICIENCY) == DimensionScore(
+        QualityDimension.EFFICIENCY, 0.3, ("efficiency is major", "400 changed lines, outside 1 to 200")
+    )
+
+
+# What nothing observed
+
+
+def test_without_checks_and_diff_their_dimensions_are_left_out_and_the_rest_renormalised():  # row 82
+    found = scored(snapshot(items=[item("title_overclaims")]))
+    assert found.unobserved == (QualityDimension.VALIDATION, QualityDimension.EFFICIENCY)
+    assert found.value == 0.8333  # (0.25 + 0.25 × 0.6 + 0.10) / 0.60
+    assert found.decided == "correctness 0.60"
+
+
+def test_without_a_standing_verdict_only_checks_and_diff_speak():
+    withdrawn = IterationSnapshot(
+        Iteration(1, "a" * 40, judged().judged_at, ()), checks=checks(1, 1), diff=diff()
+    )
+    found = scored(withdrawn)
+    assert found.unobserved == (
+        QualityDimension.COMPLETENESS,
+        QualityDimension.CORRECTNESS,
+        QualityDimension.READABILITY,
+    )
+    assert found.value == 0.625  # (0.30 × 0.5 + 0.10) / 0.40
+
+
+def test_a_failed_test_speaks_about_correctness_even_without_a_verdict():
+    withdrawn = IterationSnapshot(
+        Iteration(1, "a" * 40, judged().judged_at, ()), checks=checks(0, 1, is_test=True)
+    )
+    assert scored(withdrawn).unobserved == (
+        QualityDimension.COMPLETENESS,
+        QualityDimension.READABILITY,
+        QualityDimension.EFFICIENCY,
+    )
+
+
+def test_where_nothing_was_observed_there_is_no_score():
+    nothing = IterationSnapshot(Iteration(1, "a" * 40, judged().judged_at, ()))
+    assert score_iteration(nothing, GATES, SCORING.weights, BAND) is None
+
+
+# What decided
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (snapshot(approved=True), "no open item"),
+        (snapshot(approved=True, checks=checks(5)), "no open item, 5 of 5 checks passed"),
+        (snapshot(items=[own("style", "critical"), own("security", "minor")]), "readability 0.00"),
+        (snapshot(items=[own("style", "major"), own("security", "major")]), "correctness 0.60"),
+        (IterationSnapshot(Iteration(1, "a" * 40, judged().judged_at, ()), checks=checks(1)), None),
+    ],
+)
+def test_what_decided_is_the_dimension_that_cost_most_and_the_checks(seen, words):
+    assert scored(seen).decided == (words or "no standing verdict, 1 of 1 check passed")
+
+
+# The score overrules nobody
+
+
+def test_a_score_below_the_threshold_does_not_overrule_an_approval():  # row 83 # row 58
+    assert scored(snapshot(approved=True, checks=checks(0, 4, is_test=True))).value < 0.70
+    approved = Situation(rejected=False, blocking=False, number=2, maximum=5)
+    assert decide_outcome(approved) is IterationOutcome.ACCEPT
+
+
+ITEMS = st.lists(
+    st.builds(
+        own,
+        st.sampled_from([aspect.value for aspect in Aspect]),
+        st.sampled_from(["critical", "major", "minor", "suggestion"]),
+        st.integers(0, 50),
+    ),
+    max_size=12,
+)
+SEEN = st.builds(
+    lambda items, passed, failed, lines: snapshot(
+        items=items, checks=checks(passed, failed), diff=None if lines is None else diff(lines=lines)
+    ),
+    ITEMS,
+    st.integers(0, 4),
+    st.integers(0, 4),
+    st.none() | st.integers(0, 5000),
+)
+
+
+@given(SEEN)
+def test_every_score_is_between_0_and_1_with_four_places(seen):  # row 17 # row 82
+    found = scored(seen).value
+    assert 0 <= found <= 1
+    assert found == round(found, 4)
+
+
+@given(SEEN, st.sampled_from([aspect.value for aspect in Aspect]))
+def test_one_more_open_item_never_raises_the_score(seen, about):
+    verdict_given = seen.iteration.standing[0]
+    more = replace(verdict_given, items=(*verdict_given.items, own(about, "minor", 99)))
+    worse = replace(seen, iteration=replace(seen.iteration, standing=(more,)))
+    assert scored(worse).value <= scored(seen).value

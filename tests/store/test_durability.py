@@ -1,0 +1,153 @@
+"""What was acknowledged or written down is there after `kill -9`, and after the server went away."""
+
+import asyncio
+import signal
+import struct
+import subprocess
+import sys
+
+import pytest
+from sqlalchemy import update
+from sqlalchemy.util import await_only
+
+from bot.store import dialects
+from bot.store.database import StoreConfigError, parse_store_url
+from bot.store.model import Acceptance, RowState, StoreUnavailable
+from bot.store.schema import lane_table
+from bot.turn.store import open_store
+from tests.store.store_builders import claim_one, delivery, show
+
+ACCEPT_WITHOUT_END = """
+import asyncio, sys
+from bot.turn.store import open_store
+from tests.store.store_builders import delivery
+
+async def main():
+    async with open_store(sys.argv[1], worker=True) as store:
+        async def accept(who):
+            for number in range(1_000_000):
+                name = f"{who}-{number}"
+                await store.accept(delivery(name, f"pull:1:{number % 50}"))
+                print(name, flush=True)
+        await asyncio.gather(*(accept(who) for who in range(8)))
+
+asyncio.run(main())
+"""
+
+STOP_IN_THE_MIDDLE_OF_A_TURN = """
+import asyncio, sys
+from bot.turn.store import open_store
+from bot.store.model import TurnResult
+from tests.store.store_builders import claim_one, delivery, show
+
+async def main():
+    async with open_store(sys.argv[1], worker=True) as store:
+        await store.accept(delivery("d1"))
+        await store.accept(delivery("d2"))
+        claim = await claim_one(store)
+        (row,) = await store.apply(claim, TurnResult(None, (show(),), ("d1",)))
+        await store.sending(claim, row)
+        print("sending", flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+def start(script, url):
+    # S603: the script is ours, the address the fixture's.
+    return subprocess.Popen(  # noqa: S603  our own
+        [sys.executable, "-c", script, url], stdout=subprocess.PIPE, text=True
+    )
+
+
+def kill(process):
+    process.send_signal(signal.SIGKILL)
+    rest = process.stdout.read()
+    process.stdout.close()
+    process.wait()
+    return rest
+
+
+async def test_every_acknowledged_delivery_survives_a_kill(store_url):
+    process = start(ACCEPT_WITHOUT_END, store_url)
+    lines = [process.stdout.readline() for _ in range(300)]
+    acknowledged = [*lines, *kill(process).splitlines(keepends=True)]
+    names = [line.strip() for line in acknowledged if line.endswith("\n")]
+    async with open_store(store_url, worker=True) as store:
+        answers = await asyncio.gather(*(store.accept(delivery(name)) for name in names))
+    assert set(answers) == {Acceptance.DUPLICATE}
+
+
+async def test_a_turn_that_was_killed_on_a_file_is_taken_again_at_the_next_start(sqlite_url):
+    process = start(STOP_IN_THE_MIDDLE_OF_A_TURN, sqlite_url)
+    assert process.stdout.readline() == "sending\n"
+    with pytest.raises(StoreConfigError, match=f"process {process.pid} already works on"):
+        async with open_store(sqlite_url, worker=True):
+            pass
+    kill(process)
+    async with open_store(sqlite_url, worker=True) as store:
+        claim = await claim_one(store)
+    assert [one.id for one in claim.deliveries] == ["d2"]
+    assert [(row.effect, row.state) for row in claim.outbox] == [(show(), RowState.SENDING)]
+
+
+async def test_a_restarted_server_is_found_again(postgres_server, postgres_url):
+    async with open_store(postgres_url, worker=True) as store:
+        await store.accept(delivery("d1"))
+        claim = await claim_one(store)
+        postgres_server.stop()
+        try:
+            for attempt in (store.accept(delivery("d2")), store.claim(1), store.beat(), store.release(claim)):
+                with pytest.raises(StoreUnavailable):
+                    await attempt
+        finally:
+            postgres_server.ensure_postgres_running()
+        assert await store.accept(delivery("d2")) is Acceptance.QUEUED
+        again = await claim_one(store)
+        assert [one.id for one in again.deliveries] == ["d1", "d2"]
+
+
+async def test_a_restart_that_nobody_saw_costs_nobody_an_answer(postgres_server, postgres_url):
+    async with open_store(postgres_url, worker=True) as store:
+        await store.accept(delivery("d1"))
+        postgres_server.stop()
+        postgres_server.ensure_postgres_running()
+        assert await store.accept(delivery("d2")) is Acceptance.QUEUED
+
+
+async def test_a_process_stopped_in_the_middle_of_a_statement_holds_up_nobody(postgres_url, monkeypatch):
+    half_way, goes_on = asyncio.Event(), asyncio.Event()
+
+    def stopped(transaction):
+        transaction.execute(update(lane_table).values(owner="stopped"))
+        # The statement is named and described; the process never gets to its parameters.
+        begin_a_statement(transaction.connection.connection.driver_connection)
+        half_way.set()
+        await_only(goes_on.wait())
+
+    database = dialects.PostgresDatabase(parse_store_url(postgres_url), None)
+    async with open_store(postgres_url, worker=True) as store, asyncio.TaskGroup() as tasks:
+        await store.accept(delivery("d1"))
+        monkeypatch.setattr(dialects, "TRANSACTION_SECONDS", 0.5)
+        held_up = tasks.create_task(fails(database.write(stopped)))
+        await half_way.wait()
+        monkeypatch.undo()
+        assert await store.accept(delivery("d2")) is Acceptance.QUEUED
+        assert [one.id for one in (await claim_one(store)).deliveries] == ["d1", "d2"]
+        goes_on.set()
+        assert await held_up, "what it changed is undone"
+    await database.close()
+
+
+def begin_a_statement(driver) -> None:
+    for kind, body in ((b"P", b"half\0SELECT 1\0\0\0"), (b"D", b"Shalf\0"), (b"H", b"")):
+        driver._transport.write(kind + struct.pack("!i", len(body) + 4) + body)
+
+
+async def fails(write) -> bool:
+    try:
+        await write
+    except StoreUnavailable:
+        return True
+    return False

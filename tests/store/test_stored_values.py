@@ -1,0 +1,117 @@
+"""What version 0.1 stored keeps its meaning: `written_by_0_1` was made by that version and never changes."""
+
+import gzip
+import json
+from dataclasses import fields
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from bot.commands.fetch import history_query
+from bot.history import export
+from bot.history.model import HistoryRecord, earliest_activity, window_of_last_hours
+from bot.history.outcomes import outcomes_in_window
+from bot.history.patterns import build_history, compute_all_patterns, history_needed_since
+from bot.history.text import HistoryContext, render_history
+from bot.iterations.selection import selection_report
+from bot.markdown.links import GitHubLinks, LinkContext
+from bot.pull_request.effects import Effect
+from bot.pull_request.model import PullRequest
+from bot.store.codec import STORED_EFFECTS, decode, decode_effect, encode, encode_effect, encode_record
+from bot.store.outbox import load_owed
+from bot.turn.rule_book import stored_rules
+from bot.turn.store import open_store
+from bot.weekly.fetch import WeeklyFetcher
+
+WRITTEN = Path(__file__).with_name("written_by_0_1")
+VALUES = json.loads((WRITTEN / "values.json").read_text("utf-8"))
+SHOWN = json.loads((WRITTEN / "shown.json").read_text("utf-8"))
+NOW = datetime.fromisoformat(SHOWN["now"])
+HOURS = 24 * 60
+
+
+@pytest.fixture
+async def old_store(tmp_path):
+    """The store of a bot that ran on version 0.1, opened by this one."""
+    file = tmp_path / "bot.db"
+    file.touch(mode=0o600)
+    file.write_bytes(gzip.decompress((WRITTEN / "store.db.gz").read_bytes()))
+    async with open_store(f"sqlite:///{file}", worker=True) as store:
+        yield store
+
+
+async def known_repository(store):
+    return await store.memory.repository_named("acme/knowledge")
+
+
+def test_every_effect_has_a_stored_name():
+    assert set(STORED_EFFECTS.values()) == set(get_args(Effect))
+
+
+@pytest.mark.parametrize("kind", sorted(STORED_EFFECTS))
+def test_an_effect_that_0_1_stored_is_read_without_loss(kind):
+    effect = decode_effect(json.dumps(VALUES[kind]))
+    assert json.loads(encode_effect(effect)) == VALUES[kind]
+
+
+def test_a_pull_request_that_0_1_stored_is_read_without_loss():
+    # Every field was set when it was stored, so none may be back at its default.
+    pull_request = decode(json.dumps(VALUES["PullRequest"]), PullRequest)
+    assert json.loads(encode_record(pull_request)) == VALUES["PullRequest"]
+    lost = [
+        field.name
+        for field in fields(PullRequest)
+        if field.name != "sticky" and getattr(pull_request, field.name) == field.default
+    ]
+    assert lost == ["open"]  # its default is true, and so was the stored one
+
+
+def test_a_record_that_0_1_stored_is_read_without_loss():
+    assert json.loads(encode(decode(json.dumps(VALUES["Record"]), HistoryRecord))) == VALUES["Record"]
+
+
+async def test_effects_waiting_in_the_outbox_of_0_1_can_be_sent(old_store):
+    rows = await old_store._database.read(lambda transaction: load_owed(transaction, ["pr:1:999"]))
+    assert [type(row.effect) for row in rows] == [STORED_EFFECTS[kind] for kind in sorted(STORED_EFFECTS)]
+
+
+async def test_history_and_patterns_of_0_1_show_the_same_numbers(old_store):
+    where = await known_repository(old_store)
+    rules = await stored_rules(old_store, where)
+    author = await old_store.memory.author(where.id, "rio-agent[bot]", shared=False)
+    ask = history_query(author.login, rules, NOW, HOURS)
+    records, fixes = await old_store.memory.authored(
+        where.id, history_needed_since(ask), author.id, shared=False
+    )
+    shown = build_history(records, rules.gates, ask, fixes)
+    assert shown.patterns.as_json() == SHOWN["history"]
+    text = render_history(
+        shown, HistoryContext(where, rules.gates, GitHubLinks(), is_default=False, is_terminal=True)
+    )
+    assert text == SHOWN["history_text"]
+
+    window, dead_after = window_of_last_hours(HOURS, NOW), timedelta(days=rules.history.dead_after_days)
+    every = await old_store.memory.records(
+        where.id, earliest_activity(window.before, dead_after), shared=False
+    )
+    now, before = (outcomes_in_window(every, each, dead_after) for each in (window, window.before))
+    found = compute_all_patterns(now, before, rules.gates, HOURS)
+    assert {login: patterns.as_json() for login, patterns in found.items()} == SHOWN["patterns"]
+
+
+async def test_the_week_of_0_1_reads_the_same(old_store):
+    where = await known_repository(old_store)
+    rules = await stored_rules(old_store, where)
+    told = await WeeklyFetcher(old_store.memory, None, LinkContext(GitHubLinks())).told(
+        where, rules, None, NOW
+    )
+    assert told.issue.body == SHOWN["weekly"]
+
+
+async def test_iterations_of_0_1_are_exported_as_before(old_store):
+    where = await known_repository(old_store)
+    known = await old_store.load(f"pr:{where.id}:{SHOWN['pull_request']}")
+    report = selection_report(known, await stored_rules(old_store, where))
+    assert export.export_files(report, where, tracked=known.tracked) == SHOWN["export"]

@@ -1,0 +1,87 @@
+"""Was the feedback followed, and what is kept of it?"""
+
+from dataclasses import replace
+
+from bot.history.rates import follow_rates, followed_item_urls, outcomes_since
+from bot.pull_request.events import ReviewThreadEvent
+from bot.pull_request.facts import Facts
+from bot.pull_request.model import FollowUp, GroupBy
+from bot.pull_request.record import record_event
+from tests.builders import ME, at, facts, inline, snapshot
+from tests.turn.iteration_story import decided, head, judged, page, said, three
+
+LINES = ("type: claim", "domain: markets", "source: x", "one more", "created: 2026-13-01")
+
+
+def two_iterations(*lines, base="m1"):
+    """An item at line 5 of the page in iteration 1, and what the page has in iteration 2."""
+    heads = (
+        head(1, files=(page(*LINES),), base="m1"),
+        head(2, files=(page(*lines),), base=base),
+    )
+    comment = inline(71, 11, "[date_errors] month 13 is out of range")
+    read = replace(
+        facts(said(1, "scope_error"), said(2, "scope_error", "date_errors")), inline_comments=(comment,)
+    )
+    return decided(judged(*heads), read).pull_request
+
+
+def followed(known) -> dict:
+    return {each.tag: each.followed for each in known.tracked[0].observations}
+
+
+def test_an_item_whose_lines_changed_was_followed():  # row 21
+    mended = two_iterations(*LINES[:4], "created: 2026-11-15")
+    assert followed(mended) == {"scope_error": False, "date_errors": True}
+
+
+def test_the_week_is_told_which_placed_items_were_followed():  # row 35
+    mended = two_iterations(*LINES[:4], "created: 2026-11-15")
+    assert followed_item_urls(mended) == (inline(71, 11, "").url,)
+    assert followed_item_urls(two_iterations("first", *LINES)) == ()
+
+
+def test_an_item_whose_lines_only_moved_was_not():
+    assert followed(two_iterations("first", *LINES))["date_errors"] is False
+
+
+def test_an_item_is_followed_over_a_rebase_too():
+    mended = two_iterations(*LINES[:4], "created: 2026-11-15", base="m2")
+    kept = two_iterations("first", *LINES, base="m2")
+    assert (followed(mended)["date_errors"], followed(kept)["date_errors"]) == (True, False)
+
+
+def test_improvement_and_clarity_are_kept_with_the_iteration():  # row 22 # row 23 # row 24
+    known = three("date_errors")
+    assert [each.tracking for each in known.tracked] == [
+        FollowUp(followed=True, delta=0.1916, clarity=0.6),
+        FollowUp(followed=True, delta=-0.125, clarity=0.6),
+    ]
+
+
+def test_the_same_turn_twice_tracks_the_same():
+    known = three("date_errors")
+    assert decided(known, Facts(ME)).pull_request.tracked == known.tracked
+
+
+def test_the_rates_tell_what_has_a_place_from_what_has_none():  # row 53 # row 54
+    known = [two_iterations(*LINES[:4], "created: 2026-11-15"), two_iterations("first", *LINES)]
+    found = {
+        rate.key: (rate.items, rate.follow_rate)
+        for rate in follow_rates(outcomes_since(known), GroupBy.PLACE)
+    }
+    assert found == {"with a place": (2, 0.5), "without a place": (2, 0.0)}
+    assert (len(outcomes_since(known, since=at(21))), outcomes_since(known, since=at(22))) == (4, ())
+
+
+def thread(action: str) -> ReviewThreadEvent:
+    return ReviewThreadEvent(action, snapshot(), (inline(71, 11, "").url,))
+
+
+def test_an_item_whose_thread_was_resolved_was_followed():
+    known = two_iterations(*LINES)
+    resolved = record_event(known, thread("resolved"), at(60))
+    again = decided(resolved, Facts(ME)).pull_request
+    assert (followed(known)["date_errors"], followed(again)["date_errors"]) == (False, True)
+    reopened = record_event(again, thread("unresolved"), at(61))
+    assert followed(decided(reopened, Facts(ME)).pull_request)["date_errors"] is False

@@ -1,0 +1,63 @@
+"""What does the selection report say on close?"""
+
+from dataclasses import replace
+
+from bot.iterations.selection import selection_report_markdown
+from bot.pull_request.effects import AnnouncementKind
+from bot.pull_request.facts import Facts
+from tests.builders import ME, RULES, pull_request, written
+from tests.turn.iteration_story import after, closed, decided, head, judged, page, said, three, told
+
+
+def test_on_close_the_report_is_folded_into_the_comment():  # row 67 # row 72 # row 89
+    decision = decided(closed(three("date_errors"), merged=True), Facts(ME))
+    (effect,) = decision.effects
+    folded = effect.body.split("<details>")[1]
+    assert folded.startswith(
+        "<summary>Quality 0.77 → 0.96 → 0.83: iteration 2 was the best</summary>\n\n"
+        "## Output Selection Report\n\n**Loop ID**: acme/knowledge#212\n**Total Iterations**: 3\n"
+        "**Selected Iteration**: 2\n\n### Quality Scores\n"
+    )
+    assert (effect.anew, "| 2 | 96% | ✓ SELECTED |" in folded, "| 3 | 83% | (final) |" in folded) == (
+        False,
+        True,
+        True,
+    )
+
+
+def test_one_iteration_has_no_report():
+    known = closed(after(judged(head(1)), said(1, "date_errors")))
+    (effect,) = decided(known, Facts(ME)).effects
+    assert "Output Selection Report" not in effect.body
+
+
+def test_a_best_that_was_left_unmerged_is_reported_in_a_comment_of_its_own_once():  # row 70 # row 71
+    decision = decided(closed(three("date_errors")), Facts(ME))
+    (announced,) = told(decision)
+    assert (announced.kind, "**Selected Iteration**: 2" in announced.body) == (
+        AnnouncementKind.SELECTION,
+        True,
+    )
+    assert told(decided(decision.pull_request, Facts(ME))) == []
+
+
+def test_a_merge_and_a_best_end_are_reported_in_the_fold_only():
+    assert told(decided(closed(three("date_errors"), merged=True), Facts(ME))) == []
+    assert told(decided(closed(three()), Facts(ME))) == []
+
+
+def test_reopened_the_fold_shows_the_way_again():
+    known = written(decided(closed(three("date_errors")), Facts(ME)))
+    (effect,) = decided(replace(known, open=True, closed_at=None), Facts(ME)).effects
+    assert "iteration 2 was the best. How to go back to it</summary>" in effect.body
+    assert "Output Selection Report" not in effect.body
+
+
+def test_the_report_says_which_revision_github_no_longer_has():
+    known = judged(head(1, files=(page("one"),), gone=True), head(2))
+    report = selection_report_markdown(after(known, said(1, "date_errors"), said(2)), RULES)
+    assert "iteration 1 `1111111` is gone from GitHub, its hashes are kept" in report
+
+
+def test_nothing_judged_has_no_report():
+    assert selection_report_markdown(pull_request(), RULES) is None

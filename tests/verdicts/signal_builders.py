@@ -1,0 +1,28 @@
+"""What the voices of a test amount to, under a config that names an App and two checks."""
+
+from dataclasses import replace
+
+from bot.detection.load import load_shipped_detection
+from bot.gates.config import AnnotationRule, CheckRule, ValidatorRules
+from bot.pull_request.facts import Facts
+from bot.values import Account
+from bot.verdicts.signals import merge_signals
+from tests.builders import ALICE, ME, RULES, pull_request
+
+LEO = Account(44, "leo[bot]", bot=True)
+MAPPED = replace(
+    RULES,
+    understanding=load_shipped_detection(),
+    validators=ValidatorRules(
+        apps=("leo",),
+        checks=(
+            CheckRule("validate", ("date_errors",), (AnnotationRule("wiki link", "broken_wiki_links"),)),
+            CheckRule("/^test/", ("body_too_thin", "scope_error")),
+        ),
+    ),
+)
+
+
+def heard(*spoken, known=None, rules=MAPPED, roles=None, annotations=None):
+    read = Facts(ME, spoken=spoken, roles=roles or {ALICE.id: "write"}, annotations=annotations or {})
+    return merge_signals(known or pull_request(), read, rules).verdicts

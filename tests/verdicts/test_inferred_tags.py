@@ -1,0 +1,108 @@
+"""Which gate do plain words mean, and when is nothing inferred?"""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.detection.load import load_shipped_detection
+from bot.gates.model import Gates
+from tests.builders import KNOWLEDGE_BASE, RULES, decided, facts, pull_request, review
+
+UNDERSTANDING = replace(RULES, understanding=load_shipped_detection())
+
+
+def inferred(body, rules=UNDERSTANDING):
+    (verdict,) = decided(pull_request(), facts(review(3, body)), rules).pull_request.verdicts
+    return [(item.tag, item.inferred) for item in verdict.items]
+
+
+@pytest.mark.parametrize(
+    ("body", "tags"),
+    [
+        ("The frontmatter is missing.", ["frontmatter_schema"]),
+        ("~~The frontmatter is missing.~~ Sorry.", []),
+        ("There is no broken wiki link here.", []),
+        ("You fixed the broken wiki link.", []),
+        ("> broken wiki link\n\nI disagree.", []),
+        ("`broken wiki link`", []),
+        ("Not good: there is a broken wiki link.", ["broken_wiki_links"]),
+        ("The wrong date was fixed.", []),
+        ("Is this a wrong date? If the date is wrong, tell me.", []),
+        ("The wrong date was fixed, but the title is too short.", ["title_too_few_words"]),
+        ("Can you fix the wrong date?", ["date_errors"]),
+        ("Is this a wrong date? And the frontmatter is missing.", ["frontmatter_schema"]),
+        ("The title is fixed\nThe date is wrong", ["date_errors"]),
+        ("The wrong date in `a.md` was fixed.\n\n> The date is wrong", []),
+    ],
+)
+def test_plain_words_mean_a_gate_by_its_phrases(body, tags):
+    assert inferred(body) == [(tag, 0.6) for tag in tags]
+
+
+def test_what_is_over_adds_nothing_to_what_is_stated():
+    assert inferred("The wrong date in a.md was fixed. The date is wrong in b.md.") == [("date_errors", 0.6)]
+    assert inferred("There is a wrong date in a.md. The date is wrong in b.md.") == [("date_errors", 0.7)]
+
+
+def test_a_fault_that_is_repeated_without_end_hides_no_other():
+    body = "The date is wrong. " * 300 + "The frontmatter is missing."
+    assert inferred(body) == [("date_errors", 0.95), ("frontmatter_schema", 0.6)]
+
+
+@pytest.mark.parametrize(
+    ("body", "tags"),
+    [
+        ("The tests are missing.", ["date_errors"]),
+        ("Can you add what is not there: tests are missing.", ["date_errors"]),
+        ("Test is missing!", ["date_errors"]),
+        ("Are you sure that tests are missing?", []),
+        ("I don't think that tests are missing.", []),
+        ("If tests are missing, say why.", []),
+    ],
+)
+def test_a_gates_expression_is_understood_like_its_words(body, tags):
+    gate = replace(KNOWLEDGE_BASE.get("date_errors"), phrases=("/tests? (is|are) missing/",))
+    rules = replace(UNDERSTANDING, gates=Gates((gate,)))
+    assert inferred(body, rules) == [(tag, 0.6) for tag in tags]
+
+
+def test_a_phrase_that_is_a_negation_is_not_taken_as_denied():
+    gate = replace(KNOWLEDGE_BASE.get("date_errors"), phrases=("/no changelog (line|entry)/", "not dated"))
+    rules = replace(UNDERSTANDING, gates=Gates((gate,)))
+    assert inferred("There is no changelog entry.", rules) == [("date_errors", 0.6)]
+    assert inferred("The page is not dated.", rules) == [("date_errors", 0.6)]
+
+
+def test_an_expression_that_takes_in_whole_sentences_is_found():
+    gate = replace(KNOWLEDGE_BASE.get("date_errors"), phrases=("/month 13.*February 30/", "/(?s)№.+/"))
+    rules = replace(UNDERSTANDING, gates=Gates((gate,)))
+    assert inferred("There is a month 13. And a February 30.", rules) == [("date_errors", 0.6)]
+    assert inferred(f"№{' so on.' * 1000}", rules) == [("date_errors", 0.6)]
+
+
+@pytest.mark.parametrize(("threshold", "tags"), [(0.7, ["date_errors"]), (0.8, [])])
+def test_a_tag_less_sure_than_the_threshold_is_not_inferred(threshold, tags):
+    rules = replace(UNDERSTANDING, detection=replace(UNDERSTANDING.detection, threshold=threshold))
+    said = "There is a wrong date in a.md. The date is wrong in b.md. The frontmatter is missing."
+    assert [tag for tag, _ in inferred(said, rules)] == tags
+
+
+def test_at_most_ten_tags_are_inferred_from_one_verdict():
+    gate = KNOWLEDGE_BASE.get("date_errors")
+    many = [replace(gate, tag=f"fault_{number}", phrases=(f"fault number {number}",)) for number in range(12)]
+    rules = replace(UNDERSTANDING, gates=Gates(tuple(many)))
+    said = " ".join(f"There is fault number {number}." for number in range(12))
+    assert [tag for tag, _ in inferred(said, rules)] == [f"fault_{number}" for number in range(10)]
+
+
+def test_a_stated_tag_leaves_nothing_to_infer():
+    assert inferred("[date_errors] and a broken wiki link") == [("date_errors", None)]
+
+
+def test_inference_can_be_switched_off():
+    rules = replace(UNDERSTANDING, detection=replace(RULES.detection, enabled=False))
+    assert inferred("There is a broken wiki link.", rules) == []
+
+
+def test_nothing_is_inferred_where_no_rules_say_how_words_are_understood():
+    assert inferred("There is a broken wiki link.", RULES) == []

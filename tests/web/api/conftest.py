@@ -1,0 +1,134 @@
+"""A door with one room behind it: who gets in, and as whom?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import aiohttp
+import pytest
+from aiohttp import web
+from yarl import URL
+
+from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.server import FakeGitHub
+from bot.fakegithub.world import AppRegistration
+from bot.gates.config import Permission
+from bot.github.errors import RateLimited
+from bot.github.user_api import open_user_api
+from bot.values import Repository
+from bot.web.api.access import AccessCache, RepositoryGuard
+from bot.web.responses import cached_response
+from bot.web.server import build_application, serve_application
+
+KEYS = new_key_pair()
+
+
+class Timer:
+    """Seconds that only the test lets pass."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Known:
+    """The repositories that the App works in."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, Repository] = {}
+        self.paused: list[int] = []
+
+    async def repository(self, repository_id):
+        return self.by_id.get(repository_id)
+
+    async def pause(self, installation_id, _until):
+        self.paused.append(installation_id)
+
+
+@dataclass
+class Caller:
+    """Speaks to the API as scripts do."""
+
+    session: aiohttp.ClientSession
+    url: str
+
+    async def ask(self, path, token=None, method="GET", **headers):
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        # As it is, because a client of a stranger's does not resolve `..` first, as this one would.
+        url = URL(self.url + path, encoded=True)
+        async with self.session.request(method, url, headers=headers) as response:
+            body = await response.read()
+            content = await response.json(content_type=None) if body else None
+            return response.status, response.content_type, content, response.headers
+
+
+@pytest.fixture
+async def github():
+    async with FakeGitHub(AppRegistration(public_pem=KEYS.public_pem)) as standin:
+        yield standin
+
+
+@pytest.fixture
+def timer():
+    return Timer()
+
+
+@pytest.fixture
+def known():
+    return Known()
+
+
+@pytest.fixture
+def knowledge(github, known):
+    made = github.repository(
+        "acme/knowledge", private=True, collaborators={"alice": "write", "carol": "read"}
+    )
+    known.by_id[made.id] = Repository(made.id, "acme", "knowledge", installation_id=5)
+    return made
+
+
+@pytest.fixture
+def token(github):
+    return lambda login: github.tokens.for_user(github.account(login)).token
+
+
+@pytest.fixture
+def trusted_proxies():
+    return ()
+
+
+@pytest.fixture
+async def api(github, known, knowledge, timer, trusted_proxies):  # noqa: ARG001 - every test has the repository
+    async with open_user_api(github.api_url, github.graphql_url) as asking:
+        guard = RepositoryGuard(AccessCache(asking, timer), known, known.pause)
+
+        async def room(request: web.Request, visit) -> web.Response:
+            login = visit.account.login if visit.account else None
+            repository = visit.repository
+            return cached_response(
+                request,
+                {
+                    "login": login,
+                    "role": visit.role,
+                    "at": [repository.full_name, repository.installation_id],
+                },
+            )
+
+        async def limited(_request: web.Request, _visit) -> web.Response:
+            raise RateLimited(datetime.now(UTC) + timedelta(minutes=2))
+
+        routes = [
+            guard.get("/limited", limited),
+            guard.get("/room", room),
+            guard.get("/authors/{login}/room", room),
+            guard.post("/room", room, Permission.WRITE),
+        ]
+        async with (
+            serve_application(build_application(routes, trusted_proxies), "127.0.0.1", 0) as (host, port),
+            aiohttp.ClientSession() as session,
+        ):
+            yield Caller(session, f"http://{host}:{port}")

@@ -1,0 +1,153 @@
+"""Whose documents are taken in over HTTP?"""
+
+import asyncio
+import io
+
+import aiohttp
+import pytest
+
+from bot.gates.config import RepositoryRules, ValidatorRules
+from bot.github.user_api import open_user_api
+from bot.inbox.parse import parse_delivery
+from bot.store.model import Acceptance
+from bot.web.api.access import AccessCache, RateLimiter, RepositoryGuard
+from bot.web.api.pulls import MAX_BODY, PER_MINUTE, ValidationEndpoint
+from bot.web.bodies import BodyBudget
+from bot.web.server import build_application, serve_application
+from tests.builders import at
+
+LOG = b'{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "ruff"}}, "results": []}]}'
+
+
+class Inbox:
+    """Keeps what is handed in."""
+
+    def __init__(self):
+        self.kept = []
+
+    async def accept(self, delivery):
+        self.kept.append(delivery)
+        return Acceptance.QUEUED
+
+
+class RuleBook:
+    """Names two Apps everywhere."""
+
+    async def rules(self, _repository, _since=None):
+        return RepositoryRules(validators=ValidatorRules(apps=("leo", "github-actions")))
+
+
+@pytest.fixture
+def inbox():
+    return Inbox()
+
+
+@pytest.fixture
+async def post(github, known, knowledge, timer, inbox):
+    """Hand in these bytes, or these chunks, as somebody; gives the status and the answer."""
+    knowledge.private = False
+    async with (
+        open_user_api(github.api_url, github.graphql_url) as asking,
+        aiohttp.ClientSession() as session,
+    ):
+        guard = RepositoryGuard(AccessCache(asking, timer), known, known.pause)
+        validations = ValidationEndpoint(
+            inbox, RuleBook(), BodyBudget(), lambda: "1", lambda: at(0), rate=RateLimiter(PER_MINUTE, timer)
+        )
+        async with serve_application(build_application(validations.routes(guard)), "127.0.0.1", 0) as (
+            host,
+            port,
+        ):
+            address = f"http://{host}:{port}/api/v1/repos/acme/knowledge/pulls/7/validations"
+
+            async def posting(data, token, **headers):
+                headers["Authorization"] = f"Bearer {token}"
+                data = io.BytesIO(data) if isinstance(data, bytes) else data
+                async with session.post(address, data=data, headers=headers) as response:
+                    return response.status, await response.json(content_type=None)
+
+            yield posting
+
+
+@pytest.fixture
+def hand_in(github, knowledge, post, inbox):
+    """Hand a log in as somebody; gives the status, and whose it is by which right."""
+
+    async def handing(login, *, installed):
+        if installed:
+            knowledge.collaborators[github.account(login).id] = "write"
+        status, _ = await post(LOG, github.user_token(login))
+        said = [(seen.author.login, seen.role) for seen in map(parse_delivery, inbox.kept)]
+        return status, *(word for each in said for word in each)
+
+    return handing
+
+
+async def test_what_could_be_ascribed_to_nobody_is_refused(hand_in, github, inbox):
+    github.fail("GET", "/user", status=403)
+    assert (await hand_in("alice", installed=False), inbox.kept) == ((403,), [])
+
+
+@pytest.mark.parametrize(
+    ("login", "installed", "expected"),
+    [
+        ("alice", False, (202, "alice", "write")),
+        ("carol", False, (403,)),
+        ("leo[bot]", True, (202, "leo[bot]", "config")),
+        ("leo[bot]", False, (403,)),  # every App reads what is public, wherever it is installed
+        ("mia[bot]", True, (403,)),  # nobody named it
+        ("github-actions[bot]", True, (403,)),  # workflows of forks have its token
+    ],
+)
+async def test_those_who_may_write_and_the_apps_that_the_config_names(hand_in, login, installed, expected):
+    assert await hand_in(login, installed=installed) == expected
+
+
+async def test_a_log_of_ten_mebibytes_is_taken_in(post, token, inbox):
+    assert (await post(LOG.ljust(MAX_BODY), token("alice")))[0] == 202
+    assert len(inbox.kept) == 1
+
+
+async def chunks(size):
+    """A body that does not tell its length."""
+    for start in range(0, size, 2**20):
+        yield b" " * min(2**20, size - start)
+
+
+async def endless():
+    """A body whose end never comes: whoever waits for it waits for ever."""
+    yield b" "
+    await asyncio.Event().wait()
+
+
+async def test_a_byte_more_is_refused(post, token, inbox):
+    refusals = [
+        await post(LOG.ljust(MAX_BODY + 1), token("alice")),
+        await post(chunks(MAX_BODY + 1), token("alice")),
+        await post(endless(), token("alice"), **{"Content-Length": str(MAX_BODY + 1)}),
+    ]
+    assert {(status, answer["detail"]) for status, answer in refusals} == {
+        (413, "The payload is larger than 10 MiB.")
+    }
+    assert inbox.kept == []
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b"[" + b"[]," * 3_000_000 + b"[]]", "The body can't be read: more than 1,000,000 values."),
+        (b"[" * 101 + b"]" * 101, "The body can't be read: nested more than 100 levels deep."),
+        (b'{"feedback_items": ["' + b"x" * 2**20 + b'"]}', "A document has at most 1,048,576 bytes."),
+    ],
+)
+async def test_what_would_take_too_much_memory_is_refused_with_its_reason(post, token, body, detail):
+    status, answer = await post(body, token("alice"))
+    assert (status, answer["detail"]) == (422, detail)
+
+
+async def test_a_token_hands_in_so_much_a_minute_and_keeps_nobody_else_from_it(post, token, timer):
+    alice, another = token("alice"), token("alice")
+    answers = [(await post(LOG, alice))[0] for _ in range(PER_MINUTE + 1)]
+    assert (answers, (await post(LOG, another))[0]) == ([202] * PER_MINUTE + [429], 202)
+    timer.now += 60
+    assert (await post(LOG, alice))[0] == 202

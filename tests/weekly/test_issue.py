@@ -1,0 +1,292 @@
+"""The weekly issue and its comment: the model's texts from the model's numbers, and the rarer cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.gates.config import AuthorNaming
+from bot.history.model import Week
+from bot.history.patterns import Tally, Trend
+from bot.history.rates import FollowedShares, FollowRate, Ratio
+from bot.markdown.escape import parse_marker
+from bot.markdown.links import GitHubLinks
+from bot.values import Repository
+from bot.weekly.issue import render_weekly_issue
+from bot.weekly.recommendations import WeeklyContext
+from bot.weekly.summary import AuthorWeek, GateWeek, WeeklySummary, WeekQuery, WeekTotal
+from tests.history.record_stories import GATES
+from tests.live_markdown import live_references
+
+HERE = Repository(1, "acme", "knowledge", 9)
+PAGE = WeeklyContext(GATES, GitHubLinks(), tells_how=False)
+JUDGED = (20, 24, 19, 26, 25, 22, 27, 30, 26, 24, 28, 31)
+REJECTED = (12, 14, 11, 13, 12, 9, 11, 12, 10, 8, 10, 9)
+TOTALS = tuple(
+    WeekTotal(Week(2026, number), *both)
+    for number, both in enumerate(zip(JUDGED, REJECTED, strict=True), start=35)
+)
+MODEL = WeeklySummary(
+    ask=WeekQuery(HERE, Week(2026, 46), UTC),
+    now=Tally(31, 9, 17),
+    before=Tally(28, 10, 12),
+    trend=Trend.IMPROVING,
+    later_iterations=(2, 2, 2, 3, 3),
+    gates=(
+        GateWeek("date_errors", 5, 7, 4, 0),
+        GateWeek("title_overclaims", 4, 2, 2, 2),
+        GateWeek("broken_wiki_links", 3, 3, 1, 0),
+        GateWeek("scope_error", 1, 0, 1, 0),
+    ),
+    only_blocker={"date_errors": 3, "scope_error": 1},
+    followed=FollowedShares(Ratio(10, 12), Ratio(1, 3)),
+    not_broken=("near_duplicate", "opsec_internal_deal_terms"),
+    weeks=TOTALS,
+    authors=(
+        AuthorWeek("rio-agent[bot]", 1, Tally(9, 3, 4), Trend.IMPROVING),
+        AuthorWeek("clay-agent[bot]", 1, Tally(8, 3, 3), Trend.STABLE),
+        AuthorWeek(None, 11, Tally(14, 3, 10), Trend.STABLE),
+    ),
+    uncounted={"coderabbitai[bot]": 6, "dora": 2},
+)
+
+
+def expected(name):
+    return Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+
+
+def told(week=MODEL, page=PAGE, **changes):
+    return render_weekly_issue(replace(week, **changes), page)
+
+
+def paragraph(issue, start):
+    """The paragraph that starts so."""
+    (found,) = (part for part in issue.body.split("\n\n") if part.startswith(start))
+    return found
+
+
+def test_the_description_is_the_model_for_its_own_numbers():
+    assert told().body.splitlines() == expected("expected_weekly.md")
+
+
+def test_the_comment_is_the_model_for_its_own_numbers():
+    assert told().comment.splitlines() == expected("expected_weekly_comment.md")
+
+
+def test_there_is_one_issue_with_one_label():
+    assert (told().title, told().labels) == ("Weekly feedback summary", ("feedback-summary",))
+
+
+@pytest.mark.parametrize(
+    "page", [PAGE, replace(PAGE, tells_how=True, web=GitHubLinks("https://git.example.org"))]
+)
+def test_nothing_in_it_is_live(page):
+    issue = told(page=page)
+    assert live_references(issue.body) == []
+    assert live_references(issue.comment) == []
+
+
+def test_both_carry_a_marker():
+    issue = told()
+    assert parse_marker("WEEKLY-SUMMARY", issue.body)["previous"] == {
+        "total_prs": 28,
+        "rejected_prs": 10,
+        "approval_rate": 0.643,
+    }
+    assert parse_marker("WEEKLY-SUMMARY", issue.comment)["week"] == "2026-W46"
+
+
+@pytest.mark.parametrize(
+    ("total", "unjudged", "minimum", "is_told"),
+    [(3, 0, 3, True), (2, 0, 3, False), (9, 7, 3, False), (1, 0, 1, True), (0, 0, 1, False)],
+)
+def test_too_little_says_nothing(total, unjudged, minimum, is_told):
+    week = replace(MODEL, now=Tally(total, 0, total), unjudged=unjudged)
+    assert (render_weekly_issue(week, PAGE, minimum) is not None) is is_told
+
+
+def test_the_account_that_does_not_count_gets_the_lines_to_add():
+    issue = told(page=replace(PAGE, tells_how=True), uncounted={"coderabbitai[bot]": 6, "dora": 3})
+    assert (
+        "3. 6 reviews by `coderabbitai[bot]` and 3 by `dora` were not counted: they are not among this "
+        "repository's validators. To count: `validators: {apps: [coderabbitai], users: [dora]}`\n"
+    ) in issue.body
+
+
+def test_at_most_three_things_are_worth_doing_and_a_doubled_gate_comes_last():
+    assert "was broken in 4" not in told().body
+    assert (
+        "\n3. **Title precision** was broken in 4 pull requests, after 2 the week before: "
+        in told(uncounted={}).body
+    )
+
+
+def test_nothing_worth_doing():
+    issue = told(gates=MODEL.gates[2:], only_blocker={}, uncounted={"dora": 2})
+    assert "Worth doing" not in issue.body
+    assert issue.comment.endswith(
+        "\n\nMost broken: Wiki link validity (3), Scope qualification (1). "
+        "The whole week is in the description above.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "short"),
+    [
+        (
+            {"only_blocker": {"date_errors": 1, "scope_error": 4}},
+            "Title precision was overturned in 2 of 4 cases",
+        ),
+        ({"only_blocker": {}, "gates": MODEL.gates[:1]}, "6 reviews by `coderabbitai[bot]` were not counted"),
+        (
+            {"only_blocker": {}, "uncounted": {}, "gates": (GateWeek("scope_error", 6, 3, 0, 0),)},
+            "Scope qualification went from 3 to 6",
+        ),
+    ],
+)
+def test_the_comment_names_the_first_thing_to_do(changes, short):
+    assert f" Worth doing: {short}. The whole week" in told(**changes).comment
+
+
+@pytest.mark.parametrize(
+    ("gate", "is_told"),
+    [
+        (GateWeek("scope_error", 2, 0, 0, 1), True),
+        (GateWeek("scope_error", 3, 0, 0, 1), False),
+        (GateWeek("scope_error", 1, 0, 0, 1), False),
+    ],
+)
+def test_half_of_at_least_two_overturned(gate, is_told):
+    assert ("was overturned" in told(gates=(gate,)).body) is is_told
+
+
+def test_a_gate_is_linked_only_where_the_repository_has_a_config():
+    assert "[The gate]" not in told(page=replace(PAGE, has_config=False)).body
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"before": Tally(0, 0, 0)}, "71% accepted; none was judged the week before. 17 were"),
+        (
+            {"now": Tally(3, 1, 1), "later_iterations": (2,)},
+            "1 was accepted at the first review; the other accepted one took 2 iterations.",
+        ),
+        ({"now": Tally(3, 1, 2), "later_iterations": ()}, "2 were accepted at the first review."),
+        (
+            {"now": Tally(3, 1, 0), "later_iterations": (1, 1)},
+            "None was accepted at the first review; the 2 accepted ones needed no new revision.",
+        ),
+        (
+            {"now": Tally(3, 2, 0), "later_iterations": (1,)},
+            "None was accepted at the first review; the accepted one needed no new revision.",
+        ),
+        (
+            {"now": Tally(3, 1, 0), "later_iterations": (1, 2)},
+            "None was accepted at the first review; the 2 accepted ones took 1.5 iterations on average.",
+        ),
+    ],
+)
+def test_the_result_in_words(changes, said):
+    assert said in paragraph(told(**changes), "**")
+
+
+def test_a_week_without_a_broken_gate():
+    issue = told(gates=(), only_blocker={}, uncounted={}, not_broken=GATES.tags)
+    assert "### Gates\n\nNo gate was broken. Not broken for 8 weeks: `frontmatter_schema`, " in issue.body
+    assert " and 7 more.\n" in issue.body
+    assert "No gate was broken. The whole week" in issue.comment
+
+
+def test_a_first_week_has_nothing_to_compare_with():
+    assert "71% accepted; none was judged the week before.\n" in told(before=Tally(0, 0, 0)).comment
+
+
+@pytest.mark.parametrize(
+    ("followed", "said"),
+    [
+        (
+            FollowedShares(Ratio(10, 12)),
+            "Feedback that named a place was followed in 83% of cases (10 of 12). Not",
+        ),
+        (FollowedShares(Ratio(), Ratio(1, 3)), "Feedback was followed in 1 of 3; none named a place. Not"),
+    ],
+)
+def test_what_feedback_came_to(followed, said):
+    assert f"\n\n{said}" in told(followed=followed).body
+
+
+@pytest.mark.parametrize(
+    ("measured", "improved", "clarity", "said"),
+    [
+        (
+            9,
+            7,
+            0.854,
+            "1 of 3. Quality rose after feedback in 78% of cases (7 of 9); the feedback scored 0.85 for clarity (1 is the best). Not",
+        ),
+        (0, 0, 1.0, "1 of 3. The feedback scored 1.00 for clarity (1 is the best). Not"),
+        (2, 1, None, "1 of 3. Quality rose after feedback in 1 of 2. Not"),
+        (0, 0, None, "1 of 3. Not"),
+    ],
+)
+def test_whether_feedback_helped_and_was_clear(measured, improved, clarity, said):
+    tracked = FollowRate("", 9, 5, measured, improved, clarity)
+    assert said in told(tracked=tracked).body
+
+
+def test_merged_without_a_verdict_is_said():
+    assert "gave a verdict; 4 merged without one counted as accepted. People" in told(unjudged=4).body
+
+
+def test_authors_as_the_repository_wants_them():
+    nobody = told(ask=replace(MODEL.ask, named=AuthorNaming.NONE), authors=())
+    assert "### Authors" not in nobody.body
+    assert "Authors are not shown (`weekly.authors`)." in nobody.body
+    everybody = told(
+        ask=replace(MODEL.ask, named=AuthorNaming.ALL),
+        authors=(AuthorWeek("bob", 1, Tally(1, 0, 1), Trend.NO_DATA),),
+    )
+    assert "| `bob` | 1 | 0 | 1 | too few |" in everybody.body
+    assert "All authors are named (`weekly.authors`)." in everybody.body
+    assert "| 1 person | " in told(authors=(AuthorWeek(None, 1, Tally(1, 0, 1), Trend.NO_DATA),)).body
+
+
+def test_long_tables_are_cut_and_counted():
+    gates = tuple(GateWeek(f"tag_{number}", 3, 0, 0, 0) for number in range(25))
+    authors = tuple(AuthorWeek(f"bot-{number}", 1, Tally(1, 0, 1), Trend.STABLE) for number in range(21))
+    issue = told(gates=gates, authors=authors)
+    assert "\n\nAnd 5 more gates. Feedback that" in issue.body
+    assert "\n\nAnd 1 more author.\n" in issue.body
+    assert len(issue.body) < 60_000
+
+
+def test_a_running_week_says_so():
+    ask = replace(MODEL.ask, so_far=datetime(2026, 11, 12, 9, tzinfo=UTC))
+    issue = told(ask=ask)
+    assert "## Week 46 so far · 9–12 November 2026" in issue.body
+    assert parse_marker("WEEKLY-SUMMARY", issue.body)["to"] == "2026-11-12"
+
+
+@pytest.mark.parametrize(
+    ("week", "days"),
+    [
+        (Week(2026, 44), "## Week 44 · 26 October–1 November 2026"),
+        (Week(2026, 1), "## Week 1 · 29 December 2025–4 January 2026"),
+    ],
+)
+def test_a_week_over_the_end_of_a_month_or_year(week, days):
+    assert f"\n\n{days}\n\n" in told(ask=replace(MODEL.ask, week=week)).body
+
+
+@pytest.mark.parametrize(("most", "top"), [(0, 10), (9, 10), (10, 10), (31, 40), (310, 400), (1000, 1000)])
+def test_the_axis_ends_at_a_round_number(most, top):
+    weeks = (
+        (*TOTALS[:-1], replace(TOTALS[-1], judged=most))
+        if most > 30
+        else (WeekTotal(Week(2026, 1), most, 0),)
+    )
+    assert f'    y-axis "Pull requests" 0 --> {top}\n' in told(weeks=weeks).body
