@@ -398,7 +398,7 @@ async def examine_store(repository: tuple[str, str] | None) -> tuple[DoctorResul
 
     try:
         async with open_existing_store(read_database_url()) as store:
-            parked, known = await store.parked(), await store.recorded(repository)
+            parked, known = await store.parked(), await store.load_newest(repository)
             waiting, version = await store.waiting(), await store.server_version()
     except NoStore as reason:
         mend = "start the server once; if it ran already, give this command its DATABASE_URL"

@@ -64,7 +64,7 @@ async def export_bundle(repository: tuple[str, str], number: int) -> dict[str, s
     from bot.iterations.selection import selection_report
 
     async with open_existing_store(read_database_url()) as store:
-        newest = await store.recorded(repository, limit=1)
+        newest = await store.load_newest(repository, limit=1)
         known = await store.load(f"pr:{newest[0].repository.id}:{number}") if newest else None
         report = selection_report(known, await stored_rules(store, known.repository)) if known else None
     if known is None or report is None:

@@ -144,7 +144,7 @@ class DryRun:
         event = self.parse(delivery)
         if isinstance(event, IgnoredEvent):
             return DryRunResult((), event.reason)
-        known = record_event(None, event, delivery.received_at) or await self._concerned(event)
+        known = record_event(None, event, delivery.received_at) or await self._affected(event)
         if known is None:
             return DryRunResult((), _COMMAND if find_invocations((event,)) else _UNKNOWN)
         rules = await self.rule_book.rules(known.repository)
@@ -155,13 +155,13 @@ class DryRun:
             assessment, facts = await deciding.assess(known, facts)
             decision = deciding.conclude(assessment)
         else:
-            facts = self._believed(known, event)
+            facts = self._from_payload(known, event)
             decision = decide_pull_request(known, facts, rules, moment, self.site)
         decision = add_check_effects(decision, facts, rules, self.site)
         shown = tuple(effect for effect in decision.effects if not isinstance(effect, CancelWrite))
         return DryRunResult(shown, decision.because)
 
-    async def _concerned(self, event: Event) -> PullRequest | None:
+    async def _affected(self, event: Event) -> PullRequest | None:
         """The first pull request that an event about a commit concerns, or that a validator speaks of."""
         if self.github is None:
             return None
@@ -177,7 +177,7 @@ class DryRun:
         facts = await fetch_signals(facts, known, (event,), rules, github)
         return replace(facts, config=await fetch_proposed_config(known, (event,), self.rule_book, github))
 
-    def _believed(self, known: PullRequest, event: Event) -> Facts:
+    def _from_payload(self, known: PullRequest, event: Event) -> Facts:
         """The payload's own word: whoever speaks in it counts as if they may write."""
         if isinstance(event, LabelEvent) and event.sender != known.author:
             return Facts(_NOBODY, roles={event.sender.id: "write"}, spoken=(event,))

@@ -45,7 +45,7 @@ async def _reconciled(settings: Settings, arguments: argparse.Namespace) -> int:
         outcome = [(sent, "failed") for sent in failed]
         if not arguments.dry_run:
             words = {True: "sent again", False: "forgotten by GitHub"}
-            outcome = [(sent, words[ok]) async for sent, ok in reconciliation.send_again(failed)]
+            outcome = [(sent, words[ok]) async for sent, ok in reconciliation.redeliver(failed)]
     _show(outcome, as_json=arguments.json)
     return 0
 

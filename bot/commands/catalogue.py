@@ -21,21 +21,21 @@ class CommandPermission:
 
     least: Permission
     """The role in the repository from which on it is allowed."""
-    author_too: bool = False
+    or_author: bool = False
     """Whoever opened the pull request may, whatever their role."""
-    not_author: bool = False
+    except_author: bool = False
     """Whoever opened it may not, unless the repository allows it (`overrides.by_author`)."""
-    bot_author: bool = False
+    or_bot_author: bool = False
     """A bot may where it opened the pull request; no other bot ever does."""
 
     def __str__(self) -> str:
         """Who, in words."""
         role = "anyone who can read" if self.least is Permission.READ else f"`{self.least.value}` or more"
-        if self.bot_author:
+        if self.or_bot_author:
             return role
-        if self.author_too:
+        if self.or_author:
             return f"the author, or {role}, no bot"
-        return f"{role}, not the author, no bot" if self.not_author else f"{role}, no bot"
+        return f"{role}, not the author, no bot" if self.except_author else f"{role}, no bot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ class SlashCommand:
 
 
 ANYONE = CommandPermission(Permission.READ)
-ANYONE_AND_BOT = CommandPermission(Permission.READ, bot_author=True)
-OVERRIDES = CommandPermission(Permission.WRITE, not_author=True)
-APPEALS = CommandPermission(Permission.WRITE, author_too=True)
+ANYONE_AND_BOT = CommandPermission(Permission.READ, or_bot_author=True)
+OVERRIDES = CommandPermission(Permission.WRITE, except_author=True)
+APPEALS = CommandPermission(Permission.WRITE, or_author=True)
 
 SLASH_COMMANDS = (
     SlashCommand(
@@ -189,21 +189,21 @@ class CommandGiver:
     """GitHub says that the account is a bot."""
     is_agent: bool = False
     """A bot, or a user whom the repository calls an agent."""
-    is_us: bool = False
-    wrote_it: bool = True
+    is_bot_itself: bool = False
+    is_text_author: bool = True
     """The sender of the event is the author of the text."""
 
 
 def check_permission(command: SlashCommand, giver: CommandGiver, *, by_author: bool = False) -> Permit:
     """Decide by who gave the command; `by_author` is the repository's `overrides.by_author`."""
     who = command.who
-    if giver.is_us or not giver.wrote_it:
+    if giver.is_bot_itself or not giver.is_text_author:
         return Permit.IGNORED
-    if giver.is_bot and not (giver.is_author and who.bot_author):
+    if giver.is_bot and not (giver.is_author and who.or_bot_author):
         return Permit.IGNORED
-    if who.not_author and (giver.is_agent or (giver.is_author and not by_author)):
+    if who.except_author and (giver.is_agent or (giver.is_author and not by_author)):
         return Permit.NO
-    if who.author_too and giver.is_author:
+    if who.or_author and giver.is_author:
         return Permit.YES
     may = giver.role is not None and giver.role.is_at_least(who.least)
     return Permit.YES if may or (giver.is_bot and who.least is Permission.READ) else Permit.NO

@@ -425,8 +425,8 @@ def _giver(ground: _CommandContext) -> CommandGiver:
         is_author=order.account.id == author.id,
         is_bot=order.account.bot,
         is_agent=ground.rules.authors.is_agent(order.account.login, bot=order.account.bot),
-        is_us=order.account.id == ground.facts.me.id,
-        wrote_it=order.sender_id == order.account.id,
+        is_bot_itself=order.account.id == ground.facts.me.id,
+        is_text_author=order.sender_id == order.account.id,
     )
 
 

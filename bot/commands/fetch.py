@@ -31,7 +31,7 @@ class CommandHandler:
     github: GitHub
     site: LinkContext
 
-    async def carry_out(
+    async def run(
         self,
         lane: str,
         known: PullRequest,

@@ -55,12 +55,12 @@ def _tracked(
     )
     tracking = track_feedback(found, before, after, [_quality_problems(answer, gates) for answer in found])
     author = f"user:{pull_request.author.id}"
-    at = after.snapshot.iteration.judged_at
+    at = after.snapshot.iteration.reviewed_at
     return TrackedIteration(before.number, before.head, tracking, item_outcomes(found, tracking, author, at))
 
 
 def _unknown(scored: ScoredIteration) -> Revision:
-    return Revision(scored.head, scored.snapshot.iteration.judged_at)
+    return Revision(scored.head, scored.snapshot.iteration.reviewed_at)
 
 
 def _quality_problems(answer: ItemResponse, gates: Gates) -> tuple[QualityProblem, ...]:
@@ -107,7 +107,7 @@ def build_feedback(
         max_iterations=rules.iterations.max,
         best=went.best.snapshot.iteration,
         score=_score(went.quality, present),
-        was_open=len(last_open_gates(pull_request)),
+        previously_open_count=len(last_open_gates(pull_request)),
         grounding=rules.grounding,
         hint=render_reviewer_hint(present.standing, rules),
         repeated=repeated,

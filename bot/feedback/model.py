@@ -95,7 +95,7 @@ class Feedback:
     """Quality of this iteration from 0 to 1; it only ranks the author's own revisions."""
     brief: Brief | None = None
     """What the next revision is told, from the validator's own words."""
-    was_open: int = 0
+    previously_open_count: int = 0
     """Issues open the last time that any were; they are what a resolution resolves."""
     repeated: tuple[str, ...] = ()
     """The blocking tags that came back so often that a person has to decide."""

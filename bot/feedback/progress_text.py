@@ -77,7 +77,9 @@ def count_open_gates(iteration: Iteration, gates: Gates) -> str:
     warnings = len(failed) - blocking
     words = [f"{blocking} blocking"] if blocking else []
     words += [f"{warnings} warning{'' if warnings == 1 else 's'}"] if warnings else []
-    return ", ".join(words) or ("rejected, no issue named" if iteration.is_refused_unnamed else "nothing")
+    return ", ".join(words) or (
+        "rejected, no issue named" if iteration.is_rejected_without_items else "nothing"
+    )
 
 
 def blocking_tags(iteration: Iteration, gates: Gates) -> tuple[str | None, ...]:

@@ -396,7 +396,7 @@ def _rejected(feedback: Feedback, site: LinkContext, most: int, copy: documents.
 
 
 def _resolved(feedback: Feedback, site: LinkContext) -> str:
-    issues = feedback.was_open
+    issues = feedback.previously_open_count
     gone = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
     gone = gone if issues else "no verdict rejects it any more"
     result = (

@@ -96,7 +96,7 @@ class TokenAccess:
         """Whether the token's holder has at least this role."""
         return self.role.is_at_least(least)
 
-    def sees(self, author: Account, *, agent: bool) -> bool:
+    def record_visibility(self, author: Account, *, agent: bool) -> bool:
         """Whether an author's record is shown: one's own, an agent's, or anybody's from `triage` on."""
         own = self.account is not None and self.account.id == author.id
         return (

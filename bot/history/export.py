@@ -131,7 +131,7 @@ def _entry(scored: ScoredIteration) -> ExportJson:
         "iteration": scored.number,
         "artifacts": _artifacts(scored),
         "quality_score": scored.quality,
-        "timestamp": scored.snapshot.iteration.judged_at.isoformat(),
+        "timestamp": scored.snapshot.iteration.reviewed_at.isoformat(),
         "head": scored.head,
         "tree": scored.snapshot.tree,
         "available": scored.snapshot.available,
@@ -144,7 +144,7 @@ def _feedback(scored: ScoredIteration, gates: Gates) -> ExportJson:
     return {
         "iteration": scored.number,
         "head": scored.head,
-        "timestamp": iteration.judged_at.isoformat(),
+        "timestamp": iteration.reviewed_at.isoformat(),
         "rejected": iteration.rejected,
         "issues": list(iteration.tags),
         "aspects": dict(sides),

@@ -175,7 +175,7 @@ class CheckBackfill:
         if due.owners:
             await self.store.accept(self.writing.step(replace(due, owners=False), now))
 
-    async def let_in(self, repositories: Iterable[Repository]) -> None:
+    async def start_for_installation(self, repositories: Iterable[Repository]) -> None:
         """Leave the first step for each: what the App could not see has open pull requests, too."""
         now = self.clock()
         for each in repositories:

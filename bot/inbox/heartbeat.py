@@ -24,7 +24,7 @@ from bot.store.model import LaneClaim
 class HeartbeatSettings:
     """How often an instance says that it lives, and how long it is believed."""
 
-    beat_every: float = 2.0
+    interval: float = 2.0
     late_after: float = 15.0
     """A process whose last good beat is older writes nothing: its lanes may be somebody else's."""
     lease: float = 30.0

@@ -65,12 +65,12 @@ class MaintenanceProcessor:
                     memos += self._repository(event)
                 case InstallationEvent():
                     memos += self._installation(event)
-                    await self._let_again(event)
+                    await self._unblock(event)
                     if event.added:
                         # At once: whoever takes up what follows has to find the repository at home.
                         await self.store.apply(claim, TurnResult(None, (), (), memos=tuple(memos)))
                         memos.clear()
-                        await self.heads.let_in(event.added)
+                        await self.heads.start_for_installation(event.added)
                 case RetryEvent():
                     await self.store.retry(event.ids)
                 case _:
@@ -97,7 +97,7 @@ class MaintenanceProcessor:
             return (AddRepository(where, transferred=True),)
         return (UpdateRepository(where),)
 
-    async def _let_again(self, event: InstallationEvent) -> None:
+    async def _unblock(self, event: InstallationEvent) -> None:
         """What was given up on while we were shut out gets another chance."""
         if event.action in _LET_AGAIN:
             parked = await self.store.parked()
@@ -135,12 +135,12 @@ class WeeklyScheduler:
     rule_book: RuleBook
     delivery: WeekDelivery
     clock: Callable[[], datetime]
-    soon: float = SOON_SECONDS
+    tick_soon: float = SOON_SECONDS
     _not_before: dict[int, datetime] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Tick until cancelled."""
-        wait = self.soon
+        wait = self.tick_soon
         while True:
             try:
                 await self.tick()
@@ -152,7 +152,7 @@ class WeeklyScheduler:
                 continue
             except Exception:  # a week that can't be told must not stop the others for ever
                 logger.exception("a look at the calendar failed")
-            wait = self.soon
+            wait = self.tick_soon
             await asyncio.sleep(TICK_SECONDS)
 
     async def tick(self) -> int:

@@ -96,7 +96,7 @@ class CommitProcessor:
             elif isinstance(event, CheckEvent | ConfigPushEvent) and await self._matters(event):
                 await self._hand_on(delivery, event, found)
             elif isinstance(event, CheckEvent):
-                await self._tell_judged(delivery, event)
+                await self._report_config(delivery, event)
         return TurnResult(None, tuple(effects), done, parked, tuple(memos))
 
     async def _about(self, event: ConfigBrokenEvent) -> ShowCheckRun:
@@ -134,7 +134,7 @@ class CommitProcessor:
         for seen in found[event.head]:
             await self.store.accept(self.derive(delivery, seen.number, seen))
 
-    async def _tell_judged(self, delivery: Delivery, event: CheckEvent) -> None:
+    async def _report_config(self, delivery: Delivery, event: CheckEvent) -> None:
         """A check without a meaning still counts in the score of what was judged; no call is made for it."""
         for number in event.numbers:
             known = await self.store.load(f"pr:{event.repository.id}:{number}")
@@ -258,7 +258,7 @@ class LaneProcessor:
         done = CommandOutcome(assessment.pull_request)
         if orders:
             commands = CommandHandler(self.store.memory, self.github, self.site)
-            done = await commands.carry_out(lane, assessment.pull_request, orders, rules, now)
+            done = await commands.run(lane, assessment.pull_request, orders, rules, now)
             if done.pull_request != assessment.pull_request:
                 changed = done.pull_request
                 known = replace(

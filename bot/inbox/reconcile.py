@@ -88,7 +88,7 @@ class FailedDeliveries:
         """The newest attempt of every delivery that no attempt brought, oldest first."""
         return failed_deliveries(await self.github.deliveries(self.clock() - since))
 
-    async def send_again(
+    async def redeliver(
         self, failed: tuple[DeliveryAttempt, ...]
     ) -> AsyncIterator[tuple[DeliveryAttempt, bool]]:
         """Each with whether GitHub sends it again; one that it has forgotten it does not."""

@@ -86,12 +86,12 @@ class LaneRunner:
     pulse: Heartbeat
     running: dict[asyncio.Task[Any], LaneClaim] = field(default_factory=dict)
     """The claim that each task works on, with the deliveries of its turn only."""
-    _singly: set[str] = field(default_factory=set)
+    isolated_lanes: set[str] = field(default_factory=set)
     _writes: Backoff = field(default_factory=lambda: Backoff("no turn can be written down"))
 
     async def take(self, claim: LaneClaim, after: Collection[asyncio.Task[None]] = ()) -> None:
         """One turn once the tasks of `after` have ended, and the lane given back, whatever happens."""
-        careful = self._careful(claim)
+        careful = self._run_guarded(claim)
         task = asyncio.current_task()
         try:
             if after:
@@ -104,16 +104,16 @@ class LaneRunner:
         except StoreUnavailable as away:
             await self._unwritten(careful, away)
         except asyncio.CancelledError as stop:
-            await self._hand_back(careful, is_late=LATE_ERROR in stop.args)
+            await self._release(careful, is_late=LATE_ERROR in stop.args)
             raise
         finally:
             if task:
                 self.running.pop(task, None)
             self.store.abandon(claim)
 
-    def _careful(self, claim: LaneClaim) -> LaneClaim:
+    def _run_guarded(self, claim: LaneClaim) -> LaneClaim:
         """The claim; of a lane in which our own code fails, with the delivery that failed least alone."""
-        one_by_one = claim.lane in self._singly or must_run_isolated(claim)
+        one_by_one = claim.lane in self.isolated_lanes or must_run_isolated(claim)
         return isolate_delivery(claim) if one_by_one and len(claim.deliveries) > 1 else claim
 
     async def _taken(self, claim: LaneClaim, whole: LaneClaim) -> None:
@@ -143,7 +143,7 @@ class LaneRunner:
         if claim is not whole:
             await self.store.release(claim, retry_after=0.0)
             return
-        self._singly.discard(claim.lane)
+        self.isolated_lanes.discard(claim.lane)
         await self.store.release(claim)
 
     async def _failed(self, claim: LaneClaim, error: Exception) -> None:
@@ -156,7 +156,7 @@ class LaneRunner:
         else:
             logger.error("a turn failed", extra=told, exc_info=error)
         if is_internal_error(attempt, error):
-            self._singly.add(claim.lane)
+            self.isolated_lanes.add(claim.lane)
         # By their own attempts: the lane may have failed for long with what it owed before they came.
         worn = tuple(one for one in claim.deliveries if is_final_attempt(one.attempt + 1, error))
         if worn:
@@ -198,7 +198,7 @@ class LaneRunner:
         level = logging.DEBUG if self.pulse.is_after_standstill() else logging.WARNING
         logger.log(level, "%s", message, extra=facts)
 
-    async def _hand_back(self, claim: LaneClaim, *, is_late: bool) -> None:
+    async def _release(self, claim: LaneClaim, *, is_late: bool) -> None:
         """An unfinished turn leaves its lane due, unless it is somebody else's by now."""
         with contextlib.suppress(LaneFenced, StoreUnavailable):
             if is_late:

@@ -94,16 +94,16 @@ class PermissionBlocks:
         possible = (each.key for each in (self._permission(row, ""), self._nothing(row)) if each)
         return next((self._known[key] for key in possible if key in self._known), None)
 
-    def pointless(self, row: OutboxRow) -> PermissionBlock | None:
+    def block_for_row(self, row: OutboxRow) -> PermissionBlock | None:
         """Why the row need not be tried; one whose answer was lost is looked up all the same."""
         found = self.before(row)
         return found if found and found.recent and row.state is RowState.READY else None
 
-    def lacking(self, row: OutboxRow, permission: str) -> PermissionBlock | None:
+    def block_for_permission(self, row: OutboxRow, permission: str) -> PermissionBlock | None:
         """The refusal of a whole kind of write, in all of the repository."""
         return self._note(self._permission(row, permission))
 
-    def showing_nothing(self, row: OutboxRow) -> PermissionBlock | None:
+    def block_shown_nothing(self, row: OutboxRow) -> PermissionBlock | None:
         """The refusal of what every event would owe again, in this thread only: it may be the thread's."""
         return self._note(self._nothing(row))
 
@@ -161,7 +161,7 @@ class Sender:
         known = await self.store.refusals(claim.installation_id) if rows else ()
         withholding = PermissionBlocks.of(claim, known)
         for row in rows:
-            if refusal := withholding.pointless(row):
+            if refusal := withholding.block_for_row(row):
                 await self.store.withhold(claim, row, refusal)
                 continue
             try:
@@ -174,7 +174,7 @@ class Sender:
             except (Forbidden, ValidationFailed) as refused:
                 left = await self._refused(withholding, row, refused) or left
             except NotFound as missing:
-                await self._miss(withholding, row, missing)
+                await self._handle_missing(withholding, row, missing)
         if left:
             raise left
         return sticky
@@ -200,8 +200,8 @@ class Sender:
     async def _withhold(self, withholding: PermissionBlocks, row: OutboxRow, refused: Forbidden) -> None:
         """A write for which the App lacks a permission stays owed; it is said once, not at every event."""
         claim, is_news = withholding.claim, not withholding.before(row)
-        await self._still_ours(row.effect)
-        refusal = withholding.lacking(row, refused.permission or "")
+        await self._check_fence(row.effect)
+        refusal = withholding.block_for_permission(row, refused.permission or "")
         if refusal is None:
             return
         if is_news:
@@ -210,14 +210,14 @@ class Sender:
         await self.store.refused(refusal)
         await self.store.withhold(claim, row, refusal)
 
-    async def _miss(self, withholding: PermissionBlocks, row: OutboxRow, missing: NotFound) -> None:
+    async def _handle_missing(self, withholding: PermissionBlocks, row: OutboxRow, missing: NotFound) -> None:
         """What GitHub does not show us is tried once more after a while, then given up on."""
         claim, again = withholding.claim, withholding.before(row)
         if claim.attempt < GONE_AFTER_ATTEMPTS and not again:
             raise GitHubUnavailable(str(missing)) from missing
-        refusal = withholding.showing_nothing(row)
+        refusal = withholding.block_shown_nothing(row)
         if refusal and not again:
-            await self._still_ours(row.effect)
+            await self._check_fence(row.effect)
             await self.store.refused(refusal)
             await self.store.withhold(claim, row, refusal)
             return
@@ -227,13 +227,13 @@ class Sender:
 
     async def _give_up(self, claim: LaneClaim, row: OutboxRow, reason: GitHubError) -> None:
         """A write that GitHub never takes (locked, archived, deleted) is owed no longer."""
-        await self._still_ours(row.effect)
+        await self._check_fence(row.effect)
         logger.warning(
             "GitHub refused a write", extra={"lane": claim.lane, "target": row.target, "reason": str(reason)}
         )
         await self.store.given_up(claim, row)
 
-    async def _still_ours(self, effect: Effect) -> None:
+    async def _check_fence(self, effect: Effect) -> None:
         """Raise `NotYet` where the repository is no longer the installation's that was refused."""
         if isinstance(effect, CancelWrite):
             return
@@ -261,11 +261,13 @@ class Sender:
             case ShowCheckRun():
                 await CheckRunWriter(self.store, self.github, self.clock).show(claim, row, effect, sticky)
             case PostSuggestions():
-                await CheckRunWriter(self.store, self.github, self.clock).suggest(claim, row, effect)
+                await CheckRunWriter(self.store, self.github, self.clock).write_suggestions(
+                    claim, row, effect
+                )
             case ShowLabel():
                 await LabelWriter(self.store, self.github).show(claim, row, effect)
             case Announce():
-                await AnnouncementWriter(self.store, self.github, self.clock).announce(claim, row, effect)
+                await AnnouncementWriter(self.store, self.github, self.clock).write(claim, row, effect)
             case _:
                 assert_never(effect)
         return sticky

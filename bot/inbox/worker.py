@@ -66,14 +66,16 @@ class Worker:
         await self._ended.wait()
 
     async def _run(self) -> None:
-        await self._beat()
+        await self._heartbeat()
         async with asyncio.TaskGroup() as group:
-            chores = [group.create_task(chore) for chore in (self._ticks(), self._beats(), self._sweeps())]
+            chores = [
+                group.create_task(chore) for chore in (self._ticks(), self._heartbeats(), self._sweeps())
+            ]
             while not self._stopping.is_set():
                 more = await self._claim_some()
                 if not more:
                     await self._pause()
-            await self._wind_up()
+            await self._shut_down()
             for chore in chores:
                 chore.cancel()
 
@@ -112,7 +114,7 @@ class Worker:
         """One turn, and the lane given back, whatever happens."""
         await self._hands.take(claim)
 
-    async def _wind_up(self) -> None:
+    async def _shut_down(self) -> None:
         """Let what is under way come to its end for a while, then hand it back."""
         if self._running:
             _, unfinished = await asyncio.wait(self._running, timeout=SHUTDOWN_SECONDS)
@@ -195,17 +197,17 @@ class Worker:
                 logger.warning(message, still, extra={"lanes": [one.lane for one in self.in_progress(None)]})
             await asyncio.sleep(TICK_EVERY)
 
-    async def _beats(self) -> None:
+    async def _heartbeats(self) -> None:
         while True:
-            await asyncio.sleep(self.pulse.pace.beat_every)
+            await asyncio.sleep(self.pulse.pace.interval)
             if not self.pulse.is_fresh() and self._running:
                 # We were held up, or the store was away: our lanes may have been given to somebody else.
                 if not self.pulse.is_after_standstill():
                     logger.warning("the beat is late by %.0f s: unfinished turns are dropped", self.beat_age)
                 await self._cancel(set(self._running), LATE_ERROR)
-            await self._beat()
+            await self._heartbeat()
 
-    async def _beat(self) -> None:
+    async def _heartbeat(self) -> None:
         asked = self.pulse.now()
         try:
             await self.store.beat()

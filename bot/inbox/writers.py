@@ -44,7 +44,7 @@ class AnnouncementWriter:
     github: GitHub
     clock: Callable[[], datetime]
 
-    async def announce(self, claim: LaneClaim, row: OutboxRow, effect: Announce) -> None:
+    async def write(self, claim: LaneClaim, row: OutboxRow, effect: Announce) -> None:
         """Posted, or found where an attempt whose answer was lost had posted it."""
         if row.state is not RowState.SENDING or not await self._posted_before(row, effect):
             await self.store.sending(claim, row)
@@ -74,7 +74,7 @@ class CheckRunWriter:
         link = sticky.url if effect.links and sticky and not sticky.deleted_at else ""
         await self._write(claim, row, effect.repository, _linked(effect.said, link), link)
 
-    async def suggest(self, claim: LaneClaim, row: OutboxRow, effect: PostSuggestions) -> None:
+    async def write_suggestions(self, claim: LaneClaim, row: OutboxRow, effect: PostSuggestions) -> None:
         """One review with the suggestions; again without the lines that GitHub does not take."""
         if row.state is RowState.SENDING:
             lookup_time(row, self.clock())
@@ -85,7 +85,7 @@ class CheckRunWriter:
         try:
             await self._review(effect)
         except ValidationFailed:
-            await self._without_strangers(effect)
+            await self._drop_unknown_lines(effect)
         await self.store.sent(claim, row, None, ())
 
     async def _write(
@@ -117,7 +117,7 @@ class CheckRunWriter:
             effect.repository, effect.number, effect.head, effect.body, effect.suggestions
         )
 
-    async def _without_strangers(self, effect: PostSuggestions) -> None:
+    async def _drop_unknown_lines(self, effect: PostSuggestions) -> None:
         """GitHub takes none of them if one line is outside the diff, and does not say which."""
         patches = await self.github.changed_files(effect.repository, effect.number)
         inside = tuple(

@@ -38,7 +38,7 @@ class Iteration:
 
     number: int
     head: str
-    judged_at: datetime
+    reviewed_at: datetime
     standing: tuple[Verdict, ...]
 
     @property
@@ -52,7 +52,7 @@ class Iteration:
         return open_items(self.standing)
 
     @property
-    def is_refused_unnamed(self) -> bool:
+    def is_rejected_without_items(self) -> bool:
         """Whether somebody rejects it, and nobody says for what."""
         return not self.open_items and any(each.stance is Stance.REJECTS for each in self.standing)
 
@@ -359,7 +359,7 @@ def _dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
 
 
 def _reaches(ruling: Ruling, past: Iteration) -> bool:
-    return ruling.head == past.head or ruling.at < past.judged_at
+    return ruling.head == past.head or ruling.at < past.reviewed_at
 
 
 def _apply_to_iteration(iteration: Iteration, dismissals: Sequence[Ruling]) -> Iteration:

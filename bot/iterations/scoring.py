@@ -256,7 +256,8 @@ def build_trajectory(
     """
     scored = (
         ScoredIteration(
-            each, None if each.iteration.is_refused_unnamed else score_iteration(each, gates, weights, band)
+            each,
+            None if each.iteration.is_rejected_without_items else score_iteration(each, gates, weights, band),
         )
         for each in snapshots
     )

@@ -92,13 +92,13 @@ class Dialect:
 
     shared: bool
     """Several machines may write; else this file is one machine's."""
-    told_time: bool
+    passed_time: bool
     """The time is told to each statement, by `Transaction.told`; else the database knows it."""
 
     @property
     def now(self) -> ColumnElement[float]:
         """The time, in seconds since the epoch."""
-        return _TOLD_TIME if self.told_time else _ITS_OWN_TIME
+        return _TOLD_TIME if self.passed_time else _ITS_OWN_TIME
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """An insert that can say what happens on a conflict."""
@@ -120,7 +120,7 @@ class Transaction:
     @property
     def words(self) -> Dialect:
         """For a statement that is built once."""
-        return Dialect(self.shared, told_time=self.clock is not None)
+        return Dialect(self.shared, passed_time=self.clock is not None)
 
     @property
     def told(self) -> dict[str, float]:

@@ -54,7 +54,7 @@ def unread_revisions(pull_request: PullRequest) -> tuple[Revision, ...]:
         return ()
     by_head = {revision.head: revision for revision in pull_request.revisions}
     newest = known[-MAX_KEPT_HEADS:]
-    found = (by_head.get(each.head, Revision(each.head, each.judged_at)) for each in newest)
+    found = (by_head.get(each.head, Revision(each.head, each.reviewed_at)) for each in newest)
     return tuple(
         each for each in found if each.files is None and not each.gone and each.reads < MAX_READ_ATTEMPTS
     )

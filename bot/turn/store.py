@@ -279,7 +279,9 @@ class SqlStore:
         """The deliveries given up on, newest first."""
         return await self._database.read(deliveries.load_parked)
 
-    async def recorded(self, repository: tuple[str, str] | None, limit: int = 500) -> tuple[PullRequest, ...]:
+    async def load_newest(
+        self, repository: tuple[str, str] | None, limit: int = 500
+    ) -> tuple[PullRequest, ...]:
         """The newest pull requests of one repository, or of all, without their sticky comments."""
         return await self._database.read(
             lambda transaction: listing.load_newest_pull_requests(transaction, repository, limit)

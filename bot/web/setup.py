@@ -200,7 +200,7 @@ class SetupSessions:
         self._states[state] = (session, self.now() + _LIFE)
         return state
 
-    def come_back(self, session: str, state: str) -> bool:
+    def resume(self, session: str, state: str) -> bool:
         """Whether this guest left under this state; a state is good once, and for an hour."""
         owner, until = self._states.pop(state, ("", self.now()))
         return _are_same(owner, session) and self.now() < until
@@ -320,7 +320,7 @@ class RegistrationPages:
         if self.done.done():
             return self._registered(self.done.result())
         state = request.query.get("state", "")
-        if not self.guests.come_back(session, state):
+        if not self.guests.resume(session, state):
             return _stopped(
                 "This answer of GitHub's belongs to no set-up that was begun here, or it is too old.", 403
             )
@@ -402,7 +402,7 @@ class InstallationPages:
     guests: SetupSessions
     desk: Callable[[], AbstractAsyncContextManager[SetupAppApi]]
     now: Callable[[], datetime]
-    looks: int = 20
+    polls: int = 20
     pause: float = 0.5
     """Seconds between two looks at GitHub's list."""
 
@@ -453,7 +453,7 @@ class InstallationPages:
                 "GitHub has sent nothing yet that it could send again: install it first.", good=False
             )
         await desk.redeliver(chosen.id)
-        for _ in range(self.looks):
+        for _ in range(self.polls):
             await asyncio.sleep(self.pause)
             again = await desk.deliveries(self.now() - _KEPT)
             if found := next((e for e in again if e.guid == chosen.guid and e.id > sent[0].id), None):

@@ -164,9 +164,9 @@ class WebhookHandler:
 
     def routes(self) -> list[web.RouteDef]:
         """The one route of the door."""
-        return [web.post("/webhook", self.receive)]
+        return [web.post("/webhook", self.handle)]
 
-    async def receive(self, request: web.Request) -> web.Response:
+    async def handle(self, request: web.Request) -> web.Response:
         """The contract's checks, in the contract's order; 202 only when the delivery is safe."""
         headers = request.headers
         try:

@@ -62,7 +62,7 @@ class WeeklyFetcher:
             zone=zone,
             named=rules.weekly.authors,
             agents=rules.authors,
-            so_far=None if week else now,
+            as_of=None if week else now,
             dead_after=timedelta(days=rules.history.dead_after_days),
         )
         records = await self.memory.records(repository.id, summary_needed_since(ask))

@@ -99,7 +99,7 @@ def decide_week(
     records: Sequence[HistoryRecord], ask: WeekQuery, page: WeeklyContext, now: datetime
 ) -> WeeklyDecision:
     """The clock's run covers the finished week and adds its comment; a week so far is only described."""
-    scheduled = ask.so_far is None
+    scheduled = ask.as_of is None
     found = render_weekly_issue(
         summarize_week(records, page.gates, ask), page, MIN_REVIEWED if scheduled else MIN_REVIEWED_ON_DEMAND
     )

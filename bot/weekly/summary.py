@@ -106,7 +106,7 @@ class WeekQuery:
     zone: tzinfo
     named: AuthorNaming = AuthorNaming.AGENTS
     agents: AuthorRules = field(default_factory=AuthorRules)
-    so_far: datetime | None = None
+    as_of: datetime | None = None
     """Now, where the week is still running."""
     dead_after: timedelta = INACTIVE_AFTER
 
@@ -116,8 +116,8 @@ class WeekQuery:
         whole = self.week.window(self.zone)
         return (
             whole
-            if self.so_far is None
-            else TimeWindow(whole.start, min(whole.end, window_end_including(self.so_far)))
+            if self.as_of is None
+            else TimeWindow(whole.start, min(whole.end, window_end_including(self.as_of)))
         )
 
 

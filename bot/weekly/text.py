@@ -307,7 +307,7 @@ def _marker(week: WeeklySummary) -> str:
 
 
 def _heading(week: WeeklySummary) -> str:
-    running = " so far" if week.ask.so_far else ""
+    running = " so far" if week.ask.as_of else ""
     days = format_long_range(week.ask.week.monday, _last_day(week))
     return f"## Week {week.ask.week.number}{running} · {days}"
 

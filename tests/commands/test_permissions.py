@@ -45,8 +45,8 @@ def allowed(giver, **rules):
         (MAINTAINING_AUTHOR, READ | {"appeal"}),
         (AGENT, {"history", "explain", "help"}),
         (OTHER_BOT, set()),
-        (replace(WRITER, is_us=True), set()),
-        (replace(WRITER, wrote_it=False), set()),
+        (replace(WRITER, is_bot_itself=True), set()),
+        (replace(WRITER, is_text_author=False), set()),
         (replace(WRITER, is_agent=True), READ | {"appeal"}),
         (CommandGiver(None), set()),
         (CommandGiver(None, is_author=True), {"appeal"}),
@@ -68,7 +68,7 @@ def test_without_the_permission_a_person_gets_a_face_and_a_bot_nothing():
     assert check_permission(dismiss, MAINTAINING_AUTHOR) is Permit.NO
     assert check_permission(dismiss, AGENT) is Permit.IGNORED
     assert check_permission(dismiss, OTHER_BOT) is Permit.IGNORED
-    assert check_permission(find_command("help"), replace(READER, is_us=True)) is Permit.IGNORED
+    assert check_permission(find_command("help"), replace(READER, is_bot_itself=True)) is Permit.IGNORED
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_a_write_may_start_within_fifteen_seconds_of_the_last_good_beat(pulse, s
 def test_a_write_ends_before_anybody_can_take_over():
     request = 10
     assert HeartbeatSettings().late_after + request < HeartbeatSettings().lease
-    assert HeartbeatSettings().beat_every * 5 < HeartbeatSettings().late_after
+    assert HeartbeatSettings().interval * 5 < HeartbeatSettings().late_after
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ class SlowAnswers(Altered):
 async def test_lanes_whose_claim_was_answered_too_late_are_not_worked_on_but_claimed_anew(
     sqlite_url, pulse, seconds
 ):
-    fast = replace(pulse.pace, beat_every=0.01)
+    fast = replace(pulse.pace, interval=0.01)
     async with open_store(sqlite_url, worker=True) as store:
         await store.accept(delivery("d1"))
         (first,) = await store.claim(1)
@@ -145,5 +145,5 @@ async def test_lanes_whose_claim_was_answered_too_late_are_not_worked_on_but_cla
 async def test_a_beat_counts_from_when_it_was_asked_for(sqlite_url, pulse, seconds):
     async with open_store(sqlite_url, worker=True) as store:
         worker = Worker(SlowAnswers(store, seconds, beat=20), Taken(), Clock(), pulse=pulse)
-        await worker._beat()
+        await worker._heartbeat()
     assert (pulse.age, pulse.is_fresh()) == (20, False)

@@ -32,7 +32,9 @@ async def give_up(store, name: str, **facts) -> None:
 async def test_what_was_given_up_on_while_we_were_shut_out_is_tried_again(store, action):
     await give_up(store, "ours")
     await give_up(store, "others", lane=OTHER_LANE, installation_id=6)
-    chores = MaintenanceProcessor(store, None, None, None, None, SimpleNamespace(let_in=nothing))
+    chores = MaintenanceProcessor(
+        store, None, None, None, None, SimpleNamespace(start_for_installation=nothing)
+    )
     await chores.done(None, [InstallationEvent(action, 5)])
     assert [each.id for each in await store.parked()] == ["others"]
     assert [one.id for one in (await claim_one(store)).deliveries] == ["ours"]
@@ -47,11 +49,13 @@ async def test_what_a_repository_that_is_back_has_to_catch_up_on_finds_it_at_hom
     await store.apply(claim, TurnResult(None, (), (), memos=memos))
     homes = []
 
-    async def let_in(_repositories):
+    async def start_for_installation(_repositories):
         await store.accept(delivery("step", f"backfill:{REPOSITORY.id}:heads"))
         homes.extend(each.home for each in await store.claim(10))
 
-    chores = MaintenanceProcessor(store, None, None, None, None, SimpleNamespace(let_in=let_in))
+    chores = MaintenanceProcessor(
+        store, None, None, None, None, SimpleNamespace(start_for_installation=start_for_installation)
+    )
     await chores.done(claim, [InstallationEvent("added", 5, added=(seen,))])
     assert homes == [None]
 
@@ -101,12 +105,12 @@ class NotHeardOf(Calendar):
 
     def __init__(self) -> None:
         super().__init__()
-        self.looks = 0
+        self.polls = 0
         self.looked = asyncio.Event()
 
     async def active(self, _since):
-        self.looks += 1
-        if self.looks < 3:
+        self.polls += 1
+        if self.polls < 3:
             raise LaneFenced("nothing was heard of this process for too long")
         self.looked.set()
         return ()
@@ -115,11 +119,11 @@ class NotHeardOf(Calendar):
 async def test_a_calendar_that_may_not_ask_yet_looks_again_soon():
     store = NotHeardOf()
     running = asyncio.create_task(
-        WeeklyScheduler(store, None, weekly_delivery, lambda: START, soon=0.0).run()
+        WeeklyScheduler(store, None, weekly_delivery, lambda: START, tick_soon=0.0).run()
     )
     await asyncio.wait_for(store.looked.wait(), 5)
     running.cancel()
-    assert store.looks == 3
+    assert store.polls == 3
 
 
 def test_a_config_that_is_broken_again_with_the_same_text_is_told_again():

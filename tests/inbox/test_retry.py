@@ -130,8 +130,8 @@ async def test_a_turn_that_is_dropped_for_a_late_beat_has_had_an_attempt(hasty):
     taken = asyncio.create_task(held_up.take(await claim_one(hasty)))
     held_up._running.add(taken)  # as the worker does that claims it
     held_up.pulse.note(held_up.pulse.now() - 100)
-    held_up.pulse.pace = HeartbeatSettings(beat_every=0.0)
-    beats = asyncio.create_task(held_up._beats())
+    held_up.pulse.pace = HeartbeatSettings(interval=0.0)
+    beats = asyncio.create_task(held_up._heartbeats())
     await asyncio.wait({taken})
     beats.cancel()
     assert [one.attempt for one in (await claim_one(hasty)).deliveries] == [1]

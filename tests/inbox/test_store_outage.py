@@ -56,7 +56,7 @@ async def test_a_worker_takes_turns_after_anything_beside_them_failed(store, mon
     monkeypatch.setattr(retry, "MAX_BACKOFF", 0.01)
     failing, turns = Once(store, name, error), Turns(store)
     worker = Worker(
-        failing, turns, lambda: datetime.now(UTC), pulse=Heartbeat(HeartbeatSettings(beat_every=0.01))
+        failing, turns, lambda: datetime.now(UTC), pulse=Heartbeat(HeartbeatSettings(interval=0.01))
     )
     running, taken = asyncio.create_task(worker.run()), asyncio.create_task(turns.taken.wait())
     await failing.failed.wait()

@@ -127,8 +127,8 @@ async def test_suggestions_whose_answer_was_lost_are_not_sent_again(github, chec
     effect = offered(repository, pull, 1)
     github.lose_answer("POST", "*/reviews")
     with pytest.raises(GitHubUnavailable):
-        await checks.suggest(CLAIM, row(effect), effect)
-    await checks.suggest(CLAIM, row(effect, seconds_ago=6), effect)
+        await checks.write_suggestions(CLAIM, row(effect), effect)
+    await checks.write_suggestions(CLAIM, row(effect, seconds_ago=6), effect)
     assert (len(pull.reviews), store.marks) == (1, ["sending", "sent"])
 
 
@@ -136,14 +136,14 @@ async def test_suggestions_that_never_arrived_are_sent_after_all(github, checks,
     effect = offered(repository, pull, 1)
     github.reset("POST", "*/reviews")
     with pytest.raises(GitHubUnavailable):
-        await checks.suggest(CLAIM, row(effect), effect)
-    await checks.suggest(CLAIM, row(effect, seconds_ago=6), effect)
+        await checks.write_suggestions(CLAIM, row(effect), effect)
+    await checks.write_suggestions(CLAIM, row(effect, seconds_ago=6), effect)
     assert len(pull.reviews) == 1
 
 
 async def test_where_no_line_is_in_the_diff_nothing_is_offered(checks, store, repository, pull):
     effect = offered(repository, pull, 99)
-    await checks.suggest(CLAIM, row(effect), effect)
+    await checks.write_suggestions(CLAIM, row(effect), effect)
     assert (pull.reviews, store.marks) == ({}, ["sending", "sent"])
 
 

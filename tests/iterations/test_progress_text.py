@@ -196,7 +196,7 @@ def test_on_another_host_commits_are_bare():
 
 def test_how_many_gates_are_open():
     assert count_open_gates(judged(1, "a", [item("date_errors"), item("date_errors")]), GATES) == "1 blocking"
-    assert count_open_gates(Iteration(1, head("a"), judged().judged_at, ()), GATES) == "nothing"
+    assert count_open_gates(Iteration(1, head("a"), judged().reviewed_at, ()), GATES) == "nothing"
 
 
 def test_going_back_is_shorter_where_the_best_had_fewer_blocking_gates():  # row 98

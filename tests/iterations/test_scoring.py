@@ -270,7 +270,7 @@ def test_without_checks_and_diff_their_dimensions_are_left_out_and_the_rest_reno
 
 def test_without_a_standing_verdict_only_checks_and_diff_speak():
     withdrawn = IterationSnapshot(
-        Iteration(1, "a" * 40, judged().judged_at, ()), checks=checks(1, 1), diff=diff()
+        Iteration(1, "a" * 40, judged().reviewed_at, ()), checks=checks(1, 1), diff=diff()
     )
     found = scored(withdrawn)
     assert found.unobserved == (
@@ -283,7 +283,7 @@ def test_without_a_standing_verdict_only_checks_and_diff_speak():
 
 def test_a_failed_test_speaks_about_correctness_even_without_a_verdict():
     withdrawn = IterationSnapshot(
-        Iteration(1, "a" * 40, judged().judged_at, ()), checks=checks(0, 1, is_test=True)
+        Iteration(1, "a" * 40, judged().reviewed_at, ()), checks=checks(0, 1, is_test=True)
     )
     assert scored(withdrawn).unobserved == (
         QualityDimension.COMPLETENESS,
@@ -293,7 +293,7 @@ def test_a_failed_test_speaks_about_correctness_even_without_a_verdict():
 
 
 def test_where_nothing_was_observed_there_is_no_score():
-    nothing = IterationSnapshot(Iteration(1, "a" * 40, judged().judged_at, ()))
+    nothing = IterationSnapshot(Iteration(1, "a" * 40, judged().reviewed_at, ()))
     assert score_iteration(nothing, GATES, SCORING.weights, BAND) is None
 
 
@@ -307,7 +307,7 @@ def test_where_nothing_was_observed_there_is_no_score():
         (snapshot(approved=True, checks=checks(5)), "no open item, 5 of 5 checks passed"),
         (snapshot(items=[own("style", "critical"), own("security", "minor")]), "readability 0.00"),
         (snapshot(items=[own("style", "major"), own("security", "major")]), "correctness 0.60"),
-        (IterationSnapshot(Iteration(1, "a" * 40, judged().judged_at, ()), checks=checks(1)), None),
+        (IterationSnapshot(Iteration(1, "a" * 40, judged().reviewed_at, ()), checks=checks(1)), None),
     ],
 )
 def test_what_decided_is_the_dimension_that_cost_most_and_the_checks(seen, words):

@@ -17,7 +17,7 @@ from bot.pull_request.events import Event, IgnoredEvent
 from bot.resources import read_settings
 from bot.store.model import Delivery
 
-PACE = HeartbeatSettings(beat_every=0.25, late_after=1.0, lease=2.0)
+PACE = HeartbeatSettings(interval=0.25, late_after=1.0, lease=2.0)
 LIMITS = WatchdogLimits(look_every=0.1, log_after=0.5, exit_after=1.5)
 
 

@@ -241,7 +241,7 @@ async def test_somebody_forgotten_stays_forgotten(town, knowledge, alone):
     await filled(alone)
     (found,) = (await records(alone.database_url)).values()
     async with open_existing_store(alone.database_url) as store:
-        (known,) = await store.recorded(ACME)
+        (known,) = await store.load_newest(ACME)
     assert (found.author.login, known.author.login, known.title) == ("ghost", "ghost", "")
 
 

@@ -63,7 +63,7 @@ async def test_a_web_only_process_is_not_asked_for_a_worker(town, own_server):
 
 
 async def test_a_worker_that_does_not_beat_is_stuck(town):
-    async with app.run_instance(town.settings, pace=HeartbeatSettings(beat_every=3600)) as instance:
+    async with app.run_instance(town.settings, pace=HeartbeatSettings(interval=3600)) as instance:
         await instance.settled()
         instance.worker.pulse.note(instance.worker.pulse.now() - 11)
         assert await readiness(instance.address) == (

@@ -166,7 +166,7 @@ async def test_two_instances_of_which_one_is_killed_tell_one_week(town, knowledg
     await killed.start()
     await town.github.until(lambda: issues(knowledge))
     await killed.kill()
-    quick = HeartbeatSettings(beat_every=0.2, late_after=5.0, lease=1.0)
+    quick = HeartbeatSettings(interval=0.2, late_after=5.0, lease=1.0)
     async with app.run_instance(town.settings, pace=quick) as other:
         town.bot = other
         await town.github.until(lambda: town.github.comments_of(issues(knowledge)[0]))
@@ -186,7 +186,7 @@ async def test_the_calendar_waits_for_the_first_heartbeat_of_a_server_that_start
     at(town, MONDAY)
     with closing(sqlite3.connect(town.database_url.removeprefix("sqlite:///"))) as file:
         file.execute("CREATE TRIGGER deaf BEFORE UPDATE ON instance BEGIN SELECT RAISE(ABORT, 'deaf'); END")
-        async with app.run_instance(town.settings, clock=town.clock, pace=HeartbeatSettings(beat_every=0.2)):
+        async with app.run_instance(town.settings, clock=town.clock, pace=HeartbeatSettings(interval=0.2)):
             async with asyncio.timeout(60):
                 while "no beat can be noted" not in caplog.text:  # noqa: ASYNC110  a log line is no event
                     await asyncio.sleep(0.05)

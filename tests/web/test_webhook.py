@@ -210,7 +210,7 @@ async def test_one_byte_more_does_not_even_without_a_length(github, inbox):
 async def test_a_request_that_is_too_large_leaves_nothing_behind(inbox):
     door = WebhookHandler(inbox, (b"new secret",), frozenset())
     request = make_mocked_request("POST", "/webhook", {"Content-Length": str(MAX_BODY + 1)})
-    answer, gone = await door.receive(request), weakref.ref(request)
+    answer, gone = await door.handle(request), weakref.ref(request)
     del request
     gc.collect()
     assert (answer.status, gone()) == (413, None)

@@ -265,7 +265,7 @@ def test_long_tables_are_cut_and_counted():
 
 
 def test_a_running_week_says_so():
-    ask = replace(MODEL.ask, so_far=datetime(2026, 11, 12, 9, tzinfo=UTC))
+    ask = replace(MODEL.ask, as_of=datetime(2026, 11, 12, 9, tzinfo=UTC))
     issue = told(ask=ask)
     assert "## Week 46 so far · 9–12 November 2026" in issue.body
     assert parse_marker("WEEKLY-SUMMARY", issue.body)["to"] == "2026-11-12"

@@ -152,8 +152,8 @@ def test_the_trend_of_people_is_that_of_all_of_them():
 
 def test_a_running_week_ends_now():
     story = record(1, rejects(3, "date_errors"), approves(1, head="b"))
-    assert of(story, so_far=days_ago(2)).now == Tally(1, 1, 0)
-    assert of(record(1, approves(2)), so_far=days_ago(2)).now == Tally(1, 0, 1)
+    assert of(story, as_of=days_ago(2)).now == Tally(1, 1, 0)
+    assert of(record(1, approves(2)), as_of=days_ago(2)).now == Tally(1, 0, 1)
 
 
 def test_records_are_needed_from_twelve_weeks_and_the_time_to_die_ago():

@@ -156,7 +156,7 @@ class AuthorEndpoints:
 
 def is_record_visible(visit: TokenAccess, author: Account, rules: RepositoryRules) -> bool:
     """Whether an author's record is shown to the holder of this token."""
-    return visit.sees(author, agent=rules.authors.is_agent(author.login, bot=author.bot))
+    return visit.record_visibility(author, agent=rules.authors.is_agent(author.login, bot=author.bot))
 
 
 _Rates = tuple[AdviceRates, tuple[tuple[Account, AdviceRates], ...]]
