@@ -10,7 +10,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 INSTALL := $(PIP) install --no-deps --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check run bench chaos format lint types clean lock
+.PHONY: help setup demo test check run bench chaos format lint types imports clean lock
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -48,7 +48,7 @@ demo: $(VENV)/.runtime ## the whole story on a local GitHub stand-in (ARGS=--onc
 test: setup ## all tests (ARGS=... for pytest)
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
-check: lint types test ## what CI runs
+check: lint types imports test ## what CI runs
 
 run: $(VENV)/.runtime ## serve with the settings of .env
 	@$(BIN)/whetstone serve $(ARGS)
@@ -70,9 +70,12 @@ lint: $(VENV)/.dev ## ruff
 types: $(VENV)/.dev ## mypy, strict
 	@$(BIN)/mypy
 
+imports: $(VENV)/.dev ## the import rules of pyproject.toml
+	@$(BIN)/lint-imports --no-logo
+
 lock: $(VENV)/.dev ## resolve the dependencies anew
 	@$(LOCK) --group build -o requirements.lock
 	@$(LOCK) --all-extras --group build --group dev -c requirements.lock -o requirements-dev.lock
 
 clean: ## remove what the targets made
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis node_modules
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache node_modules
