@@ -1,6 +1,6 @@
 """Score each feedback type from features, and derive signals and confidence.
 
-Half for a type whose own cue stands in the text, the source document's boosts, a tenth for a second
+Half for a type whose own cue stands in the text, document 004's boosts, a tenth for a second
 independent cue, and never more than 0.95, which is what a formal state gives.
 """
 

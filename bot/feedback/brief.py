@@ -305,7 +305,7 @@ BRIEF_POINTS = 2
 
 @dataclass(frozen=True, slots=True)
 class BriefLine:
-    """One step: the action of the source document that it comes from, and the step in words."""
+    """One step: the action of document 004 that it comes from, and the step in words."""
 
     action: str
     text: str
@@ -349,7 +349,7 @@ class BriefRound:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackLogEntry:
-    """One round as it is kept for analysis, with the fields of the source document."""
+    """One round as it is kept for analysis, with the fields of document 004."""
 
     timestamp: datetime
     original_prompt: str
@@ -363,7 +363,7 @@ class FeedbackLogEntry:
     round: int = 1
 
     def as_document(self) -> dict[str, Any]:
-        """The entry with the field names of the source document."""
+        """The entry with the field names of document 004."""
         return {
             "timestamp": self.timestamp.isoformat().replace("+00:00", "Z"),
             "original_prompt": self.original_prompt,

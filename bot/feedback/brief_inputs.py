@@ -302,7 +302,7 @@ def _is_new(feedback: Feedback) -> bool:
 
 
 def feedback_log(pull_request: PullRequest) -> tuple[FeedbackLogEntry, ...]:
-    """The briefs with the source document's fields, oldest first."""
+    """The briefs with document 004's fields, oldest first."""
     return tuple(
         FeedbackLogEntry(
             timestamp=told.at,

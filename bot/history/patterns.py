@@ -78,7 +78,7 @@ class TopIssue:
     auto_fixable: bool
 
     def as_json(self) -> dict[str, object]:
-        """The contract's keys."""
+        """The keys of row 185."""
         return {
             "tag": self.tag,
             "count": self.count,
@@ -101,7 +101,7 @@ class Patterns:
     trend: Trend
 
     def as_json(self) -> dict[str, object]:
-        """The contract's keys, always all of them."""
+        """The keys of rows 180 to 188, always all of them."""
         return {
             "agent": self.agent,
             "period_hours": self.period_hours,

@@ -167,7 +167,7 @@ class WebhookHandler:
         return [web.post("/webhook", self.handle)]
 
     async def handle(self, request: web.Request) -> web.Response:
-        """The contract's checks, in the contract's order; 202 only when the delivery is safe."""
+        """Check size, signature, event, delivery id and body, in this order; 202 only once it is stored."""
         headers = request.headers
         try:
             async with self.bodies.body(request, MAX_BODY, patience=self.patience) as body:

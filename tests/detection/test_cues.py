@@ -49,7 +49,7 @@ def test_no_two_cues_have_the_same_name():
     assert len(names) == len(set(names))
 
 
-DOCUMENT = {  # the lists of the source document, word for word, and the row of the inventory
+DOCUMENT = {  # the lists of document 004, word for word, and the row of each
     "document_runtime_1": "error exception failed crash traceback stacktrace segfault panic",  # row 199
     "document_runtime_2": "exit code 1|exit code 42|non-zero exit|command failed",  # row 200
     "document_runtime_3": "undefined|null pointer|type error|syntax error",  # row 201

@@ -1,4 +1,4 @@
-"""`whetstone detect`, as the contract has it."""
+"""`whetstone detect`: JSON lines in, JSON lines out."""
 
 from __future__ import annotations
 

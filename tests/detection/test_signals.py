@@ -1,4 +1,4 @@
-"""The source document's signals, one by one."""
+"""The signals of document 004, one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the comment read as the contract says?"""
+"""The comment reads as the specification says."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""An author's record: exactly the contract's keys, and numbers that a slow second opinion agrees with."""
+"""An author's record: exactly the keys of rows 180 to 188, and numbers that a slow second opinion agrees with."""
 
 from __future__ import annotations
 
