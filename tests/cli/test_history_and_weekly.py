@@ -53,7 +53,7 @@ def test_the_history_of_one_author_reads_as_in_the_thread(capsys):
 
 
 @pytest.mark.usefixtures("lived")
-def test_everybodys_history_as_json_has_the_contracts_keys(capsys):
+def test_everybodys_history_as_json_has_the_documented_keys(capsys):
     assert run_command_line(["history", "ACME/knowledge", "--json", "--hours", "24"]) == 0
     found = json.loads(capsys.readouterr().out)["rio-agent[bot]"]
     assert (found["period_hours"], found["issue_breakdown"]) == (24, {"date_errors": 1})

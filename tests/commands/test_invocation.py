@@ -210,7 +210,7 @@ def test_every_example_is_read_as_its_own_command():
     assert [parse_commands(command.example)[0].command for command in SLASH_COMMANDS] == list(SLASH_COMMANDS)
 
 
-def test_the_commands_are_those_of_the_contract():
+def test_the_commands_and_their_usage():
     assert {command.line: command.usage for command in SLASH_COMMANDS} == {
         "/feedback-history": "[@login] [30d|24h|…] [tag]",
         "/feedback-help": "",

@@ -70,7 +70,7 @@ GOOD = signed(BODY, "pull_request_review", "guid-1")
         (signed(b"{}", "pull_request", "guid-7"), b"{}", 200),
     ],
 )
-async def test_a_hostile_request_gets_its_answer_in_the_order_of_the_contract(journey, headers, body, status):
+async def test_a_hostile_request_gets_its_answer_in_the_documented_order(journey, headers, body, status):
     assert (await post(journey, headers, body))[0] == status
 
 

@@ -51,7 +51,7 @@ def after(known, read, minutes=42):
     return written(decided(known, read, when=moment(minutes)))
 
 
-def test_a_rejection_with_a_tag_is_answered_with_the_marker_of_the_contract():
+def test_a_rejection_with_a_tag_is_answered_with_the_marker():
     assert marker(pull_request(), facts(review(3, BAD_DATE))) == {
         "issues": ["date_errors"],
         "source": "alice",

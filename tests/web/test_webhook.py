@@ -179,7 +179,7 @@ async def test_a_repeated_key_keeps_its_last_value(github, inbox):
     assert [kept.lane for kept in inbox.deliveries] == ["pr:7:2"]
 
 
-async def test_the_checks_come_in_the_contracts_order(github):
+async def test_the_checks_come_in_the_documented_order(github):
     """Everything is wrong at first; mending one thing shows the next."""
     bad = b"no json"
     assert [
