@@ -17,7 +17,7 @@ help: ## this list
 
 $(VENV)/.runtime: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Whetstone needs Python 3.11 or newer; this is " + sys.version.split()[0])'
-	@# One that was interrupted has no pip, and is made anew.
+	@# One that was interrupted has no pip, and is made again.
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "Installing the locked runtime dependencies into $(VENV)"
 	@$(INSTALL) -r requirements.lock
@@ -42,7 +42,7 @@ $(VENV)/.browser: | $(VENV)/.dev
 
 setup: $(VENV)/.dev $(VENV)/.browser ## prepare .venv with the locked dependencies
 
-demo: $(VENV)/.runtime ## the whole story on a local GitHub stand-in (ARGS=--once: print and exit)
+demo: $(VENV)/.runtime ## the whole story on a local fake GitHub (ARGS=--once: print and exit)
 	@$(BIN)/whetstone demo $(ARGS)
 
 test: setup ## all tests (ARGS=... for pytest)
@@ -73,7 +73,7 @@ types: $(VENV)/.dev ## mypy, strict
 imports: $(VENV)/.dev ## the import rules of pyproject.toml
 	@$(BIN)/lint-imports --no-logo
 
-lock: $(VENV)/.dev ## resolve the dependencies anew
+lock: $(VENV)/.dev ## resolve the dependencies again
 	@$(LOCK) --group build -o requirements.lock
 	@$(LOCK) --all-extras --group build --group dev -c requirements.lock -o requirements-dev.lock
 

@@ -1,4 +1,4 @@
-"""Which pages of the documents follow from the code? Writes them: python -m tests.docs.generate"""
+"""Write the pages of the reference that follow from the code: python -m tests.docs.generate"""
 
 from __future__ import annotations
 
