@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.feedback.brief import Brief
-from bot.gates.config import DEFAULT_SCORING, GroundingRules
+from bot.gates.config import GroundingRules, shipped_scoring
 from bot.gates.model import Gate, Gates
 from bot.grounding.items import ItemGrounding
 from bot.iterations.model import GateChanges, Iteration, open_items, sort_verdicts, standing_verdicts
@@ -107,7 +107,7 @@ class Feedback:
     """One line to the reviewers about wording that can't be acted on."""
     report: SelectionReport | None = None
     """Once it is closed after more than one iteration: which of them is selected, and why."""
-    weights: Mapping[str, float] = field(default_factory=lambda: DEFAULT_SCORING.weights.severities)
+    weights: Mapping[str, float] = field(default_factory=lambda: shipped_scoring().weights.severities)
     """How much an item weighs, by its severity."""
 
     @property

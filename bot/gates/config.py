@@ -5,12 +5,19 @@ One dataclass a section of `.github/whetstone.yml`; the defaults of the fields a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
+
+import msgspec
 
 from bot.detection.rules import DetectionRules
 from bot.gates.model import Aspect, Gates, matches_name
+from bot.gates.packs import rules_directory
+from bot.gates.problems import RuleFileProblem
+from bot.gates.rule_files import parse_rule_file
+from bot.gates.yaml_reader import YamlMapping, YamlScalar, entries
 
 
 class Permission(StrEnum):
@@ -132,83 +139,12 @@ class GroundingTool(StrEnum):
 class ClaimRule:
     """One type of claim."""
 
-    tools: tuple[GroundingTool, ...]
-    """What can show it; a claim of this type that was seen elsewhere goes beyond the observation."""
-    verification: str
     would_verify: str
+    tools: tuple[GroundingTool, ...] = ()
+    """What can show it; a claim of this type that was seen elsewhere goes beyond the observation."""
+    verification: str = ""
     mitigation: str = ""
     """What keeps the writer from claiming what nobody looked up."""
-
-
-_READ = "Always Read before claiming content"
-_TEST = "Run tests to verify behavior"
-_FILES, _CHECKS = (GroundingTool.CONTENTS,), (GroundingTool.CHECKS,)
-
-DEFAULT_CLAIM_RULES: Mapping[ClaimType, ClaimRule] = {
-    ClaimType.FILE_CONTENTS: ClaimRule(
-        (GroundingTool.CONTENTS, GroundingTool.TREE),
-        "The words are in the file at the head",
-        "the words as they stand, with `path:line`",
-        _READ,
-    ),
-    ClaimType.FILE_EXISTENCE: ClaimRule(
-        (GroundingTool.TREE, GroundingTool.CONTENTS),
-        "The path is in the tree at the head",
-        "the full path from the top",
-        _READ,
-    ),
-    ClaimType.FILE_LOCATION: ClaimRule(
-        (GroundingTool.CONTENTS, GroundingTool.TREE),
-        "The thing stands on those lines at the head",
-        "a comment on the line, or `path:line`",
-        _READ,
-    ),
-    ClaimType.CODE_BEHAVIOR: ClaimRule(
-        _CHECKS, "A failed check names the code and what it did", "a test that fails in a check run", _TEST
-    ),
-    ClaimType.TEST_RESULTS: ClaimRule(
-        _CHECKS, "The check run at the head ended so", "a finished check run at this head", _TEST
-    ),
-    ClaimType.ERROR_MESSAGES: ClaimRule(
-        _CHECKS,
-        "A check run printed the message",
-        "a check run or annotation that prints the message",
-        "Check actual error messages",
-    ),
-    ClaimType.API_RESPONSES: ClaimRule(
-        _CHECKS,
-        "A check run printed the request and its answer",
-        "a check run that prints request and answer",
-        _TEST,
-    ),
-    ClaimType.CONFIGURATION_VALUES: ClaimRule(
-        (GroundingTool.CONTENTS, GroundingTool.TREE),
-        "The file gives the key that value",
-        "the key's full name and its file",
-        "Read config files directly",
-    ),
-    ClaimType.DEPENDENCY_VERSIONS: ClaimRule(
-        (GroundingTool.CONTENTS, GroundingTool.TREE),
-        "The manifest asks for that version",
-        "the manifest and the version as it has it",
-        "Read config files directly",
-    ),
-    ClaimType.GIT_STATE: ClaimRule(
-        (GroundingTool.PULL_REQUEST,),
-        "GitHub shows the pull request so",
-        "the state that GitHub shows on the pull request",
-        "Run git status/diff/log",
-    ),
-    ClaimType.PERFORMANCE_CHARACTERISTICS: ClaimRule((), "", "a measurement in a check run"),
-    ClaimType.CODE_PATTERNS: ClaimRule((), "", "the places where it occurs"),
-    ClaimType.ARCHITECTURE_DECISIONS: ClaimRule((), "", "a link to where it was decided"),
-    ClaimType.HISTORICAL_CHANGES: ClaimRule((), "", "the commit that changed it"),
-    ClaimType.GENERAL_PROGRAMMING_KNOWLEDGE: ClaimRule((), "", "nothing has to"),
-    ClaimType.LANGUAGE_SYNTAX: ClaimRule((), "", "nothing has to"),
-    ClaimType.WELL_KNOWN_PATTERNS: ClaimRule((), "", "nothing has to"),
-    ClaimType.MATHEMATICAL_FACTS: ClaimRule((), "", "nothing has to"),
-}
-"""What `rules/grounding.yml` says; a test keeps the two equal."""
 
 
 class QualityDimension(StrEnum):
@@ -255,42 +191,43 @@ class ScoringRules:
     limits: DegradationLimits
 
 
-DEFAULT_SCORING = ScoringRules(
-    ScoreWeights(
-        dimensions={
-            QualityDimension.VALIDATION: 0.30,
-            QualityDimension.COMPLETENESS: 0.25,
-            QualityDimension.CORRECTNESS: 0.25,
-            QualityDimension.READABILITY: 0.10,
-            QualityDimension.EFFICIENCY: 0.10,
-        },
-        severities={"critical": 1.0, "major": 0.4, "minor": 0.1, "suggestion": 0.05},
-        aspects={
-            Aspect.COMPLETENESS: QualityDimension.COMPLETENESS,
-            Aspect.DOCUMENTATION: QualityDimension.COMPLETENESS,
-            Aspect.TESTABILITY: QualityDimension.COMPLETENESS,
-            Aspect.CORRECTNESS: QualityDimension.CORRECTNESS,
-            Aspect.SECURITY: QualityDimension.CORRECTNESS,
-            Aspect.CONSISTENCY: QualityDimension.CORRECTNESS,
-            Aspect.CLARITY: QualityDimension.READABILITY,
-            Aspect.STYLE: QualityDimension.READABILITY,
-            Aspect.MAINTAINABILITY: QualityDimension.READABILITY,
-            Aspect.EFFICIENCY: QualityDimension.EFFICIENCY,
-        },
-    ),
-    DegradationLimits(
-        drop=0.05,
-        drops_in_a_row=2,
-        iterations_since_best=2,
-        growth=2.0,
-        growth_lines=20,
-        growth_files=2,
-        style_items=1,
-        lost_share=0.5,
-        lost_lines=5,
-    ),
-)
-"""What `rules/scoring.yml` ships with, for whoever has no file at hand; a test compares the two."""
+def parse_scoring(data: bytes, file: str) -> ScoringRules:
+    """Return the scoring rules in the text; raise `RuleFileError` with all its problems."""
+    values = parse_rule_file(data, file, "rules/scoring", _find_wrong_sum)
+    return ScoringRules(
+        msgspec.convert(values, ScoreWeights), msgspec.convert(values["degradation"], DegradationLimits)
+    )
+
+
+def _find_wrong_sum(root: YamlMapping, file: str) -> Iterator[RuleFileProblem]:
+    values = [entry.node.value for entry in entries(root, "dimensions") if isinstance(entry.node, YamlScalar)]
+    shares = [value for value in values if isinstance(value, int | float) and 0 <= value <= 1]
+    section = root.entries.get("dimensions")
+    # What binary fractions add to a sum of hundredths is far below this.
+    if section and len(shares) == len(QualityDimension) and abs(sum(shares) - 1) > 1e-9:
+        what = f"dimensions add up to {sum(shares):.4g}"
+        allowed = "they are shares of one score: make it 1"
+        yield RuleFileProblem(file, section.line, section.column, what, allowed)
+
+
+def parse_claim_rules(data: bytes, file: str) -> Mapping[ClaimType, ClaimRule]:
+    """Return the types of claims in the text; raise `RuleFileError` with all its problems."""
+    values = parse_rule_file(data, file, "rules/grounding")
+    return msgspec.convert(values["claims"], dict[ClaimType, ClaimRule])
+
+
+@cache
+def shipped_scoring() -> ScoringRules:
+    """Return how a revision is scored, as `rules/scoring.yml` says."""
+    path = rules_directory() / "scoring.yml"
+    return parse_scoring(path.read_bytes(), str(path))
+
+
+@cache
+def shipped_claim_rules() -> Mapping[ClaimType, ClaimRule]:
+    """Return what each type of claim is looked up with, as `rules/grounding.yml` says."""
+    path = rules_directory() / "grounding.yml"
+    return parse_claim_rules(path.read_bytes(), str(path))
 
 
 _CLAIMS = tuple(ClaimType)
@@ -441,7 +378,7 @@ class GroundingRules:
     include_timestamp: bool = False
     format_template: str = "[Claim] (Source: [tool/observation])"
     allow_unverified_claim: bool = False
-    catalogue: Mapping[ClaimType, ClaimRule] = field(default_factory=lambda: DEFAULT_CLAIM_RULES, hash=False)
+    catalogue: Mapping[ClaimType, ClaimRule] = field(default_factory=shipped_claim_rules, hash=False)
     """The product's own (`rules/grounding.yml`); no key of a config."""
 
 
@@ -488,13 +425,10 @@ class RepositoryRules:
     history: HistoryRules = HistoryRules()
     weekly: WeeklyRules = WeeklyRules()
     iterations: IterationRules = IterationRules()
-    grounding: GroundingRules = GroundingRules()
+    grounding: GroundingRules = field(default_factory=GroundingRules)
     quality: QualityRules = QualityRules()
     detection: DetectionConfig = DetectionConfig()
-    scoring: ScoringRules = DEFAULT_SCORING
+    scoring: ScoringRules = field(default_factory=shipped_scoring)
     """The product's own (`rules/scoring.yml`); no section of a config."""
     understanding: DetectionRules | None = None
     """How plain words are understood (`rules/detection.yml`, the config's own cues); None: not loaded."""
-
-
-DEFAULT_RULES = RepositoryRules()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ import bot
 from bot import regex
 from bot.gates.model import DEFAULT_PRIORITY, Aspect, Example, Gate, Gates, Severity
 from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.schema_check import schema_differences
-from bot.gates.yaml_reader import MAX_RULE_FILE_SIZE, YamlMapping, YamlScalar, read_yaml_document, to_plain
+from bot.gates.rule_files import parse_rule_file
+from bot.gates.yaml_reader import MAX_RULE_FILE_SIZE, YamlMapping, YamlScalar
 
 PACK_SUFFIX = ".yml"
 
@@ -39,11 +40,8 @@ def read_rule_file(path: Path) -> bytes:
 
 def parse_pack(data: bytes, file: str, name: str) -> Gates:
     """The gates that the text of a pack holds; `name` is what its file is called."""
-    root = read_yaml_document(data, file)
-    problems = (*_misnamed(root, file, name), *schema_differences(root, "pack", file))
-    if problems:
-        raise RuleFileError(problems)
-    return Gates(tuple(new_gate(tag, values, name) for tag, values in to_plain(root)["gates"].items()))
+    values = parse_rule_file(data, file, "pack", partial(_misnamed, name))
+    return Gates(tuple(new_gate(tag, fields, name) for tag, fields in values["gates"].items()))
 
 
 def load_packs(directory: Path) -> dict[str, Gates]:
@@ -102,13 +100,9 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _misnamed(root: YamlMapping, file: str, name: str) -> tuple[RuleFileProblem, ...]:
-    entry = root.get("pack")
-    given = entry.node.value if entry and isinstance(entry.node, YamlScalar) else None
-    if entry is None or not isinstance(given, str) or given == name:
-        return ()
-    return (
-        RuleFileProblem(
-            file, entry.node.line, entry.node.column, f'pack is "{given}"', f"use the file's name, {name}"
-        ),
-    )
+def _misnamed(name: str, root: YamlMapping, file: str) -> Iterator[RuleFileProblem]:
+    entry = root.entries.get("pack")
+    node = entry.node if entry else None
+    if isinstance(node, YamlScalar) and isinstance(node.value, str) and node.value != name:
+        what = f'pack is "{node.value}"'
+        yield RuleFileProblem(file, node.line, node.column, what, f"use the file's name, {name}")

@@ -11,13 +11,14 @@ from typing import Any
 
 from bot.gates import yaml_reader
 from bot.gates.config import (
-    DEFAULT_RULES,
     AnnotationRule,
     CheckKind,
     CheckRule,
     ClaimType,
     CueRule,
     DetectionConfig,
+    DiffSizeBand,
+    EscalationRules,
     GroundingRules,
     RepositoryRules,
     SarifRule,
@@ -34,7 +35,8 @@ from bot.gates.packs import (
     rules_directory,
 )
 from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.schema_check import load_rule_schema, quote_value, schema_differences, suggest_choice
+from bot.gates.rule_files import find_schema_problems, quote_value, suggest_choice
+from bot.gates.schemas import load_schema
 from bot.gates.yaml_reader import (
     YamlEntry,
     YamlNode,
@@ -128,7 +130,7 @@ def _claims(old: GroundingRules, new: ConfigValues) -> GroundingRules:
     )
 
 
-_NEEDED = tuple(load_rule_schema("pack")["$defs"]["gate"]["required"])
+_NEEDED = tuple(load_schema("pack")["$defs"]["gate"]["required"])
 _NOT_SAID = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
 _CLAIM_LISTS = ("mandatory_grounding", "recommended_grounding", "grounding_not_required")
 _PAIRS = (
@@ -136,13 +138,13 @@ _PAIRS = (
         ("iterations", "diff_size"),
         "min",
         "max",
-        (DEFAULT_RULES.iterations.diff_size.min, DEFAULT_RULES.iterations.diff_size.max),
+        (DiffSizeBand().min, DiffSizeBand().max),
     ),
     (
         ("iterations", "escalate"),
         "repeats",
         "window",
-        (DEFAULT_RULES.iterations.escalate.repeats, DEFAULT_RULES.iterations.escalate.window),
+        (EscalationRules().repeats, EscalationRules().window),
     ),
 )
 
@@ -238,9 +240,11 @@ class _ReferenceCheck:
 
     def _tags_in_force(self) -> tuple[str, ...]:
         layers = (self.root, *reversed(self.below))
-        chosen = next((layer for layer in layers if layer.get("extends")), None)
+        chosen = next((layer for layer in layers if layer.entries.get("extends")), None)
         names = (
-            [item.value for item in _items(entry_at(chosen, "extends"))] if chosen else DEFAULT_RULES.extends
+            [item.value for item in _items(entry_at(chosen, "extends"))]
+            if chosen
+            else RepositoryRules().extends
         )
         packs = [self.packs[str(name)] for name in names if name in self.packs]
         tags = chain.from_iterable(pack.tags for pack in packs)
@@ -313,7 +317,10 @@ def load_config(
         data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"), file
     )
     below = (organisation.root,) if organisation else ()
-    problems = {*schema_differences(root, "config", file), *find_reference_problems(root, file, packs, below)}
+    problems = {
+        *find_schema_problems(root, "config", file),
+        *find_reference_problems(root, file, packs, below),
+    }
     if problems:
         raise RuleFileError(
             tuple(sorted(problems, key=lambda problem: (problem.line, problem.column, problem.what)))
@@ -331,7 +338,7 @@ def merge_rules(
     Raises `RuleFileError` where the repository's changes a gate that the organisation's no longer has.
     """
     layers = tuple(layer for layer in (organisation, repository) if layer)
-    rules = DEFAULT_RULES
+    rules = RepositoryRules()
     for index, layer in enumerate(layers):
         below = tuple(each.root for each in layers[:index])
         if problems := find_reference_problems(layer.root, layer.file, packs, below):

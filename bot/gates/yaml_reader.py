@@ -6,7 +6,7 @@ behind the reader's back. Plain words are read as in YAML 1.2: `on`, `no` and `2
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,13 +48,9 @@ class YamlEntry:
 class YamlMapping:
     """Keys and what they hold, in the file's order."""
 
-    entries: tuple[YamlEntry, ...]
+    entries: Mapping[str, YamlEntry]
     line: int
     column: int
-
-    def get(self, key: str) -> YamlEntry | None:
-        """The entry of this key."""
-        return next((entry for entry in self.entries if entry.key == key), None)
 
 
 YamlNode = YamlScalar | YamlSequence | YamlMapping
@@ -68,14 +64,14 @@ def to_plain(node: YamlNode) -> Any:
         case YamlSequence():
             return [to_plain(item) for item in node.items]
         case YamlMapping():
-            return {entry.key: to_plain(entry.node) for entry in node.entries}
+            return {key: to_plain(entry.node) for key, entry in node.entries.items()}
 
 
 def entry_at(node: YamlNode, *path: str) -> YamlEntry | None:
     """The entry at the end of these keys, or None where the file does not have it."""
     entry: YamlEntry | None = None
     for key in path:
-        entry = node.get(key) if isinstance(node, YamlMapping) else None
+        entry = node.entries.get(key) if isinstance(node, YamlMapping) else None
         if entry is None:
             return None
         node = entry.node
@@ -85,7 +81,7 @@ def entry_at(node: YamlNode, *path: str) -> YamlEntry | None:
 def entries(node: YamlNode, *path: str) -> tuple[YamlEntry, ...]:
     """The entries of the mapping at the end of these keys; none where there is no mapping."""
     entry = entry_at(node, *path)
-    return entry.node.entries if entry and isinstance(entry.node, YamlMapping) else ()
+    return tuple(entry.node.entries.values()) if entry and isinstance(entry.node, YamlMapping) else ()
 
 
 MAX_RULE_FILE_SIZE = 65_536
@@ -271,7 +267,7 @@ def _value(event: Any) -> str | float | bool | None:
 
 def _closed(above: _Open) -> YamlNode:
     if above.is_mapping:
-        return YamlMapping(tuple(above.entries.values()), above.line, above.column)
+        return YamlMapping(above.entries, above.line, above.column)
     return YamlSequence(tuple(above.items), above.line, above.column)
 
 

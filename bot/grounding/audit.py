@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.gates.config import DEFAULT_CLAIM_RULES, ClaimRule, ClaimType, GroundingTool
+from bot.gates.config import ClaimRule, ClaimType, GroundingTool
 from bot.grounding.model import ClaimOutcome
 from bot.pull_request.model import GroundedClaim
 
@@ -124,7 +124,7 @@ class EntryAudit:
 
 
 def audit_log(
-    log: Iterable[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule] = DEFAULT_CLAIM_RULES
+    log: Iterable[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule]
 ) -> tuple[EntryAudit, ...]:
     """Every claim that has to be grounded, checked against the pull request's head as it is now."""
     return tuple(_audited(entry, head, rules) for entry in log if entry.required)
@@ -151,7 +151,7 @@ def _shows_where(entry: GroundedClaim) -> bool:
 
 
 def audit_report(
-    log: Iterable[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule] = DEFAULT_CLAIM_RULES
+    log: Iterable[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule]
 ) -> dict[str, object]:
     """The audit as the API gives it."""
     audited = audit_log(log, head, rules)
@@ -191,7 +191,7 @@ def log_entries(log: Iterable[GroundedClaim]) -> list[dict[str, object]]:
 
 
 def grounding_report(
-    log: Sequence[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule] = DEFAULT_CLAIM_RULES
+    log: Sequence[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule]
 ) -> dict[str, object]:
     """A pull request's log with its rates, and the audit against the head as it is now."""
     return {

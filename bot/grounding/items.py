@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bot.gates.config import DEFAULT_CLAIM_RULES, ClaimRule, ClaimType, GroundingRules, GroundingTool
+from bot.gates.config import ClaimRule, ClaimType, GroundingRules, GroundingTool
 from bot.grounding.model import ClaimOutcome
 from bot.markdown.escape import code_span
 from bot.pull_request.model import GroundedClaim
@@ -103,7 +103,7 @@ MAX_FURTHER_DOUBTS = 2
 
 def unconfirmed_message(
     entry: GroundedClaim,
-    rules: Mapping[ClaimType, ClaimRule] = DEFAULT_CLAIM_RULES,
+    rules: Mapping[ClaimType, ClaimRule],
     also: Sequence[GroundedClaim] = (),
 ) -> str:
     """Why the claim is not repeated as a fact, with the nearest name, or with what would verify it."""

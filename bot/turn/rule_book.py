@@ -14,15 +14,7 @@ from typing import Protocol
 from cachetools import LRUCache
 
 from bot.detection.rules import DetectionRules, FeedbackType, RepositoryCue
-from bot.gates.config import DEFAULT_CLAIM_RULES as CLAIMS
-from bot.gates.config import (
-    DEFAULT_SCORING,
-    ClaimRule,
-    ClaimType,
-    DetectionConfig,
-    RepositoryRules,
-    ScoringRules,
-)
+from bot.gates.config import DetectionConfig, RepositoryRules, shipped_claim_rules, shipped_scoring
 from bot.gates.model import Gates
 from bot.gates.problems import RuleFileError, RuleFileProblem
 from bot.gates.repository_config import RepositoryConfig, load_config, merge_rules
@@ -84,10 +76,8 @@ class LiveRuleBook:
         self._memory = memory
         self._broken = broken
         self._clock = clock
-        self.scoring = DEFAULT_SCORING
         self.understanding: DetectionRules | None = None
         """The product's own, unless somebody gives another."""
-        self.claims: Mapping[ClaimType, ClaimRule] = CLAIMS
         self._held: LRUCache[int, _CachedConfig] = LRUCache(10_000)
         self._owners: LRUCache[tuple[int, str], tuple[datetime, RepositoryConfig | None]] = LRUCache(10_000)
         self._covered: LRUCache[str, datetime] = LRUCache(10_000)
@@ -248,8 +238,7 @@ class LiveRuleBook:
             rules = merge_rules(self._packs, owners, config)
         except RuleFileError:
             rules = merge_rules(self._packs, owners)
-        rules = replace(rules, grounding=replace(rules.grounding, catalogue=self.claims))
-        return replace(rules, scoring=self.scoring, understanding=self._understood(rules.detection))
+        return replace(rules, understanding=self._understood(rules.detection))
 
     def _understood(self, section: DetectionConfig) -> DetectionRules | None:
         """How plain words are understood here; compiled anew only where the config has cues of its own."""
@@ -296,9 +285,7 @@ def default_rules() -> RepositoryRules:
     """The rules of a repository that configures nothing."""
     from bot.gates.repository_config import merge_rules
 
-    rules = merge_rules(_packs())
-    grounding = replace(rules.grounding, catalogue=_claims())
-    return replace(rules, scoring=_scoring(), grounding=grounding)
+    return merge_rules(_packs())
 
 
 @cache
@@ -307,24 +294,6 @@ def _packs() -> Mapping[str, Gates]:
     from bot.gates.packs import load_packs, rules_directory
 
     return load_packs(rules_directory())
-
-
-@cache
-def _scoring() -> ScoringRules:
-    """How a revision is scored, as shipped."""
-    from bot.gates.packs import rules_directory
-    from bot.gates.shipped_rules import load_scoring
-
-    return load_scoring(rules_directory() / "scoring.yml")
-
-
-@cache
-def _claims() -> Mapping[ClaimType, ClaimRule]:
-    """What each type of claim is looked up with, as shipped."""
-    from bot.gates.packs import rules_directory
-    from bot.gates.shipped_rules import load_grounding
-
-    return load_grounding(rules_directory() / "grounding.yml")
 
 
 class DefaultRules:
@@ -350,9 +319,8 @@ def build_rule_book(
     github: GitHub, memory: ConfigStore, teller: BrokenConfigReporter, clock: Callable[[], datetime]
 ) -> LiveRuleBook:
     """The rules that each repository has on GitHub, over the product's own."""
+    shipped_scoring(), shipped_claim_rules()  # a broken file stops the start, not a turn
     book = LiveRuleBook(_packs(), github, memory, teller, clock)
-    book.scoring = _scoring()
-    book.claims = _claims()
     book.understanding = shipped_detection_rules()
     return book
 
@@ -367,6 +335,4 @@ async def stored_rules(memory: ConfigStore, repository: Repository) -> Repositor
     path = ".github/whetstone.yml"
     below = load_config(owner.good, path, packs) if owner and owner.good else None
     config = load_config(own.good, path, packs, below) if own and own.good else None
-    rules = merge_rules(packs, below, config)
-    grounding = replace(rules.grounding, catalogue=_claims())
-    return replace(rules, scoring=_scoring(), grounding=grounding)
+    return merge_rules(packs, below, config)

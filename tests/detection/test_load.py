@@ -110,7 +110,7 @@ def test_the_shipped_rules_are_those_of_the_directory():
         (
             "strength: weak",
             "strength: big",
-            "detection.yml:27:15: cues[0].strength is 'big'; use one of strong, weak",
+            'detection.yml:27:15: cues[0].strength is "big"; use one of strong, weak',
         ),
         (
             "reason: It says so.",
@@ -130,11 +130,19 @@ def test_the_shipped_rules_are_those_of_the_directory():
         (
             "fails: fail fails",
             "fails: [a]",
-            "detection.yml:3:10: lists.fails is no text; write words, with spaces between",
+            "detection.yml:3:10: lists.fails is a list; write words, with spaces between",
         ),
-        ("version: 1\nlists", "version: 2\nlists", "detection.yml:1:10: version is another one; use 1"),
-        ("  user_rejection: []\n", "", "detection.yml:9:3: actions has no user_rejection"),
-        ("  user_rejection: []", "  user_rejection: 3", "detection.yml:14:19: user_rejection is no list"),
+        ("version: 1\nlists", "version: 2\nlists", "detection.yml:1:10: version is 2; use 1"),
+        (
+            "  user_rejection: []\n",
+            "",
+            "detection.yml:8:1: actions has no user_rejection; it needs runtime_error,",
+        ),
+        (
+            "  user_rejection: []",
+            "  user_rejection: 3",
+            "detection.yml:14:19: actions.user_rejection is 3; give each entry action, description, template",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_place_and_what_is_allowed(old, new, said):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from bot.gates.config import (
-    DEFAULT_RULES,
     AuthorNaming,
     AuthorRules,
     CheckRule,
@@ -20,11 +19,14 @@ from bot.gates.config import (
     OverrideRules,
     Permission,
     QualityRules,
+    RepositoryRules,
     ValidatorRules,
     Weekday,
     WeeklyRules,
 )
 from bot.gates.problems import RuleFileError, RuleFileProblem
+
+DEFAULT_RULES = RepositoryRules()
 
 
 def test_both_packs_are_in_force_unless_a_config_says_otherwise():

@@ -1,12 +1,9 @@
 """The file of claim types."""
 
-from dataclasses import replace
-
 import pytest
 
-from bot.gates.config import DEFAULT_CLAIM_RULES
+from bot.gates.config import ClaimRule, ClaimType, GroundingTool, parse_claim_rules, shipped_claim_rules
 from bot.gates.problems import RuleFileError
-from bot.gates.shipped_rules import load_grounding, parse_grounding
 from bot.turn.rule_book import LiveRuleBook, default_rules
 from tests.builders import REPOSITORY, RULES_DIRECTORY
 from tests.clock import Clock
@@ -15,15 +12,23 @@ from tests.turn.test_rule_book import PACKS, Files, Memory
 SHIPPED = RULES_DIRECTORY / "grounding.yml"
 
 
-def test_the_shipped_file_says_what_holds_without_one():
+def test_the_shipped_file_has_every_type_of_claim():
     # rows 126–132, 135–139
-    assert load_grounding(SHIPPED) == DEFAULT_CLAIM_RULES
+    claims = shipped_claim_rules()
+    assert tuple(claims) == tuple(ClaimType)
+    assert claims[ClaimType.TEST_RESULTS] == ClaimRule(
+        tools=(GroundingTool.CHECKS,),
+        verification="The check run at the head ended so",
+        would_verify="a finished check run at this head",
+        mitigation="Run tests to verify behavior",
+    )
+    assert claims[ClaimType.LANGUAGE_SYNTAX] == ClaimRule(would_verify="nothing has to")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("grounding: 1", "grounding: 2", "grounding is another version; use 1"),
+        ("grounding: 1", "grounding: 2", "grounding is 2; use 1"),
         (
             "  file_contents:",
             "  file_content:",
@@ -32,42 +37,41 @@ def test_the_shipped_file_says_what_holds_without_one():
         (
             "tools: [contents, tree]",
             "tools: [glob]",
-            "claims.file_contents.tools has glob; use a list of tree,",
+            'claims.file_contents.tools[0] is "glob"; use one of tree,',
         ),
         (
             "tools: [contents, tree]",
             "tools: tree",
-            "claims.file_contents.tools is no list; use a list of tree,",
+            'claims.file_contents.tools is "tree"; use a list of tree,',
         ),
         (
             "    verification: The words are in the file at the head",
             "    verified: 1",
             "claims.file_contents.verified is unknown",
         ),
-        ("    mitigation: Always Read", "    mitigation: 3 #", "claims.file_contents.mitigation is no text"),
+        (
+            "    mitigation: Always Read",
+            "    mitigation: 3 #",
+            "claims.file_contents.mitigation is 3; write a few words",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(old, new, message):
     text = SHIPPED.read_text("utf-8")
     assert old in text
     with pytest.raises(RuleFileError) as caught:
-        parse_grounding(text.replace(old, new, 1).encode(), "grounding.yml")
+        parse_claim_rules(text.replace(old, new, 1).encode(), "grounding.yml")
     assert any(message in str(problem) for problem in caught.value.problems)
 
 
 def test_a_type_that_is_missing_is_named():
     with pytest.raises(RuleFileError) as caught:
-        parse_grounding(b"grounding: 1\nclaims: {}\n", "grounding.yml")
+        parse_claim_rules(b"grounding: 1\nclaims: {}\n", "grounding.yml")
     assert "claims has no file_contents, " in str(caught.value.problems[0])
 
 
 async def test_every_repository_has_what_the_file_says():
-    given = {kind: replace(rule, would_verify="another way") for kind, rule in DEFAULT_CLAIM_RULES.items()}
     memory = Memory()
     book = LiveRuleBook(PACKS, Files(), memory, memory, Clock())
-    book.claims = given
-    assert (await book.rules(REPOSITORY)).grounding.catalogue == given
-
-
-def test_a_repository_without_a_config_has_the_shipped_ones():
-    assert default_rules().grounding.catalogue == load_grounding(SHIPPED)
+    assert (await book.rules(REPOSITORY)).grounding.catalogue == shipped_claim_rules()
+    assert default_rules().grounding.catalogue == shipped_claim_rules()

@@ -10,7 +10,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bot.gates.config import (
-    DEFAULT_RULES,
     AnnotationRule,
     AuthorNaming,
     AuthorRules,
@@ -41,6 +40,8 @@ from bot.gates.model import Aspect, Example, Gate, Severity
 from bot.gates.packs import load_packs, rules_directory
 from bot.gates.problems import RuleFileError
 from bot.gates.repository_config import RepositoryConfig, load_config, merge_rules
+
+DEFAULT_RULES = RepositoryRules()
 
 PACKS = load_packs(rules_directory())
 ALL = PACKS["knowledge-base"].merged(PACKS["code-review"])

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.gates.config import DEFAULT_SCORING, DegradationLimits, QualityDimension
+from bot.gates.config import DegradationLimits, QualityDimension, parse_scoring, shipped_scoring
 from bot.gates.model import Aspect
 from bot.gates.problems import RuleFileError
-from bot.gates.shipped_rules import load_scoring, parse_scoring
 from bot.turn.rule_book import default_rules
 
 FILE = Path(__file__).parents[2] / "rules" / "scoring.yml"
@@ -27,7 +26,7 @@ def changed(old: str, new: str) -> str:
 
 
 def test_the_product_weighs_as_the_document_says():  # row 77 # row 78 # row 79 # row 80 # row 81
-    assert load_scoring(FILE).weights.dimensions == {
+    assert shipped_scoring().weights.dimensions == {
         QualityDimension.VALIDATION: 0.30,
         QualityDimension.COMPLETENESS: 0.25,
         QualityDimension.CORRECTNESS: 0.25,
@@ -37,7 +36,7 @@ def test_the_product_weighs_as_the_document_says():  # row 77 # row 78 # row 79 
 
 
 def test_the_products_items_and_limits():  # row 94 # row 95
-    scoring = load_scoring(FILE)
+    scoring = shipped_scoring()
     assert scoring.weights.severities == {"critical": 1.0, "major": 0.4, "minor": 0.1, "suggestion": 0.05}
     assert scoring.limits == DegradationLimits(0.05, 2, 2, 2.0, 20, 2, 1, 0.5, 5)
     assert set(scoring.weights.aspects) == set(Aspect)
@@ -65,7 +64,7 @@ def test_the_products_items_and_limits():  # row 94 # row 95
             "major: 0.4",
             "mayor: 0.4",
             """scoring.yml:14:1: severities has no major; it needs critical, major, minor, suggestion
-scoring.yml:16:3: severities.mayor is unknown; did you mean major?""",
+scoring.yml:16:3: severities.mayor is unknown; did you mean major? One of critical, major, minor, suggestion""",
         ),
         (
             "  style: readability",
@@ -104,11 +103,11 @@ def test_a_section_that_is_no_mapping():
 
 
 def test_everything_that_is_wrong_is_said_at_once():
-    assert problems("scoring: 1\n") == [
-        f"scoring.yml:1:1: the file has no {section}; it needs {SECTIONS}"
-        for section in ("dimensions", "severities", "aspects", "degradation")
+    assert problems("scoring: 2\n") == [
+        f"scoring.yml:1:1: the file has no dimensions, severities, aspects, degradation; it needs {SECTIONS}",
+        "scoring.yml:1:10: scoring is 2; use 1, the version of this form",
     ]
 
 
 def test_the_rules_without_a_file_are_the_products():
-    assert load_scoring(FILE) == DEFAULT_SCORING == default_rules().scoring
+    assert parse_scoring(FILE.read_bytes(), str(FILE)) == default_rules().scoring

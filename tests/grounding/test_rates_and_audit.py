@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from bot.gates.config import shipped_claim_rules
 from bot.grounding.audit import (
     audit_log,
     audit_report,
@@ -61,39 +62,39 @@ def test_nobody_has_a_rate_of_nothing():
 
 # row 134
 def test_an_entry_with_a_source_at_the_head_passes():
-    (found,) = audit_log([entry("verified")], HEAD)
+    (found,) = audit_log([entry("verified")], HEAD, shipped_claim_rules())
     assert (found.passed, found.failed) == (True, ())
 
 
 def test_the_audit_fails_when_the_head_moves():
-    (found,) = audit_log([entry("verified")], "b" * 40)
+    (found,) = audit_log([entry("verified")], "b" * 40, shipped_claim_rules())
     assert found.failed == ("observation_timestamp_recent",)
 
 
 def test_a_claim_without_a_source_fails():
-    (found,) = audit_log([entry("verified", tool="")], HEAD)
+    (found,) = audit_log([entry("verified", tool="")], HEAD, shipped_claim_rules())
     assert "claim_has_source_reference" in found.failed
 
 
 def test_a_source_that_does_not_say_which_file_does_not_match():
-    (found,) = audit_log([entry("verified", path=None)], HEAD)
+    (found,) = audit_log([entry("verified", path=None)], HEAD, shipped_claim_rules())
     assert found.failed == ("source_matches_observation",)
 
 
 def test_behaviour_that_was_seen_in_a_file_goes_beyond_the_observation():
-    (found,) = audit_log([entry("verified", type="code_behavior")], HEAD)
+    (found,) = audit_log([entry("verified", type="code_behavior")], HEAD, shipped_claim_rules())
     assert found.failed == ("no_extrapolation_beyond_observation",)
 
 
 def test_what_could_not_be_looked_up_claims_nothing_and_passes():
-    (found,) = audit_log([entry("unverifiable", tool="")], HEAD)
+    (found,) = audit_log([entry("unverifiable", tool="")], HEAD, shipped_claim_rules())
     assert found.passed
 
 
 # rows 148, 149
 def test_the_report_names_what_fails_and_the_log_has_every_claim():
     log = [entry("verified"), entry("verified", head="b" * 40)]
-    report = audit_report(log, HEAD)
+    report = audit_report(log, HEAD, shipped_claim_rules())
     assert (report["claims"], report["passed"], len(report["failed"])) == (2, 1, 1)
     assert [line["source"] for line in log_entries(log)] == ["contents @ aaaaaaa", "contents @ bbbbbbb"]
 

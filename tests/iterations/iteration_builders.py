@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.gates.config import DiffSizeBand
+from bot.gates.config import DiffSizeBand, shipped_scoring
 from bot.gates.packs import load_pack
-from bot.gates.shipped_rules import load_scoring
 from bot.iterations.model import Iteration
 from bot.iterations.scoring import IterationSnapshot, Score, ScoredIteration
 from bot.pull_request.checks import CheckResult
@@ -69,7 +68,7 @@ def pull_request(*verdicts, pushes=(), at_head="a", **facts) -> PullRequest:
     )
 
 
-SCORING = load_scoring(Path(__file__).parents[2] / "rules" / "scoring.yml")
+SCORING = shipped_scoring()
 GATES = load_pack(Path(__file__).parents[2] / "rules" / "knowledge-base.yml")
 BAND = DiffSizeBand()
 

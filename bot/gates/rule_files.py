@@ -1,0 +1,190 @@
+"""Read rule files: YAML that is checked against its JSON Schema, with the position of every mistake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from bot.gates.model import nearest_word
+from bot.gates.problems import RuleFileError, RuleFileProblem
+from bot.gates.schemas import SchemaPath, schema_validator
+from bot.gates.yaml_reader import YamlMapping, YamlNode, YamlSequence, read_yaml_document, to_plain
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+ExtraCheck = Callable[[YamlMapping, str], Iterable[RuleFileProblem]]
+
+_TYPES = {
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "array": "a list",
+    "object": "keys with values",
+}
+_TEXT_KEYWORDS = ("minLength", "maxLength", "pattern", "format")
+"""Of one text only the first of these is reported: the others usually follow from it."""
+_SIZE_KEYWORDS = {"minItems": "least", "minProperties": "least", "maxItems": "most", "maxProperties": "most"}
+_LONGEST_QUOTE = 40
+
+
+def parse_rule_file(data: bytes, file: str, schema: str, *checks: ExtraCheck) -> Any:
+    """Return the values of a rule file; raise `RuleFileError` with every problem, from top to bottom.
+
+    The checks look for what a schema can't say. They see files of any shape.
+    """
+    root = read_yaml_document(data, file)
+    problems = [problem for check in checks for problem in check(root, file)]
+    problems += find_schema_problems(root, schema, file)
+    if problems:
+        raise RuleFileError(tuple(sorted(problems, key=lambda problem: (problem.line, problem.column))))
+    return to_plain(root)
+
+
+def find_schema_problems(root: YamlMapping, schema: str, file: str) -> tuple[RuleFileProblem, ...]:
+    """Return every way in which the file differs from its schema, from top to bottom."""
+    errors = sorted(_narrow(schema_validator(schema).iter_errors(to_plain(root))), key=_keyword_rank)
+    problems: dict[RuleFileProblem, None] = {}
+    texts: set[tuple[SchemaPath, str]] = set()
+    for error in errors:
+        path = tuple(error.absolute_path)
+        if isinstance(error.instance, str):
+            if (path, error.instance) in texts:
+                continue
+            texts.add((path, error.instance))
+        problems.update(dict.fromkeys(_problems(error, path, root, file)))
+    return tuple(sorted(problems, key=lambda problem: (problem.line, problem.column)))
+
+
+def _keyword_rank(error: ValidationError) -> int:
+    return _TEXT_KEYWORDS.index(error.validator) if error.validator in _TEXT_KEYWORDS else 0
+
+
+def _narrow(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
+    """Replace a failed choice between shapes by the errors of the one shape that was meant."""
+    for error in errors:
+        shapes: dict[int, list[ValidationError]] = {}
+        for nested in error.context or ():
+            shapes.setdefault(int(nested.relative_schema_path[0]), []).append(nested)
+        meant = next((shape for shape in shapes.values() if not any(map(_is_of_other_kind, shape))), None)
+        yield from _narrow(meant) if meant else (error,)
+
+
+def _is_of_other_kind(error: ValidationError) -> bool:
+    return error.validator in ("type", "enum") and not error.relative_path
+
+
+def _problems(
+    error: ValidationError, path: SchemaPath, root: YamlMapping, file: str
+) -> Iterator[RuleFileProblem]:
+    schema: Any = error.schema
+    value: Any = error.instance
+    node, line, column = _locate(root, path)
+    name = dotted(path)
+    match error.validator:
+        case "additionalProperties":
+            known = schema.get("properties", {})
+            for entry in node.entries.values() if isinstance(node, YamlMapping) else ():
+                if entry.key not in known:
+                    what = f"{dotted((*path, entry.key))} is unknown"
+                    yield RuleFileProblem(
+                        file, entry.line, entry.column, what, suggest_choice(entry.key, known)
+                    )
+        case "required":
+            missing = [key for key in schema["required"] if key not in value]
+            what = f"{name or 'the file'} has no {', '.join(missing)}"
+            yield RuleFileProblem(file, line, column, what, f"it needs {', '.join(schema['required'])}")
+        case "minItems" | "maxItems" | "minProperties" | "maxProperties" as keyword:
+            what = f"{name} has {len(value)} entries"
+            allowed = f"at {_SIZE_KEYWORDS[keyword]} {error.validator_value}"
+            yield RuleFileProblem(file, line, column, what, allowed)
+        case "uniqueItems":
+            what = f"{name} repeats {_show(value)}"
+            yield RuleFileProblem(file, node.line, node.column, what, "name each once")
+        case _ if isinstance(node, YamlMapping) and isinstance(value, str):
+            entry = node.entries[value]  # the schema of the keys
+            yield RuleFileProblem(file, entry.line, entry.column, *_value_problem(error, f"{name}: the key"))
+        case _:
+            yield RuleFileProblem(file, node.line, node.column, *_value_problem(error, name))
+
+
+def _value_problem(error: Any, name: str) -> tuple[str, str]:
+    """Return what is wrong with a single value, and what is allowed."""
+    value, schema = error.instance, error.schema
+    allowed = describe_allowed(schema, value)
+    match error.validator, error.validator_value:
+        case "minLength" | "maxLength", _:
+            return f"{name} has {len(value)} characters", allowed
+        case "format", "phrase":
+            return (
+                f"{name} is not a regular expression of RE2 ({error.cause})",
+                "leave out look-around, back-references and long repeats",
+            )
+        case "format", "time-zone":
+            return f'{name} is "{value}", which is no time zone', allowed
+    return f"{name} is {_show(value)}", allowed
+
+
+def _locate(root: YamlMapping, path: SchemaPath) -> tuple[YamlNode, int, int]:
+    """Return the node at the path, with the line and column of its key."""
+    node: YamlNode = root
+    line = column = 1
+    for part in path:
+        if isinstance(node, YamlMapping):
+            entry = node.entries[str(part)]
+            node, line, column = entry.node, entry.line, entry.column
+        elif isinstance(node, YamlSequence):
+            node = node.items[int(part)]
+            line, column = node.line, node.column
+    return node, line, column
+
+
+def dotted(path: SchemaPath) -> str:
+    """Return a path as people write it: `validators.checks.lint[0]`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def describe_allowed(schema: dict[str, Any], value: object = None) -> str:
+    """Return what a schema allows; of several words the one most like the value first."""
+    if "x-allowed" in schema:
+        return str(schema["x-allowed"])
+    if "enum" in schema:
+        return suggest_choice(value if isinstance(value, str) else "", map(_word, schema["enum"]))
+    allowed = f"use {_TYPES[schema['type']]}"
+    if "minimum" in schema and "maximum" in schema:
+        return f"{allowed} from {schema['minimum']} to {schema['maximum']}"
+    return allowed
+
+
+def suggest_choice(word: str, choices: Iterable[str]) -> str:
+    """Return what one may write instead of an unknown word, with the likeliest first."""
+    words = tuple(choices)
+    if len(words) == 1:
+        return f"use {words[0]}"
+    near = nearest_word(word, words)
+    return f"did you mean {near}? One of {', '.join(words)}" if near else f"use one of {', '.join(words)}"
+
+
+def _show(value: object) -> str:
+    match value:
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list"
+        case None:
+            return "empty"
+        case str():
+            return quote_value(value)
+    return _word(value)
+
+
+def quote_value(text: str) -> str:
+    """Return the text in quotes, cut where it is long."""
+    cut = text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+    return json.dumps(cut, ensure_ascii=False)
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
