@@ -1,12 +1,13 @@
-"""Read the strict subset of YAML that rule files use, with the position of every node.
+"""Read YAML with the position of every node.
 
-Read from the parser's events: no recursion, so no file can be too deep for us, and nothing is resolved
-behind the reader's back. Plain words are read as in YAML 1.2: `on`, `no` and `2026-01-01` are text.
+The nodes are built from the parser's events: without recursion, so that no file is too deep, and with
+nothing resolved that is not written there. Plain words are read as in YAML 1.2: `on`, `no` and
+`2026-01-01` are text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,11 +19,13 @@ from bot.gates.problems import RuleFileError, RuleFileProblem
 
 @dataclass(frozen=True, slots=True)
 class YamlScalar:
-    """One word, number, truth value or nothing."""
+    """A text, number, truth value or null."""
 
     value: str | int | float | bool | None
     line: int
     column: int
+    span: tuple[int, int]
+    """The offsets of its first character and of the one behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,12 @@ class YamlSequence:
     items: tuple[YamlNode, ...]
     line: int
     column: int
+    span: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class YamlEntry:
-    """A key of a mapping, where it stands, and what it holds."""
+    """A key of a mapping with its position, and the key's value."""
 
     key: str
     line: int
@@ -46,11 +50,12 @@ class YamlEntry:
 
 @dataclass(frozen=True, slots=True)
 class YamlMapping:
-    """Keys and what they hold, in the file's order."""
+    """Entries by key, in the file's order."""
 
     entries: Mapping[str, YamlEntry]
     line: int
     column: int
+    span: tuple[int, int]
 
 
 YamlNode = YamlScalar | YamlSequence | YamlMapping
@@ -85,130 +90,155 @@ def entries(node: YamlNode, *path: str) -> tuple[YamlEntry, ...]:
 
 
 MAX_RULE_FILE_SIZE = 65_536
-MAX_YAML_DEPTH = 16
+MAX_RULE_FILE_DEPTH = 16
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_YAMLS = "tag:yaml.org,2002:"
-_WHOLE = regex.Regex(r"[-+]?(?:0|[1-9][0-9]{0,14})")
-_NUMBER_STARTS = frozenset("+-0123456789")
-_NUMBER = regex.Regex(r"[-+]?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
+_YAML_TAG = "tag:yaml.org,2002:"
+_TEXT_TAGS = frozenset({"!", f"{_YAML_TAG}str"})
+_INTEGER = regex.Regex(r"[-+]?(?:0|[1-9][0-9]{0,14})")
+_NUMBER_STARTS = frozenset("+-.0123456789")
+_NUMBER = regex.Regex(
+    r"[-+]?(?:\.[0-9]{1,15}|(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,15})?)(?:[eE][-+]?[0-9]{1,2})?"
+)
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _UNPRINTABLE = regex.Regex(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{9f}\x{2028}\x{2029}\x{feff}\x{fffe}\x{ffff}]")
 
 
 def read_yaml_document(data: bytes, file: str) -> YamlMapping:
-    """The file's one mapping; raises `RuleFileError` with everything that is wrong with its YAML."""
-    reader = _YamlNodeReader(file)
-    text = reader.decoded(data)
-    if text is not None:
-        reader.follow(text)
-    if reader.problems:
-        raise RuleFileError(tuple(reader.problems))
-    if not isinstance(reader.root, YamlMapping):
-        line, column = (reader.root.line, reader.root.column) if reader.root else (1, 1)
-        what = "the file is empty" if _is_nothing(reader.root) else "the file is not a mapping"
-        raise RuleFileError(
-            (RuleFileProblem(file, line, column, what, "use keys with values, as in `version: 1`"),)
+    """Return the mapping that a rule file is; raise `RuleFileError` with everything wrong with its YAML."""
+    reader = YamlReader(MAX_RULE_FILE_DEPTH, strict=True)
+    text = _decode(data)
+    if isinstance(text, YamlProblem):
+        reader.problems.append(text)
+    else:
+        reader.read(text)
+    root = reader.root
+    if isinstance(root, YamlMapping) and not reader.problems:
+        return root
+    if not reader.problems:
+        is_empty = root is None or (isinstance(root, YamlScalar) and root.value is None)
+        what = "the file is empty" if is_empty else "the file is not a mapping"
+        line, column = (root.line, root.column) if root else (1, 1)
+        reader.problems.append(YamlProblem(line, column, 0, what, "use keys with values, as in `version: 1`"))
+    raise RuleFileError(
+        tuple(
+            RuleFileProblem(file, problem.line, problem.column, problem.what, problem.allowed)
+            for problem in reader.problems
         )
-    return reader.root
+    )
+
+
+def _decode(data: bytes) -> str | YamlProblem:
+    """Return the text of a rule file, or what keeps it from being read."""
+    if len(data) > MAX_RULE_FILE_SIZE:
+        return YamlProblem(1, 1, 0, "the file is too large", f"at most {MAX_RULE_FILE_SIZE} bytes")
+    try:
+        text = data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        what = f"byte 0x{data[error.start]:02x} is not UTF-8"
+        return YamlProblem(*_position_after(data[: error.start].decode()), 0, what, "save the file as UTF-8")
+    if unprintable := _UNPRINTABLE.search(text):
+        position = _position_after(text[: unprintable.start()])
+        return YamlProblem(*position, 0, *_refuse_character(unprintable[0]))
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class YamlProblem:
+    """What is wrong at one position, and what is allowed there."""
+
+    line: int
+    column: int
+    offset: int
+    what: str
+    allowed: str
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenCollection:
     """A list or mapping whose end has not come yet."""
 
     is_mapping: bool
-    line: int
-    column: int
-    path: str
-    key: YamlScalar | None = None
+    start: Any
+    key: Any = None
+    """The event of the key whose value comes next."""
     items: list[YamlNode] = field(default_factory=list)
     entries: dict[str, YamlEntry] = field(default_factory=dict)
 
 
-class _YamlNodeReader:
-    """Builds the nodes of one file, and notes every problem on the way."""
+class YamlReader:
+    """Builds the nodes of one document, and collects the problems on the way.
 
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.problems: list[RuleFileProblem] = []
+    A strict reader refuses anchors, tags, merge keys and unprintable characters too, and reports every
+    problem; the other one stops at the first.
+    """
+
+    def __init__(self, max_depth: int, *, strict: bool) -> None:
+        self.problems: list[YamlProblem] = []
         self.root: YamlNode | None = None
-        self._open: list[_Open] = []
+        self._max_depth = max_depth
+        self._strict = strict
+        self._open: list[_OpenCollection] = []
         self._documents = 0
 
-    def decoded(self, data: bytes) -> str | None:
-        if len(data) > MAX_RULE_FILE_SIZE:
-            self._say(1, 1, "the file is too large", f"at most {MAX_RULE_FILE_SIZE} bytes")
-            return None
+    def read(self, text: str) -> None:
+        """Read the one document in the text."""
         try:
-            text = data.decode("utf-8").removeprefix("\ufeff")
-        except UnicodeDecodeError as error:
-            before = data[: error.start].decode("utf-8")
-            self._say(
-                *_place(before), f"byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8"
-            )
-            return None
-        bad = _UNPRINTABLE.search(text)
-        if bad:
-            self._unprintable(bad[0], *_place(text[: bad.start()]))
-        return None if bad else text
-
-    def follow(self, text: str) -> None:
-        try:
-            for event in self._events(text):
-                self._take(event)
+            for event in yaml.parse(text, Loader=_LOADER):
+                self._handle(event)
+                if len(self._open) > self._max_depth:
+                    self._report(
+                        event.start_mark, "the nesting is too deep", f"at most {self._max_depth} levels"
+                    )
+                    return
+                if self._documents > 1:
+                    self._report(event.start_mark, "a second document begins", "one document a file")
+                    return
+                if self.problems and not self._strict:
+                    return
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            line, column = (mark.line, mark.column) if mark else (0, 0)
-            self._say(line + 1, column + 1, *_syntax(text, line, error.problem))
-        except yaml.YAMLError:
-            self._say(1, 1, "the file is not YAML", "use keys with values, as in `version: 1`")
+            self._report(mark, *_describe_syntax_error(text, mark.line if mark else 0, error.problem))
+        except yaml.reader.ReaderError as error:
+            what = "this character is not allowed in YAML"
+            self.problems.append(YamlProblem(1, 1, error.position, what, "leave it out"))
 
-    def _events(self, text: str) -> Iterator[yaml.Event]:
-        for event in yaml.parse(text, Loader=_LOADER):
-            yield event
-            if len(self._open) > MAX_YAML_DEPTH:
-                self._say(*_start(event), "the nesting is too deep", f"at most {MAX_YAML_DEPTH} levels")
-                return
-            if self._documents > 1:
-                self._say(*_start(event), "a second document begins", "one document a file")
-                return
-
-    def _take(self, event: yaml.Event) -> None:
-        line, column = _start(event)
+    def _handle(self, event: Any) -> None:
+        mark = event.start_mark
         match event:
             case yaml.DocumentStartEvent():
                 self._documents += 1
             case yaml.AliasEvent():
-                self._say(line, column, f"the alias *{event.anchor} is used", "write the value out")
-                self._put(YamlScalar(None, line, column))
+                self._report(mark, f"the alias *{event.anchor} is used", "write the value out")
+                self._add(YamlScalar(None, *_position(event)), event)
             case yaml.ScalarEvent():
-                self._refuse_marks(event, line, column)
-                is_plain = event.value.isprintable()
-                if not is_plain and (bad := _UNPRINTABLE.search(event.value)):  # an escape in quotes
-                    self._unprintable(bad[0], line, column)
-                self._put(YamlScalar(_value(event), line, column), text=event.value)
+                self._check_properties(event)
+                is_printable = not self._strict or event.value.isprintable()
+                if not is_printable and (
+                    character := _UNPRINTABLE.search(event.value)
+                ):  # an escape in quotes
+                    self._report(mark, *_refuse_character(character[0]))
+                self._add(YamlScalar(_scalar_value(event), *_position(event)), event)
             case yaml.CollectionStartEvent():
-                self._refuse_marks(event, line, column)
-                self._begin(isinstance(event, yaml.MappingStartEvent), line, column)
+                self._check_properties(event)
+                above = self._open[-1] if self._open else None
+                if above and above.is_mapping and above.key is None:
+                    self._report(mark, "a key is a list or a mapping", "use a word as the key")
+                self._open.append(_OpenCollection(isinstance(event, yaml.MappingStartEvent), event))
             case yaml.CollectionEndEvent():
-                self._put(_closed(self._open.pop()))
+                self._add(_close(self._open.pop(), event), event)
 
-    def _refuse_marks(self, event: Any, line: int, column: int) -> None:
-        if event.anchor is not None:
-            self._say(
-                line, column, f"the anchor &{event.anchor} is set", "write the value out where it is used"
+    def _check_properties(self, event: Any) -> None:
+        if event.anchor is not None and self._strict:
+            self._report(
+                event.start_mark, f"the anchor &{event.anchor} is set", "write the value out where it is used"
             )
-        if event.tag is not None:
-            self._say(line, column, f"the type {event.tag.replace(_YAMLS, '!!')} is given", "leave it out")
+        if event.tag is not None and (self._strict or event.tag not in _TEXT_TAGS):
+            self._report(
+                event.start_mark, f"the type {event.tag.replace(_YAML_TAG, '!!')} is given", "leave it out"
+            )
 
-    def _begin(self, is_mapping: bool, line: int, column: int) -> None:  # noqa: FBT001 - private, named at the call
-        above = self._open[-1] if self._open else None
-        if above and above.is_mapping and above.key is None:
-            self._say(line, column, "a key is a list or a mapping", "use a word as the key")
-        self._open.append(_Open(is_mapping, line, column, self._path()))
-
-    def _put(self, node: YamlNode, text: str | None = None) -> None:
+    def _add(self, node: YamlNode, event: Any) -> None:
         if not self._open:
             self.root = node
             return
@@ -216,84 +246,75 @@ class _YamlNodeReader:
         if not above.is_mapping:
             above.items.append(node)
         elif above.key is None:
-            above.key = YamlScalar(text if text is not None else "", node.line, node.column)
+            above.key = event
         else:
-            self._enter(above, above.key, node)
+            self._add_entry(above, node)
             above.key = None
 
-    def _enter(self, above: _Open, key: YamlScalar, node: YamlNode) -> None:
-        word = str(key.value)
-        first = above.entries.get(word)
-        if word == "<<":
-            self._say(key.line, key.column, "the merge key << is used", "write the keys out")
+    def _add_entry(self, above: _OpenCollection, node: YamlNode) -> None:
+        mark = above.key.start_mark
+        key = above.key.value if isinstance(above.key, yaml.ScalarEvent) else ""
+        first = above.entries.get(key)
+        if key == "<<" and self._strict:
+            self._report(mark, "the merge key << is used", "write the keys out")
         elif first is not None:
-            self._say(
-                key.line,
-                key.column,
-                f"{_join(above.path, word)} is given twice",
-                f"keep one (first in line {first.line})",
-            )
+            self._report(mark, f"{self._path()} is given twice", f"keep one (first in line {first.line})")
         else:
-            above.entries[word] = YamlEntry(word, key.line, key.column, node)
+            above.entries[key] = YamlEntry(key, mark.line + 1, mark.column + 1, node)
 
     def _path(self) -> str:
-        if not self._open:
-            return ""
-        above = self._open[-1]
-        if above.is_mapping:
-            return _join(above.path, str(above.key.value)) if above.key else above.path
-        return f"{above.path}[{len(above.items)}]"
+        """Return the path of the entry that is being read."""
+        parts = [
+            f".{getattr(above.key, 'value', '')}" if above.is_mapping else f"[{len(above.items)}]"
+            for above in self._open
+        ]
+        return "".join(parts).removeprefix(".")
 
-    def _unprintable(self, character: str, line: int, column: int) -> None:
-        self._say(line, column, f"the character U+{ord(character):04X} can't be printed", "leave it out")
-
-    def _say(self, line: int, column: int, what: str, allowed: str) -> None:
-        self.problems.append(RuleFileProblem(self.file, line, column, what, allowed))
+    def _report(self, mark: Any, what: str, allowed: str) -> None:
+        line, column, offset = (mark.line + 1, mark.column + 1, mark.index) if mark else (1, 1, 0)
+        self.problems.append(YamlProblem(line, column, offset, what, allowed))
 
 
-def _value(event: Any) -> str | float | bool | None:
-    """What the word means: YAML 1.2's few plain forms; everything else is text."""
-    word: str = event.value
-    if not event.implicit[0]:  # quoted, or a block of text
-        return word
-    if word in _WORDS:
-        return _WORDS[word]
-    if word[:1] not in _NUMBER_STARTS:
-        return word
-    if _WHOLE.fullmatch(word):
-        return int(word)
-    return float(word) if _NUMBER.fullmatch(word) else word
+def _scalar_value(event: Any) -> str | float | bool | None:
+    """Return what a scalar means in YAML 1.2, where `on` and `2026-01-01` are text."""
+    text: str = event.value
+    if event.tag is not None or not event.implicit[0]:  # quoted, or a block of text
+        return text
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if text[:1] not in _NUMBER_STARTS:
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _NUMBER.fullmatch(text) else text
 
 
-def _closed(above: _Open) -> YamlNode:
-    if above.is_mapping:
-        return YamlMapping(above.entries, above.line, above.column)
-    return YamlSequence(tuple(above.items), above.line, above.column)
+def _close(collection: _OpenCollection, event: Any) -> YamlNode:
+    start = collection.start.start_mark
+    position = (start.line + 1, start.column + 1, (start.index, event.end_mark.index))
+    if collection.is_mapping:
+        return YamlMapping(collection.entries, *position)
+    return YamlSequence(tuple(collection.items), *position)
 
 
-def _is_nothing(node: YamlNode | None) -> bool:
-    return node is None or (isinstance(node, YamlScalar) and node.value is None)
+def _position(event: Any) -> tuple[int, int, tuple[int, int]]:
+    start = event.start_mark
+    return start.line + 1, start.column + 1, (start.index, event.end_mark.index)
 
 
-def _join(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else key
+def _position_after(text: str) -> tuple[int, int]:
+    """Return line and column of what comes after this text."""
+    return text.count("\n") + 1, len(text) - text.rfind("\n")
 
 
-def _start(event: yaml.Event) -> tuple[int, int]:
-    mark = event.start_mark
-    return (mark.line + 1, mark.column + 1) if mark else (1, 1)
+def _refuse_character(character: str) -> tuple[str, str]:
+    return f"the character U+{ord(character):04X} can't be printed", "leave it out"
 
 
-def _place(before: str) -> tuple[int, int]:
-    """Line and column of what comes after this text."""
-    line = before.count("\n")
-    return line + 1, len(before) - (before.rfind("\n") + 1) + 1
-
-
-def _syntax(text: str, line: int, said: str | None) -> tuple[str, str]:
-    """What the parser stumbled over, in words that help."""
+def _describe_syntax_error(text: str, line: int, problem: str | None) -> tuple[str, str]:
+    """Return what the parser reports, or that a tab indents the line, which it says less clearly."""
     lines = text.splitlines()
     here = lines[line] if line < len(lines) else ""
     if "\t" in here[: len(here) - len(here.lstrip())]:
         return "a tab indents this line", "indent with spaces"
-    return f"this is not YAML: {said or 'it ends too early'}", "check indentation, quotes and colons"
+    return f"this is not YAML: {problem or 'it ends too early'}", "check indentation, quotes and colons"

@@ -10,10 +10,9 @@ from itertools import accumulate
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
-import yaml
-
 from bot import regex
 from bot.gates.model import Aspect, is_tag
+from bot.gates.yaml_reader import YamlMapping, YamlNode, YamlReader, YamlSequence, to_plain
 from bot.markdown import spans
 from bot.markdown.blocks import with_plain_breaks
 from bot.pull_request.model import Item
@@ -148,104 +147,26 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_WHOLE = regex.Regex(r"[-+]?[0-9]{1,300}")
-_NUMBER_STARTS = frozenset("+-.0123456789")
-_YAML_NUMBER = regex.Regex(r"[-+]?(?:\.[0-9]+|[0-9]{1,300}(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_YAML_WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
-
-
 def parse_yaml(text: str) -> ParsedDocument:
-    """The one document in the text; raises `Unparsable`."""
-    reader = _YamlReader(text)
-    try:
-        return ParsedDocument(reader.document(), reader.spans)
-    except yaml.MarkedYAMLError as wrong:
-        mark = wrong.problem_mark or wrong.context_mark
-        raise DocumentSyntaxError(wrong.problem or "not YAML", mark.index if mark else 0) from None
-    except yaml.reader.ReaderError as wrong:
-        raise DocumentSyntaxError("a character that YAML does not allow", wrong.position) from None
+    """Return the one document in the text; raise `DocumentSyntaxError`."""
+    reader = YamlReader(MAX_DOCUMENT_DEPTH, strict=False)
+    reader.read(text)
+    if reader.problems:
+        problem = reader.problems[0]
+        raise DocumentSyntaxError(f"{problem.what}; {problem.allowed}", problem.offset)
+    if reader.root is None:
+        raise DocumentSyntaxError("nothing but comments", 0)
+    return ParsedDocument(to_plain(reader.root), dict(_spans(reader.root, ())))
 
 
-class _YamlReader:
-    """Turns events into values; every event but an alias is one part, or the end of one."""
-
-    def __init__(self, text: str) -> None:
-        self.spans: dict[DocumentPath, tuple[int, int]] = {}
-        self._events: Iterator[Any] = iter(yaml.parse(text, Loader=_LOADER))
-
-    def document(self) -> Any:
-        event = self._next()
-        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
-            event = self._next()
-        if isinstance(event, yaml.StreamEndEvent):
-            raise DocumentSyntaxError("nothing but comments", 0)
-        value = self._value(event, ())
-        self._next()  # the document's end
-        event = self._next()
-        if isinstance(event, yaml.DocumentStartEvent):
-            raise DocumentSyntaxError("a second document; a file holds one", _start(event))
-        return value
-
-    def _next(self) -> Any:
-        return next(self._events)
-
-    def _value(self, event: Any, path: DocumentPath) -> Any:
-        start = _start(event)
-        if isinstance(event, yaml.AliasEvent):
-            raise DocumentSyntaxError("aliases are not read; write the value out", start)
-        if event.tag not in {None, "!", "tag:yaml.org,2002:str"}:
-            raise DocumentSyntaxError("tags are not read; write the plain value", start)
-        if len(path) > MAX_DOCUMENT_DEPTH:
-            raise DocumentSyntaxError(f"nested more than {MAX_DOCUMENT_DEPTH} levels deep", start)
-        value, end = self._read(event, path)
-        self.spans[path] = (start, end)
-        return value
-
-    def _read(self, event: Any, path: DocumentPath) -> tuple[Any, int]:
-        if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(path)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(path)
-        return _scalar(event), _end(event)
-
-    def _mapping(self, path: DocumentPath) -> tuple[dict[str, Any], int]:
-        members: dict[str, Any] = {}
-        while not isinstance(event := self._next(), yaml.MappingEndEvent):
-            if not isinstance(event, yaml.ScalarEvent):
-                raise DocumentSyntaxError("a key must be a plain word", _start(event))
-            key = event.value
-            if key in members:
-                raise DocumentSyntaxError(f"the key {key[:60]!r} stands here twice", _start(event))
-            members[key] = self._value(self._next(), (*path, key))
-        return members, _end(event)
-
-    def _sequence(self, path: DocumentPath) -> tuple[list[Any], int]:
-        entries: list[Any] = []
-        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
-            entries.append(self._value(event, (*path, len(entries))))
-        return entries, _end(event)
-
-
-def _start(event: Any) -> int:
-    return int(event.start_mark.index)
-
-
-def _end(event: Any) -> int:
-    return int(event.end_mark.index)
-
-
-def _scalar(event: Any) -> str | float | bool | None:
-    word: str = event.value
-    if event.tag is not None or not event.implicit[0]:
-        return word
-    if word.lower() in _YAML_WORDS:
-        return _YAML_WORDS[word.lower()]
-    if word[:1] not in _NUMBER_STARTS:
-        return word
-    if _WHOLE.fullmatch(word):
-        return int(word)
-    return float(word) if _YAML_NUMBER.fullmatch(word) else word
+def _spans(node: YamlNode, path: DocumentPath) -> Iterator[tuple[DocumentPath, tuple[int, int]]]:
+    yield path, node.span
+    if isinstance(node, YamlMapping):
+        for key, entry in node.entries.items():
+            yield from _spans(entry.node, (*path, key))
+    elif isinstance(node, YamlSequence):
+        for index, item in enumerate(node.items):
+            yield from _spans(item, (*path, index))
 
 
 @dataclass(frozen=True, slots=True, order=True)
