@@ -1,4 +1,4 @@
-"""The published JSON Schemas, and how a value violates them in plain words."""
+"""The JSON Schemas of this package, and what to say about a value that violates one."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
 
-
 JsonSchema = Mapping[str, Any]
+SchemaPath = tuple[str | int, ...]
 
-_SHOWN = 60
-_KINDS = {
+MAX_VIOLATIONS = 1000
+"""Violations that are listed; a value with more was never meant for the schema."""
+
+_LONGEST_VALUE = 60
+_LONGEST_MESSAGE = 200
+_TYPES = {
     "string": "text",
     "integer": "a whole number",
     "number": "a number",
@@ -39,125 +43,6 @@ _FORMATS = {
 _SIZES = (("minLength", "maxLength", "character", "characters"), ("minItems", "maxItems", "entry", "entries"))
 
 
-def violation_keys(error: ValidationError) -> tuple[str | None, ...]:
-    """The keys below the error's place that it is about; `None` stands for the place itself."""
-    keys = list(error.instance) if isinstance(error.instance, dict) else []
-    if error.validator == "required":
-        wanted = error.validator_value
-        return tuple(key for key in wanted if key not in keys) if isinstance(wanted, list) else ()
-    if error.validator == "additionalProperties":
-        return tuple(key for key in keys if key not in _properties(error.schema))
-    return (None,)
-
-
-def violation_schema(error: ValidationError, key: str | None) -> JsonSchema:
-    """Return what the schema says about the place that the error is about."""
-    if key is not None:
-        return _properties(error.schema).get(key, {})
-    return error.schema if isinstance(error.schema, Mapping) else {}
-
-
-def describe_value(error: ValidationError) -> str:
-    """What stands there, in a few words."""
-    match error.validator:
-        case "required":
-            return "is missing"
-        case "additionalProperties":
-            return "is not a known key"
-        case "minLength" | "maxLength":
-            return f"has {_count(len(_sized(error)), 'character')}"
-        case "minItems" | "maxItems":
-            return f"has {_count(len(_sized(error)), 'entry', 'entries')}"
-        case "uniqueItems":
-            return "says something twice"
-    return f"is {format_value(error.instance)}"
-
-
-def describe_expectation(schema: JsonSchema, error: ValidationError) -> str:
-    """What to write instead."""
-    if error.validator == "additionalProperties":
-        return f"use one of {', '.join(sorted(_properties(error.schema)))}"
-    if error.validator == "uniqueItems":
-        return "say everything once"
-    expected = _expected(schema)
-    if error.validator == "type" and schema.get("type") == "string" and _is_number(error.instance):
-        return f'write it in quotes: "{format_value(error.instance)}"'
-    return f"write {expected}" if expected else _plain(error.message, 200)
-
-
-def format_value(value: object) -> str:
-    """The value as JSON, cut short, with nothing in it that a terminal would obey."""
-    match value:
-        case dict():
-            return "an object"
-        case list():
-            return "a list"
-        case str():
-            return _plain(json.dumps(value[: _SHOWN + 1], ensure_ascii=False), _SHOWN)
-    return _plain(json.dumps(value), _SHOWN)
-
-
-def _expected(schema: JsonSchema) -> str:
-    kind = schema.get("type")
-    match schema:
-        case {"enum": values}:
-            return "one of " + ", ".join("null" if value is None else str(value) for value in values)
-        case {"const": value}:
-            return json.dumps(value)
-        case {"format": name}:
-            return _FORMATS.get(name, f"a {name}")
-        case {"pattern": pattern}:
-            meaning = schema.get("description", "").partition("\n")[0]
-            return f"text that matches {pattern}" + (f" ({meaning})" if meaning else "")
-        case {"type": "object", "required": required}:
-            return f"an object with {', '.join(required)}"
-    return f"{_KINDS[kind]}{_bounds(schema)}" if isinstance(kind, str) else ""
-
-
-def _bounds(schema: JsonSchema) -> str:
-    for low, high, one, many in _SIZES:
-        if low in schema or high in schema:
-            numbers = _range(schema.get(low), schema.get(high))
-            return f" of {numbers} {one if numbers.endswith(' 1') else many}"
-    if "minimum" in schema or "maximum" in schema:
-        return f", {_range(schema.get('minimum'), schema.get('maximum'))}"
-    return ""
-
-
-def _range(low: object, high: object) -> str:
-    if low is None or high is None:
-        return f"at most {high}" if low is None else f"at least {low}"
-    return f"{low} to {high}"
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def _sized(error: ValidationError) -> str | list[object]:
-    return error.instance if isinstance(error.instance, str | list) else []
-
-
-def _properties(schema: object) -> Mapping[str, JsonSchema]:
-    properties = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
-    return properties if isinstance(properties, Mapping) else {}
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _plain(text: str, most: int) -> str:
-    printable = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text[: most + 1])
-    return printable if len(text) <= most else printable[: most - 1] + "…"
-
-
-SchemaPath = tuple[str | int, ...]
-
-MAX_VIOLATIONS = 1000
-"""Violations that are listed; a value with more was never meant for the schema."""
-
-
 @dataclass(frozen=True, slots=True)
 class SchemaViolation:
     """One way in which a value differs from its schema."""
@@ -170,7 +55,7 @@ class SchemaViolation:
 
     @property
     def pointer(self) -> str:
-        """The place in the value as a JSON pointer."""
+        """The path as a JSON pointer."""
         return json_pointer(self.path)
 
     def __str__(self) -> str:
@@ -179,21 +64,21 @@ class SchemaViolation:
 
 
 def schema_names() -> tuple[str, ...]:
-    """The schemas that are published, by name."""
+    """Return the names of the published schemas; those in `rules/` are for the shipped files alone."""
     files = resources.files("bot.schemas").iterdir()
     return tuple(sorted(file.name.removesuffix(".json") for file in files if file.name.endswith(".json")))
 
 
 @cache
 def schema_text(name: str) -> str:
-    """The published schema as it stands in its file; `LookupError` for a name that is not published."""
+    """Return the text of a published schema; raise `LookupError` for a name that is not published."""
     if name not in schema_names():
         raise LookupError(f"there is no schema {name!r}; one of {', '.join(schema_names())}")
-    return resources.files("bot.schemas").joinpath(f"{name}.json").read_text("utf-8")
+    return _read(name)
 
 
-def load_schema(name: str) -> Mapping[str, Any]:
-    """Return the published schema as a value."""
+def load_schema(name: str) -> JsonSchema:
+    """Return a published schema as a value."""
     return dict(json.loads(schema_text(name)))
 
 
@@ -201,17 +86,21 @@ def find_violations(name: str, value: object) -> tuple[SchemaViolation, ...]:
     """Return every way in which the value differs from the schema, up to `MAX_VIOLATIONS`, by path."""
     errors = islice(schema_validator(name).iter_errors(value), MAX_VIOLATIONS)
     unique = dict.fromkeys(violation for error in errors for violation in _violations(error))
-    return tuple(sorted(unique, key=lambda violation: [_rank(part) for part in violation.path]))
+    return tuple(sorted(unique, key=lambda violation: [_sort_key(part) for part in violation.path]))
 
 
 def json_pointer(path: Iterable[str | int]) -> str:
-    """The path as a JSON pointer (RFC 6901)."""
+    """Return the path as a JSON pointer (RFC 6901)."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def _sort_key(part: str | int) -> tuple[int, int, str]:
+    return (0, part, "") if isinstance(part, int) else (1, 0, part)
 
 
 @cache
 def schema_validator(name: str) -> Draft202012Validator:
-    """Return the validator of a schema in `bot/schemas`, published or not."""
+    """Return the validator of a schema, published or not."""
     from jsonschema import Draft202012Validator, FormatChecker, validators
 
     # Our own formats: jsonschema checks `date-time` only where a further package happens to be
@@ -221,17 +110,23 @@ def schema_validator(name: str) -> Draft202012Validator:
     formats.checks("date-time", raises=ValueError)(_is_time)
     formats.checks("phrase", raises=PhraseError)(_is_phrase)
     formats.checks("time-zone", raises=(ZoneInfoNotFoundError, ValueError, OSError))(_is_time_zone)
-    schema = json.loads(resources.files("bot.schemas").joinpath(f"{name}.json").read_text("utf-8"))
+    schema = json.loads(_read(name))
     extend: Any = validators.extend  # which has no types
-    keywords = {"pattern": _pattern, "uniqueItems": _unique_items}
-    validator: Draft202012Validator = extend(Draft202012Validator, keywords)(
+    validator_class = extend(
+        Draft202012Validator, {"pattern": _check_pattern, "uniqueItems": _check_unique_items}
+    )
+    validator: Draft202012Validator = validator_class(
         _inline(schema, schema.get("$defs", {})), format_checker=formats
     )
     return validator
 
 
-def _inline(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Put what a reference points at in its place: half the time of a validation is lookups otherwise."""
+def _read(name: str) -> str:
+    return resources.files("bot.schemas").joinpath(f"{name}.json").read_text("utf-8")
+
+
+def _inline(schema: Any, definitions: JsonSchema) -> Any:
+    """Replace references by what they point at: half the time of a validation is lookups otherwise."""
     if isinstance(schema, list):
         return [_inline(part, definitions) for part in schema]
     if not isinstance(schema, dict):
@@ -242,45 +137,29 @@ def _inline(schema: Any, definitions: Mapping[str, Any]) -> Any:
     return {key: _inline(part, definitions) for key, part in schema.items() if key != "$defs"}
 
 
-_expression = cache(regex.Regex)
+_compile = cache(regex.Regex)
 
 
-def _pattern(_validator: Any, pattern: str, value: object, _schema: Any) -> Iterator[ValidationError]:
+def _check_pattern(_validator: Any, pattern: str, value: object, _schema: Any) -> Iterator[ValidationError]:
     """Check the keyword `pattern`, for which jsonschema itself would use an engine that backtracks."""
     from jsonschema.exceptions import ValidationError
 
-    if isinstance(value, str) and not _expression(pattern).search(value):
+    if isinstance(value, str) and not _compile(pattern).search(value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
-def _unique_items(_validator: Any, unique: object, items: object, _schema: Any) -> Iterator[ValidationError]:
+def _check_unique_items(
+    _validator: Any, unique: object, items: object, _schema: Any
+) -> Iterator[ValidationError]:
     """Check the keyword `uniqueItems` at each item that repeats another; jsonschema's own is quadratic."""
     from jsonschema.exceptions import ValidationError
 
     seen = set()
     for index, item in enumerate(items if unique and isinstance(items, list) else ()):
-        key = (
-            isinstance(item, bool),
-            json.dumps(item, sort_keys=True) if isinstance(item, dict | list) else item,
-        )
-        if key in seen:
+        value = json.dumps(item, sort_keys=True) if isinstance(item, dict | list) else item
+        if (key := (type(item) is bool, value)) in seen:  # true is not 1
             yield ValidationError("repeats another", path=[index], instance=item)
         seen.add(key)
-
-
-def _violations(error: ValidationError) -> Iterator[SchemaViolation]:
-    path = tuple(error.absolute_path)
-    if error.validator == "uniqueItems":
-        path = path[:-1]  # the list is named, not the item that repeats another
-    for key in violation_keys(error):
-        expected = describe_expectation(violation_schema(error, key), error)
-        yield SchemaViolation(
-            path if key is None else (*path, key), str(error.validator), describe_value(error), expected
-        )
-
-
-def _rank(part: str | int) -> tuple[int, int, str]:
-    return (0, part, "") if isinstance(part, int) else (1, 0, part)
 
 
 _UUID = regex.Regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -291,6 +170,17 @@ _TIME = regex.Regex(
 
 def _is_uuid(value: object) -> bool:
     return not isinstance(value, str) or _UUID.fullmatch(value) is not None
+
+
+def _is_time(value: object) -> bool:
+    if not isinstance(value, str):
+        return True
+    match = _TIME.fullmatch(value)
+    if match is None:
+        return False
+    day, minute, second, zone = match.groups()
+    second = "59" if second == "60" else second  # RFC 3339 knows leap seconds, Python does not
+    return datetime.fromisoformat(f"{day}T{minute}:{second}{zone.upper()}").tzinfo is not None
 
 
 def _is_phrase(value: object) -> bool:
@@ -305,12 +195,105 @@ def _is_time_zone(value: object) -> bool:
     return True
 
 
-def _is_time(value: object) -> bool:
-    if not isinstance(value, str):
-        return True
-    match = _TIME.fullmatch(value)
-    if match is None:
-        return False
-    day, minute, second, zone = match.groups()
-    second = "59" if second == "60" else second  # RFC 3339 knows leap seconds, Python does not
-    return datetime.fromisoformat(f"{day}T{minute}:{second}{zone.upper()}").tzinfo is not None
+def _violations(error: Any) -> Iterator[SchemaViolation]:
+    """Describe an error; one about missing or unknown keys is a violation at each of them."""
+    path, schema = tuple(error.absolute_path), error.schema
+    properties: JsonSchema = schema.get("properties", {})
+    match error.validator:
+        case "required":
+            places = [
+                ((*path, key), properties.get(key, {}))
+                for key in schema["required"]
+                if key not in error.instance
+            ]
+        case "additionalProperties":
+            places = [((*path, key), schema) for key in error.instance if key not in properties]
+        case "uniqueItems":
+            places = [(path[:-1], schema)]  # the list is named, not the item that repeats another
+        case _:
+            places = [(path, schema)]
+    for place, expected in places:
+        yield SchemaViolation(
+            place, str(error.validator), _describe_value(error), _describe_expectation(expected, error)
+        )
+
+
+def _describe_value(error: Any) -> str:
+    match error.validator:
+        case "required":
+            return "is missing"
+        case "additionalProperties":
+            return "is not a known key"
+        case "minLength" | "maxLength":
+            return f"has {_count(len(error.instance), 'character', 'characters')}"
+        case "minItems" | "maxItems":
+            return f"has {_count(len(error.instance), 'entry', 'entries')}"
+        case "uniqueItems":
+            return "says something twice"
+    return f"is {_format_value(error.instance)}"
+
+
+def _describe_expectation(schema: JsonSchema, error: Any) -> str:
+    if error.validator == "additionalProperties":
+        return f"use one of {', '.join(sorted(schema['properties']))}"
+    if error.validator == "uniqueItems":
+        return "say everything once"
+    is_number = isinstance(error.instance, int | float) and not isinstance(error.instance, bool)
+    if error.validator == "type" and schema["type"] == "string" and is_number:
+        return f'write it in quotes: "{_format_value(error.instance)}"'
+    expected = _describe_schema(schema)
+    return f"write {expected}" if expected else _printable(error.message, _LONGEST_MESSAGE)
+
+
+def _describe_schema(schema: JsonSchema) -> str:
+    match schema:
+        case {"enum": values}:
+            return "one of " + ", ".join("null" if value is None else str(value) for value in values)
+        case {"const": value}:
+            return json.dumps(value)
+        case {"format": name}:
+            return _FORMATS.get(name, f"a {name}")
+        case {"pattern": pattern}:
+            meaning = schema.get("description", "").partition("\n")[0]
+            return f"text that matches {pattern}" + (f" ({meaning})" if meaning else "")
+        case {"type": "object", "required": required}:
+            return f"an object with {', '.join(required)}"
+    kind = schema.get("type")
+    return f"{_TYPES[kind]}{_describe_bounds(schema)}" if isinstance(kind, str) else ""
+
+
+def _describe_bounds(schema: JsonSchema) -> str:
+    for low, high, one, many in _SIZES:
+        if low in schema or high in schema:
+            numbers = _describe_range(schema.get(low), schema.get(high))
+            return f" of {numbers} {one if numbers.endswith(' 1') else many}"
+    if "minimum" in schema or "maximum" in schema:
+        return f", {_describe_range(schema.get('minimum'), schema.get('maximum'))}"
+    return ""
+
+
+def _describe_range(low: object, high: object) -> str:
+    if low is None or high is None:
+        return f"at most {high}" if low is None else f"at least {low}"
+    return f"{low} to {high}"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _format_value(value: object) -> str:
+    """Return the value as JSON, cut short, with nothing in it that a terminal would obey."""
+    match value:
+        case dict():
+            return "an object"
+        case list():
+            return "a list"
+        case str():
+            return _printable(json.dumps(value[: _LONGEST_VALUE + 1], ensure_ascii=False), _LONGEST_VALUE)
+    return _printable(json.dumps(value), _LONGEST_VALUE)
+
+
+def _printable(text: str, longest: int) -> str:
+    escaped = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text[: longest + 1])
+    return escaped if len(text) <= longest else escaped[: longest - 1] + "…"

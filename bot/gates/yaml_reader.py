@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import yaml
@@ -62,7 +63,7 @@ YamlNode = YamlScalar | YamlSequence | YamlMapping
 
 
 def to_plain(node: YamlNode) -> Any:
-    """The node as Python's own values, as JSON would have them."""
+    """Return the node as the values that JSON has."""
     match node:
         case YamlScalar():
             return node.value
@@ -73,7 +74,7 @@ def to_plain(node: YamlNode) -> Any:
 
 
 def entry_at(node: YamlNode, *path: str) -> YamlEntry | None:
-    """The entry at the end of these keys, or None where the file does not have it."""
+    """Return the entry at the end of these keys, or None where the file does not have it."""
     entry: YamlEntry | None = None
     for key in path:
         entry = node.entries.get(key) if isinstance(node, YamlMapping) else None
@@ -84,9 +85,35 @@ def entry_at(node: YamlNode, *path: str) -> YamlEntry | None:
 
 
 def entries(node: YamlNode, *path: str) -> tuple[YamlEntry, ...]:
-    """The entries of the mapping at the end of these keys; none where there is no mapping."""
+    """Return the entries of the mapping at the end of these keys; none where there is no mapping."""
     entry = entry_at(node, *path)
     return tuple(entry.node.entries.values()) if entry and isinstance(entry.node, YamlMapping) else ()
+
+
+class YamlFault(StrEnum):
+    """The ways in which a text is not the YAML that is read here."""
+
+    SYNTAX = "syntax"
+    CHARACTER = "character"
+    DEPTH = "depth"
+    SECOND_DOCUMENT = "second document"
+    ALIAS = "alias"
+    ANCHOR = "anchor"
+    TAG = "tag"
+    MERGE_KEY = "merge key"
+    KEY_TYPE = "key type"
+    DUPLICATE_KEY = "duplicate key"
+
+
+@dataclass(frozen=True, slots=True)
+class YamlProblem:
+    """A fault and its position; the readers of rule files and of feedback have their own words for it."""
+
+    fault: YamlFault
+    line: int
+    column: int
+    offset: int
+    details: tuple[object, ...] = ()
 
 
 MAX_RULE_FILE_SIZE = 65_536
@@ -104,54 +131,57 @@ _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _UNPRINTABLE = regex.Regex(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{9f}\x{2028}\x{2029}\x{feff}\x{fffe}\x{ffff}]")
 
 
+_RULE_FILE_MESSAGES = {
+    YamlFault.SYNTAX: ("this is not YAML: {}", "check indentation, quotes and colons"),
+    YamlFault.CHARACTER: ("the character U+{:04X} can't be printed", "leave it out"),
+    YamlFault.DEPTH: ("the nesting is too deep", "at most {} levels"),
+    YamlFault.SECOND_DOCUMENT: ("a second document begins", "one document a file"),
+    YamlFault.ALIAS: ("the alias *{} is used", "write the value out"),
+    YamlFault.ANCHOR: ("the anchor &{} is set", "write the value out where it is used"),
+    YamlFault.TAG: ("the type {} is given", "leave it out"),
+    YamlFault.MERGE_KEY: ("the merge key << is used", "write the keys out"),
+    YamlFault.KEY_TYPE: ("a key is a list or a mapping", "use a word as the key"),
+    YamlFault.DUPLICATE_KEY: ("{0} is given twice", "keep one (first in line {1})"),
+}
+
+
 def read_yaml_document(data: bytes, file: str) -> YamlMapping:
     """Return the mapping that a rule file is; raise `RuleFileError` with everything wrong with its YAML."""
+    text = _decode(data, file)
     reader = YamlReader(MAX_RULE_FILE_DEPTH, strict=True)
-    text = _decode(data)
-    if isinstance(text, YamlProblem):
-        reader.problems.append(text)
-    else:
-        reader.read(text)
+    reader.read(text)
+    if reader.problems:
+        raise RuleFileError(tuple(_rule_file_problem(problem, text, file) for problem in reader.problems))
     root = reader.root
-    if isinstance(root, YamlMapping) and not reader.problems:
-        return root
-    if not reader.problems:
+    if not isinstance(root, YamlMapping):
         is_empty = root is None or (isinstance(root, YamlScalar) and root.value is None)
         what = "the file is empty" if is_empty else "the file is not a mapping"
         line, column = (root.line, root.column) if root else (1, 1)
-        reader.problems.append(YamlProblem(line, column, 0, what, "use keys with values, as in `version: 1`"))
-    raise RuleFileError(
-        tuple(
-            RuleFileProblem(file, problem.line, problem.column, problem.what, problem.allowed)
-            for problem in reader.problems
-        )
-    )
+        allowed = "use keys with values, as in `version: 1`"
+        raise RuleFileError((RuleFileProblem(file, line, column, what, allowed),))
+    return root
 
 
-def _decode(data: bytes) -> str | YamlProblem:
-    """Return the text of a rule file, or what keeps it from being read."""
+def _decode(data: bytes, file: str) -> str:
     if len(data) > MAX_RULE_FILE_SIZE:
-        return YamlProblem(1, 1, 0, "the file is too large", f"at most {MAX_RULE_FILE_SIZE} bytes")
+        allowed = f"at most {MAX_RULE_FILE_SIZE} bytes"
+        raise RuleFileError((RuleFileProblem(file, 1, 1, "the file is too large", allowed),))
     try:
-        text = data.decode("utf-8").removeprefix("\ufeff")
+        return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         what = f"byte 0x{data[error.start]:02x} is not UTF-8"
-        return YamlProblem(*_position_after(data[: error.start].decode()), 0, what, "save the file as UTF-8")
-    if unprintable := _UNPRINTABLE.search(text):
-        position = _position_after(text[: unprintable.start()])
-        return YamlProblem(*position, 0, *_refuse_character(unprintable[0]))
-    return text
+        raise RuleFileError((RuleFileProblem(file, line, column, what, "save the file as UTF-8"),)) from None
 
 
-@dataclass(frozen=True, slots=True)
-class YamlProblem:
-    """What is wrong at one position, and what is allowed there."""
-
-    line: int
-    column: int
-    offset: int
-    what: str
-    allowed: str
+def _rule_file_problem(problem: YamlProblem, text: str, file: str) -> RuleFileProblem:
+    what, allowed = (words.format(*problem.details) for words in _RULE_FILE_MESSAGES[problem.fault])
+    if problem.fault is YamlFault.SYNTAX:
+        line = "".join(text.splitlines()[problem.line - 1 : problem.line])
+        if "\t" in line[: len(line) - len(line.lstrip())]:  # which the parser says less clearly
+            what, allowed = "a tab indents this line", "indent with spaces"
+    return RuleFileProblem(file, problem.line, problem.column, what, allowed)
 
 
 @dataclass(slots=True)
@@ -183,33 +213,36 @@ class YamlReader:
 
     def read(self, text: str) -> None:
         """Read the one document in the text."""
+        if self._strict and (unprintable := _UNPRINTABLE.search(text)):
+            before = text[: unprintable.start()]
+            position = (before.count("\n") + 1, len(before) - before.rfind("\n"), len(before))
+            self.problems.append(YamlProblem(YamlFault.CHARACTER, *position, (ord(unprintable[0]),)))
+            return
         try:
             for event in yaml.parse(text, Loader=_LOADER):
                 self._handle(event)
                 if len(self._open) > self._max_depth:
-                    self._report(
-                        event.start_mark, "the nesting is too deep", f"at most {self._max_depth} levels"
-                    )
+                    self._report(YamlFault.DEPTH, event.start_mark, self._max_depth)
                     return
                 if self._documents > 1:
-                    self._report(event.start_mark, "a second document begins", "one document a file")
+                    self._report(YamlFault.SECOND_DOCUMENT, event.start_mark)
                     return
                 if self.problems and not self._strict:
                     return
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            self._report(mark, *_describe_syntax_error(text, mark.line if mark else 0, error.problem))
+            self._report(YamlFault.SYNTAX, mark, error.problem or "it ends too early")
         except yaml.reader.ReaderError as error:
-            what = "this character is not allowed in YAML"
-            self.problems.append(YamlProblem(1, 1, error.position, what, "leave it out"))
+            self.problems.append(
+                YamlProblem(YamlFault.CHARACTER, 1, 1, error.position, (ord(text[error.position]),))
+            )
 
     def _handle(self, event: Any) -> None:
-        mark = event.start_mark
         match event:
             case yaml.DocumentStartEvent():
                 self._documents += 1
             case yaml.AliasEvent():
-                self._report(mark, f"the alias *{event.anchor} is used", "write the value out")
+                self._report(YamlFault.ALIAS, event.start_mark, event.anchor)
                 self._add(YamlScalar(None, *_position(event)), event)
             case yaml.ScalarEvent():
                 self._check_properties(event)
@@ -217,26 +250,22 @@ class YamlReader:
                 if not is_printable and (
                     character := _UNPRINTABLE.search(event.value)
                 ):  # an escape in quotes
-                    self._report(mark, *_refuse_character(character[0]))
+                    self._report(YamlFault.CHARACTER, event.start_mark, ord(character[0]))
                 self._add(YamlScalar(_scalar_value(event), *_position(event)), event)
             case yaml.CollectionStartEvent():
                 self._check_properties(event)
                 above = self._open[-1] if self._open else None
                 if above and above.is_mapping and above.key is None:
-                    self._report(mark, "a key is a list or a mapping", "use a word as the key")
+                    self._report(YamlFault.KEY_TYPE, event.start_mark)
                 self._open.append(_OpenCollection(isinstance(event, yaml.MappingStartEvent), event))
             case yaml.CollectionEndEvent():
                 self._add(_close(self._open.pop(), event), event)
 
     def _check_properties(self, event: Any) -> None:
         if event.anchor is not None and self._strict:
-            self._report(
-                event.start_mark, f"the anchor &{event.anchor} is set", "write the value out where it is used"
-            )
+            self._report(YamlFault.ANCHOR, event.start_mark, event.anchor)
         if event.tag is not None and (self._strict or event.tag not in _TEXT_TAGS):
-            self._report(
-                event.start_mark, f"the type {event.tag.replace(_YAML_TAG, '!!')} is given", "leave it out"
-            )
+            self._report(YamlFault.TAG, event.start_mark, event.tag.replace(_YAML_TAG, "!!"))
 
     def _add(self, node: YamlNode, event: Any) -> None:
         if not self._open:
@@ -256,9 +285,9 @@ class YamlReader:
         key = above.key.value if isinstance(above.key, yaml.ScalarEvent) else ""
         first = above.entries.get(key)
         if key == "<<" and self._strict:
-            self._report(mark, "the merge key << is used", "write the keys out")
+            self._report(YamlFault.MERGE_KEY, mark)
         elif first is not None:
-            self._report(mark, f"{self._path()} is given twice", f"keep one (first in line {first.line})")
+            self._report(YamlFault.DUPLICATE_KEY, mark, self._path(), first.line, key[:60])
         else:
             above.entries[key] = YamlEntry(key, mark.line + 1, mark.column + 1, node)
 
@@ -270,9 +299,9 @@ class YamlReader:
         ]
         return "".join(parts).removeprefix(".")
 
-    def _report(self, mark: Any, what: str, allowed: str) -> None:
+    def _report(self, fault: YamlFault, mark: Any, *details: object) -> None:
         line, column, offset = (mark.line + 1, mark.column + 1, mark.index) if mark else (1, 1, 0)
-        self.problems.append(YamlProblem(line, column, offset, what, allowed))
+        self.problems.append(YamlProblem(fault, line, column, offset, details))
 
 
 def _scalar_value(event: Any) -> str | float | bool | None:
@@ -300,21 +329,3 @@ def _close(collection: _OpenCollection, event: Any) -> YamlNode:
 def _position(event: Any) -> tuple[int, int, tuple[int, int]]:
     start = event.start_mark
     return start.line + 1, start.column + 1, (start.index, event.end_mark.index)
-
-
-def _position_after(text: str) -> tuple[int, int]:
-    """Return line and column of what comes after this text."""
-    return text.count("\n") + 1, len(text) - text.rfind("\n")
-
-
-def _refuse_character(character: str) -> tuple[str, str]:
-    return f"the character U+{ord(character):04X} can't be printed", "leave it out"
-
-
-def _describe_syntax_error(text: str, line: int, problem: str | None) -> tuple[str, str]:
-    """Return what the parser reports, or that a tab indents the line, which it says less clearly."""
-    lines = text.splitlines()
-    here = lines[line] if line < len(lines) else ""
-    if "\t" in here[: len(here) - len(here.lstrip())]:
-        return "a tab indents this line", "indent with spaces"
-    return f"this is not YAML: {problem or 'it ends too early'}", "check indentation, quotes and colons"

@@ -12,7 +12,7 @@ from typing import Any
 
 from bot import regex
 from bot.gates.model import Aspect, is_tag
-from bot.gates.yaml_reader import YamlMapping, YamlNode, YamlReader, YamlSequence, to_plain
+from bot.gates.yaml_reader import YamlFault, YamlMapping, YamlNode, YamlReader, YamlSequence, to_plain
 from bot.markdown import spans
 from bot.markdown.blocks import with_plain_breaks
 from bot.pull_request.model import Item
@@ -25,7 +25,7 @@ MAX_DOCUMENT_DEPTH = 50
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """A value and the offsets of its parts."""
+    """A value, and the offsets of its parts by their path."""
 
     value: Any
     spans: dict[DocumentPath, tuple[int, int]]
@@ -47,7 +47,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 def parse_json(text: str) -> ParsedDocument:
-    """The one value in the text; raises `Unparsable`."""
+    """Return the one value in the text; raise `DocumentSyntaxError`."""
     reader = _JsonReader(text)
     value, end = reader.value(_skip(text, 0), ())
     end = _skip(text, end)
@@ -57,7 +57,10 @@ def parse_json(text: str) -> ParsedDocument:
 
 
 class _JsonReader:
-    """Reads from an offset, and returns what it read with the offset behind it."""
+    """Reads a value at an offset, and returns it with the offset behind it.
+
+    The YAML reader can't stand in: libyaml refuses the surrogate pairs that `json.dumps` writes.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -103,7 +106,7 @@ class _JsonReader:
         return entries, end + 1
 
     def _next(self, closing: str, at: int) -> int:
-        """Behind the comma, or at the closing bracket."""
+        """Return the offset behind the comma, or of the closing bracket."""
         at = _skip(self.text, at)
         if self.text[at : at + 1] == closing:
             return at
@@ -121,8 +124,8 @@ class _JsonReader:
     def _string(self, at: int) -> tuple[str, int]:
         try:
             text, end = _STRINGS.raw_decode(self.text, at)
-        except JSONDecodeError as wrong:
-            raise DocumentSyntaxError(wrong.msg.lower().removesuffix(" at"), wrong.pos) from None
+        except JSONDecodeError as error:
+            raise DocumentSyntaxError(error.msg.lower().removesuffix(" at"), error.pos) from None
         return str(text), end
 
     def _plain(self, at: int) -> tuple[Any, int]:
@@ -137,8 +140,8 @@ class _JsonReader:
             raise DocumentSyntaxError(
                 "expected a value: an object, a list, a text in double quotes, a number", at
             )
-        whole = match[1] is None and match[2] is None
-        return (int(match[0]) if whole else float(match[0])), at + match.end()
+        is_integer = match[1] is None and match[2] is None
+        return (int(match[0]) if is_integer else float(match[0])), at + match.end()
 
 
 def _skip(text: str, at: int) -> int:
@@ -147,13 +150,25 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
+_YAML_MESSAGES = {
+    YamlFault.SYNTAX: "{}",
+    YamlFault.CHARACTER: "a character that YAML does not allow",
+    YamlFault.DEPTH: f"nested more than {MAX_DOCUMENT_DEPTH} levels deep",
+    YamlFault.SECOND_DOCUMENT: "a second document; a file holds one",
+    YamlFault.ALIAS: "aliases are not read; write the value out",
+    YamlFault.TAG: "tags are not read; write the plain value",
+    YamlFault.KEY_TYPE: "a key must be a plain word",
+    YamlFault.DUPLICATE_KEY: "the key {2!r} stands here twice",
+}
+
+
 def parse_yaml(text: str) -> ParsedDocument:
     """Return the one document in the text; raise `DocumentSyntaxError`."""
-    reader = YamlReader(MAX_DOCUMENT_DEPTH, strict=False)
+    reader = YamlReader(MAX_DOCUMENT_DEPTH + 1, strict=False)
     reader.read(text)
     if reader.problems:
-        problem = reader.problems[0]
-        raise DocumentSyntaxError(f"{problem.what}; {problem.allowed}", problem.offset)
+        first = reader.problems[0]
+        raise DocumentSyntaxError(_YAML_MESSAGES[first.fault].format(*first.details), first.offset)
     if reader.root is None:
         raise DocumentSyntaxError("nothing but comments", 0)
     return ParsedDocument(to_plain(reader.root), dict(_spans(reader.root, ())))
@@ -171,14 +186,14 @@ def _spans(node: YamlNode, path: DocumentPath) -> Iterator[tuple[DocumentPath, t
 
 @dataclass(frozen=True, slots=True, order=True)
 class TextPosition:
-    """A place in a file, both counted from 1, columns in characters."""
+    """A line and column of a file, both counted from 1, columns in characters."""
 
     line: int
     column: int
 
 
 class UnreadableDocument(Exception):
-    """The file is no JSON or YAML document; says where and why, in one line."""
+    """The file is no JSON or YAML document; the message says where and why, in one line."""
 
 
 MAX_DOCUMENT_SIZE = 1_048_576
@@ -187,7 +202,7 @@ MAX_DOCUMENT_SIZE = 1_048_576
 
 @dataclass(frozen=True)
 class FeedbackFile:
-    """A document and where its parts stand."""
+    """A document and the positions of its parts."""
 
     name: str
     text: str
@@ -195,43 +210,44 @@ class FeedbackFile:
     spans: Mapping[DocumentPath, tuple[int, int]]
 
     def position(self, path: DocumentPath) -> TextPosition:
-        """Where this part of the document starts; of a missing part: where it would belong."""
+        """Return where this part of the document starts; of a missing part, where it would belong."""
         return self._at(self._span(path)[0])
 
     def words(self, path: DocumentPath, start: int, end: int) -> TextPosition:
-        """Where these characters of a text stand, or at least where the text starts."""
+        """Return where these characters of a text stand, or at least where the text starts."""
         first, _ = self._span(path)
         words = self._text_at(path)[start:end]
         if not words.strip():
             return self._at(first)
-        in_text, in_file = self._mentions(path, words)
+        in_text, in_file = self._occurrences(path, words)
         number = bisect_left(in_text, start)
         return self._at(first + in_file[number] if number < len(in_file) else first)
 
-    def _mentions(self, path: DocumentPath, words: str) -> tuple[list[int], list[int]]:
-        """Where these words start, in the text of this part and in the file."""
+    def _occurrences(self, path: DocumentPath, words: str) -> tuple[list[int], list[int]]:
+        """Return the offsets of these words, in the text of this part and in the file."""
         key = (path, words)
-        if key not in self._mentioned:
+        if key not in self._occurrence_cache:
             first, last = self._span(path)
-            wanted = _spaced(words)
-            self._mentioned[key] = (
-                [match.start() for match in wanted.finditer(self._text_at(path))],
-                [match.start() for match in wanted.finditer(self.text[first:last])],
+            # A line of the file may be folded at any space.
+            pattern = regex.Regex(r"\s+".join(map(regex.escape, words.split())))
+            self._occurrence_cache[key] = (
+                [match.start() for match in pattern.finditer(self._text_at(path))],
+                [match.start() for match in pattern.finditer(self.text[first:last])],
             )
-        return self._mentioned[key]
+        return self._occurrence_cache[key]
 
     @cached_property
-    def _mentioned(self) -> dict[tuple[DocumentPath, str], tuple[list[int], list[int]]]:
+    def _occurrence_cache(self) -> dict[tuple[DocumentPath, str], tuple[list[int], list[int]]]:
         return {}
 
     @cached_property
-    def _starts(self) -> list[int]:
+    def _line_starts(self) -> list[int]:
         lines = with_plain_breaks(self.text).split("\n")
         return [0, *accumulate(len(line) + 1 for line in lines)][:-1]
 
     def _at(self, offset: int) -> TextPosition:
-        line = bisect_right(self._starts, offset)
-        return TextPosition(line, offset - self._starts[line - 1] + 1)
+        line = bisect_right(self._line_starts, offset)
+        return TextPosition(line, offset - self._line_starts[line - 1] + 1)
 
     def _span(self, path: DocumentPath) -> tuple[int, int]:
         while path not in self.spans and path:
@@ -246,22 +262,22 @@ class FeedbackFile:
 
 
 def read_feedback_file(data: bytes, name: str) -> FeedbackFile:
-    """The document in the file; raises `UnreadableFeedback`."""
+    """Return the document in the file; raise `UnreadableDocument`."""
     if len(data) > MAX_DOCUMENT_SIZE:
         raise UnreadableDocument(
             f"{name}: {len(data):,} bytes are too many; a feedback file has at most {MAX_DOCUMENT_SIZE:,}"
         )
     try:
         text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as wrong:
-        raise UnreadableDocument(f"{name}: not UTF-8 text (byte {wrong.start + 1})") from None
+    except UnicodeDecodeError as error:
+        raise UnreadableDocument(f"{name}: not UTF-8 text (byte {error.start + 1})") from None
     if not text.strip():
         raise UnreadableDocument(f"{name}: empty; write an actionable-feedback document in JSON or YAML")
     try:
-        parsed: ParsedDocument = (parse_json if _is_json(name, text) else parse_yaml)(text)
-    except DocumentSyntaxError as wrong:
-        place = FeedbackFile(name, text, None, {(): (wrong.offset, wrong.offset)}).position(())
-        raise UnreadableDocument(f"{name}:{place.line}:{place.column}: {wrong}") from None
+        parsed = parse_json(text) if _is_json(name, text) else parse_yaml(text)
+    except DocumentSyntaxError as error:
+        at = FeedbackFile(name, text, None, {(): (error.offset, error.offset)}).position(())
+        raise UnreadableDocument(f"{name}:{at.line}:{at.column}: {error}") from None
     return FeedbackFile(name, text, parsed.value, parsed.spans)
 
 
@@ -272,13 +288,8 @@ def _is_json(name: str, text: str) -> bool:
     return suffix == "json" or text.lstrip()[:1] in {"{", "["}
 
 
-def _spaced(words: str) -> regex.Regex:
-    """The words as they may stand in a file, where a line can be folded at any space."""
-    return regex.Regex(r"\s+".join(map(regex.escape, words.split())))
-
-
-MAX_DOCUMENTS = 100
-"""Items that are taken of one document."""
+MAX_DOCUMENT_ITEMS = 100
+"""Items that are read of one document."""
 DOCUMENT_SEVERITIES = frozenset({"critical", "major", "minor", "suggestion"})
 
 _KEY = "feedback_items"
@@ -291,27 +302,25 @@ _LONGEST_PART = 200
 
 
 def parse_documents_in(body: str, url: str = "") -> tuple[Item, ...]:
-    """The items of every document that stands in a `json` or `yaml` fence; a fence with none gives none."""
+    """Return the items of every document in a `json` or `yaml` fence."""
     if _KEY not in body:
         return ()
     return tuple(
         item
         for fence in spans.find_fences(body)
-        if _KEY in fence.text
-        and fence.info.lower().split()[:1]
-        and fence.info.lower().split()[0] in _LANGUAGES
-        for item in parse_document_items(_value(fence.text, fence.info.lower().split()[0]), url)
+        if _KEY in fence.text and (language := " ".join(fence.info.lower().split()[:1])) in _LANGUAGES
+        for item in parse_document_items(_value(fence.text, language), url)
     )
 
 
 def parse_document_items(document: Any, url: str = "") -> tuple[Item, ...]:
-    """The document's items, whatever else is wrong with it; one that says nothing is left out."""
-    found = document.get(_KEY) if isinstance(document, Mapping) else None
-    if not isinstance(document, Mapping) or not isinstance(found, list):
+    """Return the document's items, whatever else is wrong with it; one that says nothing is left out."""
+    trees = _part(document, _KEY)
+    if not isinstance(trees, list):
         return ()
-    target = _text(document.get("target"), "path")
+    target = _text(_part(document, "target"), "path")
     path = target if _is_path(target) else ""
-    return tuple(item for each in found[:MAX_DOCUMENTS] if (item := _item(each, path, url)))
+    return tuple(item for tree in trees[:MAX_DOCUMENT_ITEMS] if (item := _item(tree, path, url)))
 
 
 def _value(text: str, language: str) -> Any:
@@ -349,7 +358,7 @@ def _item(tree: Any, path: str, url: str) -> Item | None:
 
 
 def _place(location: Any, target: str) -> Location | None:
-    """The place in the document's own words, or in our further keys `path`, `line` and `end_line`."""
+    """Return the location that `reference` names, or our further keys `path`, `line` and `end_line`."""
     reference, path = _text(location, "reference").strip(), _text(location, "path") or target
     if inside := _PATH_AND_PLACE.fullmatch(reference):
         path, reference = inside["path"], inside["place"].strip()
@@ -364,23 +373,23 @@ def _place(location: Any, target: str) -> Location | None:
 
 
 def _inside(location: Any) -> tuple[str, str] | None:
-    """The function, section or element that the document names in place of lines."""
+    """Return the function, section or element that the document names in place of lines."""
     kind, reference = _text(location, "type"), _text(location, "reference").strip()
     if kind not in _PARTS:
         return None
     inside = _PATH_AND_PLACE.fullmatch(reference)
-    named = (inside["place"] if inside else reference).strip()[:_LONGEST_PART]
-    return (kind, named) if named and not _LINES.fullmatch(named) else None
+    name = (inside["place"] if inside else reference).strip()[:_LONGEST_PART]
+    return (kind, name) if name and not _LINES.fullmatch(name) else None
 
 
 def _score(tree: Any) -> float | None:
     value = _part(tree, "score")
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-    return float(value) if fits else None
+    is_score = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if is_score else None
 
 
 def _is_path(text: str) -> bool:
-    """Whether it names a file; `.` and `owner/repo#7` are the whole pull request."""
+    """Whether the text names a file; `.` and `owner/repo#7` are the whole pull request."""
     return text not in {"", "."} and "#" not in text and "\n" not in text and len(text) <= 500
 
 
@@ -395,5 +404,5 @@ def _text(tree: Any, key: str) -> str:
 
 def _number(tree: Any, key: str) -> int | None:
     value = _part(tree, key)
-    fits = isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**7
-    return value if fits else None
+    is_line = isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**7
+    return value if is_line else None
