@@ -195,7 +195,9 @@ def parse_scoring(data: bytes, file: str) -> ScoringRules:
     """Return the scoring rules in the text; raise `RuleFileError` with all its problems."""
     values = parse_rule_file(data, file, "rules/scoring", _find_wrong_sum)
     return ScoringRules(
-        msgspec.convert(values, ScoreWeights), msgspec.convert(values["degradation"], DegradationLimits)
+        msgspec.convert(values, ScoreWeights),
+        # Not strict, since 2.0 is an integer to JSON Schema.
+        msgspec.convert(values["degradation"], DegradationLimits, strict=False),
     )
 
 

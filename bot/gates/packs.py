@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 import bot
 from bot import regex
-from bot.gates.model import DEFAULT_PRIORITY, Aspect, Example, Gate, Gates, Severity
+from bot.gates.model import DEFAULT_PRIORITY, Gate, Gates
 from bot.gates.problems import RuleFileError, RuleFileProblem
 from bot.gates.rule_files import parse_rule_file
 from bot.gates.yaml_reader import MAX_RULE_FILE_SIZE, YamlMapping, YamlScalar
@@ -21,31 +22,31 @@ _PACK = regex.Regex(r"(?m)^pack\s*:")
 
 
 def rules_directory() -> Path:
-    """Where the rule files are: beside the package in a checkout, inside it when installed."""
+    """Return where the rule files are: beside the package in a checkout, inside it when installed."""
     package = Path(bot.__file__).parent
     inside = package / "rules"
     return inside if inside.is_dir() else package.parent / "rules"
 
 
 def load_pack(path: Path) -> Gates:
-    """The gates of a pack; raises `RuleFileError` with all its problems, `OSError` when unreadable."""
+    """Return the gates of a pack; raise `RuleFileError` with all its problems, `OSError` when unreadable."""
     return parse_pack(read_rule_file(path), str(path), path.stem)
 
 
 def read_rule_file(path: Path) -> bytes:
-    """What the file holds; of one that is too large, just enough to see that it is."""
+    """Return the bytes of a file; of one that is too large, just enough to see that it is."""
     with path.open("rb") as file:
         return file.read(MAX_RULE_FILE_SIZE + 1)
 
 
 def parse_pack(data: bytes, file: str, name: str) -> Gates:
-    """The gates that the text of a pack holds; `name` is what its file is called."""
-    values = parse_rule_file(data, file, "pack", partial(_misnamed, name))
+    """Return the gates in the text of a pack; `name` is its file's name without the suffix."""
+    values = parse_rule_file(data, file, "pack", partial(_find_wrong_name, name))
     return Gates(tuple(new_gate(tag, fields, name) for tag, fields in values["gates"].items()))
 
 
 def load_packs(directory: Path) -> dict[str, Gates]:
-    """Every pack of the directory by name; raises `RuleFileError` with the problems of all of them."""
+    """Return every pack of the directory by name; raise `RuleFileError` with the problems of all of them."""
     packs: dict[str, Gates] = {}
     problems: list[RuleFileProblem] = []
     for path in sorted(directory.glob(f"*{PACK_SUFFIX}")):
@@ -62,45 +63,40 @@ def load_packs(directory: Path) -> dict[str, Gates]:
 
 
 def is_pack(data: bytes) -> bool:
-    """Whether the file says that it is a pack; a config or another rule file does not."""
+    """Whether the file declares itself a pack; a config or another rule file does not."""
     return _PACK.search(data.decode("utf-8", "replace")) is not None
 
 
 def new_gate(tag: str, values: dict[str, Any], pack: str) -> Gate:
-    """The gate of plain values that their schema has passed."""
-    return Gate(tag=tag, pack=pack, **_fields(values))
+    """Return the gate of values that their schema has passed."""
+    return _convert({"tag": tag, "pack": pack, **values})
 
 
-def changed_gate(gate: Gate, values: dict[str, Any]) -> Gate:
-    """The gate with these values of its own; a priority that came from the severity follows it."""
+def change_gate(gate: Gate, values: dict[str, Any]) -> Gate:
+    """Return the gate with these values instead; a priority that came from the severity follows it."""
     follows = gate.priority == DEFAULT_PRIORITY[gate.severity]
-    return replace(gate, **{"priority": 0 if follows else gate.priority, **_fields(values)})
+    before = {**msgspec.to_builtins(gate), "priority": 0 if follows else gate.priority}
+    return _convert({**before, **values})
 
 
-def _fields(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: _FIELDS[key](value) for key, value in values.items()}
+def _convert(values: dict[str, Any]) -> Gate:
+    # Not strict, since 5.0 is an integer to JSON Schema.
+    return msgspec.convert(_strip(values), Gate, strict=False)
 
 
-def _examples(values: list[dict[str, str]]) -> tuple[Example, ...]:
-    return tuple(Example(each["bad"].strip(), each["good"].strip()) for each in values)
+def _strip(value: Any) -> Any:
+    """Strip every text: a block of YAML ends with a line break."""
+    match value:
+        case str():
+            return value.strip()
+        case list():
+            return [_strip(item) for item in value]
+        case dict():
+            return {key: _strip(item) for key, item in value.items()}
+    return value
 
 
-_FIELDS: dict[str, Callable[[Any], Any]] = {
-    "gate": str.strip,
-    "subject": str.strip,
-    "description": str.strip,
-    "fix": str.strip,
-    "severity": Severity,
-    "auto_fixable": bool,
-    "aspect": Aspect,
-    "guide": str,
-    "phrases": tuple,
-    "examples": _examples,
-    "priority": int,
-}
-
-
-def _misnamed(name: str, root: YamlMapping, file: str) -> Iterator[RuleFileProblem]:
+def _find_wrong_name(name: str, root: YamlMapping, file: str) -> Iterator[RuleFileProblem]:
     entry = root.entries.get("pack")
     node = entry.node if entry else None
     if isinstance(node, YamlScalar) and isinstance(node.value, str) and node.value != name:

@@ -9,7 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from bot.gates import yaml_reader
 from bot.gates.config import (
     AnnotationRule,
     CheckKind,
@@ -24,9 +23,9 @@ from bot.gates.config import (
     SarifRule,
     ValidatorRules,
 )
-from bot.gates.model import Gate, Gates, PhraseError, has_phrase, is_tag, nearest_word
+from bot.gates.model import Gates, PhraseError, has_phrase, is_tag, nearest_word
 from bot.gates.packs import (
-    changed_gate,
+    change_gate,
     is_pack,
     load_packs,
     new_gate,
@@ -39,14 +38,15 @@ from bot.gates.rule_files import find_schema_problems, quote_value, suggest_choi
 from bot.gates.schemas import load_schema
 from bot.gates.yaml_reader import (
     YamlEntry,
+    YamlMapping,
     YamlNode,
     YamlScalar,
     YamlSequence,
     entries,
     entry_at,
     read_yaml_document,
+    to_plain,
 )
-from bot.gates.yaml_reader import YamlMapping as MappingNode
 from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import mask_hidden
 
@@ -54,84 +54,84 @@ ConfigValues = dict[str, Any]  # a mapping of a config that its schema has passe
 
 
 def overlay_config(rules: RepositoryRules, config: ConfigValues) -> RepositoryRules:
-    """The rules with every section of the config except its gates, which need the packs."""
-    own: dict[str, Callable[[Any, ConfigValues], Any]] = {
-        "validators": _validators,
-        "grounding": _grounding,
-        "detection": _detection,
+    """Return the rules with every section of the config except its gates, which need the packs."""
+    overlays: dict[str, Callable[[Any, ConfigValues], Any]] = {
+        "validators": _overlay_validators,
+        "grounding": _overlay_grounding,
+        "detection": _overlay_detection,
     }
-    changed = {
-        name: own[name](getattr(rules, name), values) if name in own else _over(getattr(rules, name), values)
+    sections = {
+        name: (overlays.get(name) or _overlay)(getattr(rules, name), values)
         for name, values in config.items()
         if name != "gates"
     }
-    return replace(rules, **changed)
+    return replace(rules, **sections)
 
 
-def _over(old: Any, new: Any) -> Any:
-    """The new value in the old one's type; of a section, field by field."""
+def _overlay(old: Any, new: Any) -> Any:
+    """Return the new value in the old one's type; of a section, field by field."""
     if is_dataclass(old) and not isinstance(old, type):
-        return replace(old, **{key: _over(getattr(old, key), value) for key, value in new.items()})
+        return replace(old, **{key: _overlay(getattr(old, key), value) for key, value in new.items()})
     if isinstance(old, tuple):
         return tuple(new)
     return type(old)(new) if isinstance(old, (Enum, int, float)) else new
 
 
-def _validators(old: ValidatorRules, new: ConfigValues) -> ValidatorRules:
+def _overlay_validators(old: ValidatorRules, new: ConfigValues) -> ValidatorRules:
     simple = {key: value for key, value in new.items() if key not in ("checks", "sarif")}
     checks = {rule.name: rule for rule in old.checks}
-    checks |= {name: _check(name, said) for name, said in new.get("checks", {}).items()}
+    checks |= {name: _check(name, values) for name, values in new.get("checks", {}).items()}
     sarif = {rule.rule: rule for rule in old.sarif}
     sarif |= {rule: SarifRule(rule, tag) for rule, tag in new.get("sarif", {}).items()}
-    made: ValidatorRules = _over(old, simple)
-    return replace(made, checks=tuple(checks.values()), sarif=tuple(sarif.values()))
+    rules: ValidatorRules = _overlay(old, simple)
+    return replace(rules, checks=tuple(checks.values()), sarif=tuple(sarif.values()))
 
 
-def _check(name: str, said: Any) -> CheckRule:
-    if isinstance(said, list):
-        return CheckRule(name, tuple(said))
+def _check(name: str, values: Any) -> CheckRule:
+    if isinstance(values, list):
+        return CheckRule(name, tuple(values))
     return CheckRule(
         name,
-        tuple(said.get("tags", ())),
-        tuple(AnnotationRule(phrase, tag) for phrase, tag in said.get("annotations", {}).items()),
-        CheckKind(said["kind"]) if "kind" in said else None,
+        tuple(values.get("tags", ())),
+        tuple(AnnotationRule(phrase, tag) for phrase, tag in values.get("annotations", {}).items()),
+        CheckKind(values["kind"]) if "kind" in values else None,
     )
 
 
-def _detection(old: DetectionConfig, new: ConfigValues) -> DetectionConfig:
+def _overlay_detection(old: DetectionConfig, new: ConfigValues) -> DetectionConfig:
     cues = tuple(CueRule(**cue) for cue in new.get("cues", ())) if "cues" in new else old.cues
     simple = {key: value for key, value in new.items() if key != "cues"}
-    made: DetectionConfig = _over(old, simple)
-    return replace(made, cues=cues)
+    config: DetectionConfig = _overlay(old, simple)
+    return replace(config, cues=cues)
 
 
-def _grounding(old: GroundingRules, new: ConfigValues) -> GroundingRules:
+def _overlay_grounding(old: GroundingRules, new: ConfigValues) -> GroundingRules:
     protocol = new.get("verification_protocol", {})
     nested = (new, *protocol.values())
-    known = {field.name for field in fields(GroundingRules)}
-    simple = {key: value for part in nested for key, value in part.items() if key in known}
-    return _claims(_over(old, simple), new.get("grounding_rules", {}))
+    names = {field.name for field in fields(GroundingRules)}
+    simple = {key: value for part in nested for key, value in part.items() if key in names}
+    return _overlay_claims(_overlay(old, simple), new.get("grounding_rules", {}))
 
 
-def _claims(old: GroundingRules, new: ConfigValues) -> GroundingRules:
-    """Put each kind of claim where the config names it, and take it from where it was."""
-    named = {ClaimType(claim) for claims in new.values() for claim in claims}
+def _overlay_claims(old: GroundingRules, new: ConfigValues) -> GroundingRules:
+    """Move each type of claim to the list in which the config names it."""
+    moved = {ClaimType(claim) for claims in new.values() for claim in claims}
 
-    def listed(key: str, before: tuple[ClaimType, ...]) -> tuple[ClaimType, ...]:
+    def claims_of(key: str, before: tuple[ClaimType, ...]) -> tuple[ClaimType, ...]:
         if key in new:
             return tuple(map(ClaimType, new[key]))
-        return tuple(claim for claim in before if claim not in named)
+        return tuple(claim for claim in before if claim not in moved)
 
     return replace(
         old,
-        mandatory=listed("mandatory_grounding", old.mandatory),
-        recommended=listed("recommended_grounding", old.recommended),
-        not_required=listed("grounding_not_required", old.not_required),
+        mandatory=claims_of("mandatory_grounding", old.mandatory),
+        recommended=claims_of("recommended_grounding", old.recommended),
+        not_required=claims_of("grounding_not_required", old.not_required),
     )
 
 
-_NEEDED = tuple(load_schema("pack")["$defs"]["gate"]["required"])
-_NOT_SAID = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
+_REQUIRED_KEYS = tuple(load_schema("pack")["$defs"]["gate"]["required"])
+_HIDDEN_SPANS = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
 _CLAIM_LISTS = ("mandatory_grounding", "recommended_grounding", "grounding_not_required")
 _PAIRS = (
     (
@@ -150,32 +150,32 @@ _PAIRS = (
 
 
 def find_reference_problems(
-    root: MappingNode, file: str, packs: Mapping[str, Gates], below: tuple[MappingNode, ...]
+    root: YamlMapping, file: str, packs: Mapping[str, Gates], below: tuple[YamlMapping, ...]
 ) -> tuple[RuleFileProblem, ...]:
-    """Every name without a meaning and every contradiction in a config, given the files that it lies over.
+    """Return every unknown name and every contradiction in a config, given the configs that it overlays.
 
-    Parts that are not of the schema's shape are passed over, so that both kinds are found in one go.
+    Parts that violate the schema are skipped, so that problems of both kinds are reported at once.
     """
-    look = _ReferenceCheck(root, file, packs, below)
+    check = _ReferenceCheck(root, file, packs, below)
     return tuple(
         chain(
-            look.packs_that_are_not(),
-            look.gates_by_halves(),
-            look.tags_of_no_gate(),
-            look.contradictions(),
-            look.examples_of_nothing(),
+            check.unknown_packs(),
+            check.incomplete_gates(),
+            check.unknown_tags(),
+            check.contradictions(),
+            check.examples_without_phrase(),
         )
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _ReferenceCheck:
-    root: MappingNode
+    root: YamlMapping
     file: str
     packs: Mapping[str, Gates]
-    below: tuple[MappingNode, ...]
+    below: tuple[YamlMapping, ...]
 
-    def packs_that_are_not(self) -> Iterator[RuleFileProblem]:
+    def unknown_packs(self) -> Iterator[RuleFileProblem]:
         for index, item in enumerate(_items(entry_at(self.root, "extends"))):
             if isinstance(item.value, str) and item.value not in self.packs:
                 yield self._problem(
@@ -184,27 +184,37 @@ class _ReferenceCheck:
                     suggest_choice(item.value, self.packs),
                 )
 
-    def gates_by_halves(self) -> Iterator[RuleFileProblem]:
-        """Find gates that are in no pack and lack what a new gate needs."""
-        known = self._tags_in_force()
+    def incomplete_gates(self) -> Iterator[RuleFileProblem]:
+        """Find gates that are in no pack and lack a key of a new gate."""
+        tags = self._inherited_tags()
         for entry in entries(self.root, "gates"):
-            if not is_tag(entry.key) or entry.key in known:
+            if not is_tag(entry.key) or entry.key in tags:
                 continue
-            near = nearest_word(entry.key, known)
+            near = nearest_word(entry.key, tags)
             what = f"gates.{entry.key} is in no pack"
             if isinstance(entry.node, YamlScalar):
                 yield self._problem(
                     entry, what, f"did you mean {near}?" if near else "only a known gate can be off"
                 )
-            elif missing := [key for key in _NEEDED if entry_at(entry.node, key) is None]:
-                needs = f"{f'did you mean {near}? A' if near else 'a'} new gate needs {', '.join(_NEEDED)}"
-                yield self._problem(entry, f"{what} and has no {', '.join(missing)}", needs)
+            elif missing := [key for key in _REQUIRED_KEYS if entry_at(entry.node, key) is None]:
+                needs = (
+                    f"{f'did you mean {near}? A' if near else 'a'} new gate needs {', '.join(_REQUIRED_KEYS)}"
+                )
+                yield self._problem(
+                    entry,
+                    f"{what} and has no {', '.join(missing)}",
+                    f"did you mean {near}? A {needs}" if near else f"a {needs}",
+                )
 
-    def tags_of_no_gate(self) -> Iterator[RuleFileProblem]:
-        known = (*chain.from_iterable(pack.tags for pack in self.packs.values()), *self._own_tags())
+    def unknown_tags(self) -> Iterator[RuleFileProblem]:
+        layers = (*self.below, self.root)
+        tags = (
+            *chain.from_iterable(pack.tags for pack in self.packs.values()),
+            *(entry.key for layer in layers for entry in entries(layer, "gates")),
+        )
         for path, node in self._mapped_tags():
-            if isinstance(node.value, str) and is_tag(node.value) and node.value not in known:
-                near = nearest_word(node.value, known)
+            if isinstance(node.value, str) and is_tag(node.value) and node.value not in tags:
+                near = nearest_word(node.value, tags)
                 hint = f"did you mean {near}?" if near else "use the tag of a gate, or add it under gates"
                 yield self._problem(node, f"{path} is {node.value}, which no gate has", hint)
 
@@ -226,19 +236,19 @@ class _ReferenceCheck:
                     )
                 seen.setdefault(item.value, key)
 
-    def examples_of_nothing(self) -> Iterator[RuleFileProblem]:
-        """Find examples of cues that have not got the cue's phrase where the detector looks for it."""
+    def examples_without_phrase(self) -> Iterator[RuleFileProblem]:
+        """Find examples of cues that lack the cue's phrase where the detector looks for it."""
         cues = entry_at(self.root, "detection", "cues")
-        listed = cues.node.items if cues and isinstance(cues.node, YamlSequence) else ()
-        for index, cue in enumerate(listed):
+        items = cues.node.items if cues and isinstance(cues.node, YamlSequence) else ()
+        for index, cue in enumerate(items):
             phrase, example = (_text(entry_at(cue, key)) for key in ("phrase", "example"))
-            if phrase and example and not _has(str(example.value), str(phrase.value)):
+            if phrase and example and not _has_phrase(str(example.value), str(phrase.value)):
                 what = (
                     f"detection.cues[{index}].example has not got its phrase {quote_value(str(phrase.value))}"
                 )
                 yield self._problem(example, what, "write a sentence that has it, outside code and quotes")
 
-    def _tags_in_force(self) -> tuple[str, ...]:
+    def _inherited_tags(self) -> tuple[str, ...]:
         layers = (self.root, *reversed(self.below))
         chosen = next((layer for layer in layers if layer.entries.get("extends")), None)
         names = (
@@ -250,15 +260,12 @@ class _ReferenceCheck:
         tags = chain.from_iterable(pack.tags for pack in packs)
         return (*tags, *(entry.key for layer in self.below for entry in entries(layer, "gates")))
 
-    def _own_tags(self) -> Iterator[str]:
-        return (entry.key for layer in (*self.below, self.root) for entry in entries(layer, "gates"))
-
     def _mapped_tags(self) -> Iterator[tuple[str, YamlScalar]]:
         for check in entries(self.root, "validators", "checks"):
             path = f"validators.checks.{check.key}"
-            short = isinstance(check.node, YamlSequence)
-            listed, at = (check, path) if short else (entry_at(check.node, "tags"), f"{path}.tags")
-            yield from ((f"{at}[{index}]", item) for index, item in enumerate(_items(listed)))
+            is_list = isinstance(check.node, YamlSequence)
+            tags, name = (check, path) if is_list else (entry_at(check.node, "tags"), f"{path}.tags")
+            yield from ((f"{name}[{index}]", item) for index, item in enumerate(_items(tags)))
             for mapped in entries(check.node, "annotations"):
                 if isinstance(mapped.node, YamlScalar):
                     yield f"{path}.annotations.{mapped.key}", mapped.node
@@ -291,11 +298,11 @@ def _text(entry: YamlEntry | None) -> YamlScalar | None:
     return node if isinstance(node, YamlScalar) and isinstance(node.value, str) else None
 
 
-def _has(example: str, phrase: str) -> bool:
+def _has_phrase(example: str, phrase: str) -> bool:
     try:
-        return has_phrase((phrase,), mask_hidden(example, *_NOT_SAID))
+        return has_phrase((phrase,), mask_hidden(example, *_HIDDEN_SPANS))
     except PhraseError:
-        return True  # that the phrase is none is said elsewhere
+        return True  # the schema check reports the phrase
 
 
 PackMapping = Mapping[str, Gates]
@@ -303,16 +310,16 @@ PackMapping = Mapping[str, Gates]
 
 @dataclass(frozen=True, slots=True)
 class RepositoryConfig:
-    """One config file without a mistake."""
+    """A config file without problems."""
 
     file: str
-    root: yaml_reader.YamlMapping
+    root: YamlMapping
 
 
 def load_config(
     data: bytes | str, file: str, packs: PackMapping, organisation: RepositoryConfig | None = None
 ) -> RepositoryConfig:
-    """The config in the file, to lie over the organisation's; raises `RuleFileError` with all mistakes."""
+    """Return the config in the file, over the organisation's; raise `RuleFileError` with all problems."""
     root = read_yaml_document(
         data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"), file
     )
@@ -333,43 +340,40 @@ def merge_rules(
     organisation: RepositoryConfig | None = None,
     repository: RepositoryConfig | None = None,
 ) -> RepositoryRules:
-    """The rules in force: the repository's config over the organisation's over the defaults.
+    """Return the rules in force: the repository's config over the organisation's over the defaults.
 
-    Raises `RuleFileError` where the repository's changes a gate that the organisation's no longer has.
+    Raise `RuleFileError` where the repository's changes a gate that the organisation's no longer has.
     """
     layers = tuple(layer for layer in (organisation, repository) if layer)
     rules = RepositoryRules()
     for index, layer in enumerate(layers):
-        below = tuple(each.root for each in layers[:index])
+        below = tuple(lower.root for lower in layers[:index])
         if problems := find_reference_problems(layer.root, layer.file, packs, below):
             raise RuleFileError(problems)
-        rules = overlay_config(rules, yaml_reader.to_plain(layer.root))
+        rules = overlay_config(rules, to_plain(layer.root))
     return replace(rules, gates=_gates(packs, rules.extends, layers))
 
 
 def _gates(packs: PackMapping, extends: tuple[str, ...], layers: tuple[RepositoryConfig, ...]) -> Gates:
-    """The gates of the packs as the configs change them; one that is off comes back when changed again."""
+    """Return the gates of the packs as the configs change them; a change switches a gate on again."""
     gates = Gates()
     for name in extends:
         gates = gates.merged(packs[name])
     off: set[str] = set()
     for layer in layers:
-        for entry in yaml_reader.entries(layer.root, "gates"):
-            if isinstance(entry.node, yaml_reader.YamlMapping):
+        for entry in entries(layer.root, "gates"):
+            if isinstance(entry.node, YamlMapping):
                 off.discard(entry.key)
-                gates = gates.merged(Gates((_changed(gates.get(entry.key), entry, layer.file),)))
+                gate, values = gates.get(entry.key), to_plain(entry.node)
+                new = change_gate(gate, values) if gate else new_gate(entry.key, values, layer.file)
+                gates = gates.merged(Gates((new,)))
             else:
                 off.add(entry.key)
     return gates.without(off)
 
 
-def _changed(gate: Gate | None, entry: yaml_reader.YamlEntry, file: str) -> Gate:
-    values: dict[str, Any] = yaml_reader.to_plain(entry.node)
-    return changed_gate(gate, values) if gate else new_gate(entry.key, values, file)
-
-
 def check_file(path: Path, organisation: Path | None = None) -> str:
-    """What a file without mistakes is; raises `RuleFileError` with all of them, `OSError` when unreadable."""
+    """Describe a valid file; raise `RuleFileError` with all its problems, `OSError` when unreadable."""
     data = read_rule_file(path)
     if is_pack(data):
         return f"a pack of {len(parse_pack(data, str(path), path.stem))} gates"

@@ -7,9 +7,10 @@ import re
 import pytest
 
 from bot.gates.model import Aspect, Gate, Severity, find_tag_phrases
-from bot.gates.packs import load_pack, load_packs, rules_directory
+from bot.gates.packs import load_pack, load_packs, parse_pack, rules_directory
 from bot.gates.problems import RuleFileError
 from bot.gates.repository_config import load_config, merge_rules
+from tests.gates.broken_packs import GATE
 
 PACKS = load_packs(rules_directory())
 KNOWLEDGE_BASE, CODE_REVIEW = PACKS["knowledge-base"], PACKS["code-review"]
@@ -340,3 +341,8 @@ def test_a_repository_names_its_own_companies():  # row 162
     rules = merge_rules(PACKS, repository=load_config(config, "whetstone.yml", PACKS))
     gate = rules.gates.get("opsec_internal_deal_terms")
     assert ("Acme" in gate.description, "Acme" in gate.fix, gate.severity) == (True, True, BLOCKING)
+
+
+def test_a_priority_may_be_written_with_a_decimal_point():
+    (gate,) = parse_pack((GATE + "    priority: 5.0\n").encode(), "house.yml", "house")
+    assert gate.priority == 5

@@ -96,6 +96,11 @@ def test_a_mistake_is_named_with_its_place_and_what_is_allowed(old, new, expecte
     assert problems(changed(old, new)) == expected.split("\n")
 
 
+def test_a_count_may_be_written_with_a_decimal_point():
+    text = changed("drops_in_a_row: 2", "drops_in_a_row: 3.0")
+    assert parse_scoring(text.encode(), "scoring.yml").limits.drops_in_a_row == 3
+
+
 def test_a_section_that_is_no_mapping():
     assert problems(changed("severities:\n", "severities: 5\nx_y:\n"))[:1] == [
         "scoring.yml:14:13: severities is 5; give it critical, major, minor, suggestion"
