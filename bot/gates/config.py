@@ -1,6 +1,7 @@
-"""The sections of `.github/whetstone.yml` as values with the product's defaults.
+"""The rules of a repository: one dataclass for each section of `.github/whetstone.yml`, with its defaults.
 
-One dataclass a section of `.github/whetstone.yml`; the defaults of the fields are the product's.
+Scoring and the types of claims are no section: they come with the product (`rules/scoring.yml`,
+`rules/grounding.yml`).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class AuthorNaming(StrEnum):
 
 
 class HintAudience(StrEnum):
-    """To whom the line about vague feedback is shown."""
+    """The reviewers who see the line about vague feedback."""
 
     AGENTS = "agents"
     ALL = "all"
@@ -59,7 +60,7 @@ class HintAudience(StrEnum):
 
 
 class Weekday(StrEnum):
-    """The days, Monday first as in ISO weeks."""
+    """The days of the week, Monday first as in ISO weeks."""
 
     MONDAY = "monday"
     TUESDAY = "tuesday"
@@ -81,7 +82,7 @@ class CheckKind(StrEnum):
 
 
 class ClaimType(StrEnum):
-    """What a sentence of a review claims something about."""
+    """What a claim in a review is about."""
 
     FILE_CONTENTS = "file_contents"
     FILE_EXISTENCE = "file_existence"
@@ -104,18 +105,18 @@ class ClaimType(StrEnum):
 
 
 class RecordVisibility(StrEnum):
-    """What an asker gets to see of an author's record."""
+    """What somebody who asks may see of an author's record."""
 
     SHOWN = "shown"
     ELSEWHERE = "elsewhere"
-    """They may see it, but not in a thread that everybody reads."""
+    """Visible to them, but not in a thread that everybody reads."""
     REFUSED = "refused"
 
 
 def record_visibility(
     role: Permission | None, *, own: bool, agent: bool, public_thread: bool
 ) -> RecordVisibility:
-    """One's own record and an agent's with read access; another person's with `triage`, never in public.
+    """Allow one's own record and an agent's with read access; another person's with `triage`, never in public.
 
     Over HTTP nothing is a public thread.
     """
@@ -127,7 +128,7 @@ def record_visibility(
 
 
 class GroundingTool(StrEnum):
-    """What a claim was looked up with: a read of GitHub's API."""
+    """The read of GitHub's API that a claim was looked up with."""
 
     TREE = "tree"
     CONTENTS = "contents"
@@ -141,14 +142,14 @@ class ClaimRule:
 
     would_verify: str
     tools: tuple[GroundingTool, ...] = ()
-    """What can show it; a claim of this type that was seen elsewhere goes beyond the observation."""
+    """The reads that can show it; a claim seen with another one goes beyond the observation."""
     verification: str = ""
     mitigation: str = ""
-    """What keeps the writer from claiming what nobody looked up."""
+    """How the writer avoids claims that nobody looked up."""
 
 
 class QualityDimension(StrEnum):
-    """The sides of quality that are weighed, heaviest first."""
+    """The dimensions of a score, heaviest first."""
 
     VALIDATION = "validation"
     COMPLETENESS = "completeness"
@@ -159,7 +160,7 @@ class QualityDimension(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScoreWeights:
-    """How much each dimension and each open item weighs, and which aspect belongs where."""
+    """The weights of dimensions and open items, and the dimension of each aspect."""
 
     dimensions: Mapping[QualityDimension, float]
     severities: Mapping[str, float]
@@ -168,14 +169,14 @@ class ScoreWeights:
 
 @dataclass(frozen=True, slots=True)
 class DegradationLimits:
-    """From where on an iteration counts as degraded, and a cause as seen."""
+    """Thresholds from which an iteration counts as degraded, and from which a cause is named."""
 
     drop: float
     """A drop of more than this is flagged."""
     drops_in_a_row: int
     iterations_since_best: int
     growth: float
-    """How many times the size of iteration 1."""
+    """A multiple of the size of iteration 1."""
     growth_lines: int
     growth_files: int
     style_items: int
@@ -185,7 +186,7 @@ class DegradationLimits:
 
 @dataclass(frozen=True, slots=True)
 class ScoringRules:
-    """All of it, as the product's rule file says."""
+    """How iterations are scored and compared."""
 
     weights: ScoreWeights
     limits: DegradationLimits
@@ -237,7 +238,7 @@ _CLAIMS = tuple(ClaimType)
 
 @dataclass(frozen=True, slots=True)
 class AnnotationRule:
-    """An annotation whose text has the phrase means the tag."""
+    """The tag of annotations whose text has the phrase."""
 
     phrase: str
     tag: str
@@ -245,7 +246,7 @@ class AnnotationRule:
 
 @dataclass(frozen=True, slots=True)
 class CheckRule:
-    """What a failed check or status of this name (or `/expression/`) means."""
+    """What a failed check or status of this name (or `/expression/`) means: its tags and kind."""
 
     name: str
     tags: tuple[str, ...] = ()
@@ -253,13 +254,13 @@ class CheckRule:
     kind: CheckKind | None = None
 
     def covers(self, check: str) -> bool:
-        """Whether the rule is about this check."""
+        """Whether the rule applies to this check."""
         return matches_name(self.name, check)
 
 
 @dataclass(frozen=True, slots=True)
 class SarifRule:
-    """A SARIF result of this rule id (or `/expression/`) means the tag."""
+    """The tag of SARIF results of this rule id (or `/expression/`)."""
 
     rule: str
     tag: str
@@ -267,7 +268,7 @@ class SarifRule:
 
 @dataclass(frozen=True, slots=True)
 class ValidatorRules:
-    """Whose verdict counts, and what the checks' results mean."""
+    """The accounts whose verdict counts, and what the results of checks mean."""
 
     permission: Permission = Permission.WRITE
     users: tuple[str, ...] = ()
@@ -276,32 +277,32 @@ class ValidatorRules:
     sarif: tuple[SarifRule, ...] = ()
 
     def is_named(self, login: str, *, bot: bool) -> bool:
-        """Whether the config names this account; GitHub's logins know no case."""
-        named = self.apps if bot else self.users
-        return login.lower().removesuffix("[bot]") in {each.lower().removesuffix("[bot]") for each in named}
+        """Whether the config names this account; GitHub ignores the case of logins."""
+        logins = self.apps if bot else self.users
+        return login.lower().removesuffix("[bot]") in {name.lower().removesuffix("[bot]") for name in logins}
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorRules:
-    """Accounts of GitHub type User that are agents all the same."""
+    """Accounts of GitHub's type User that are agents."""
 
     agents: tuple[str, ...] = ()
 
     def is_agent(self, login: str, *, bot: bool) -> bool:
         """Whether the author is an agent: by GitHub's type, or named here."""
-        return bot or login.lower() in {each.lower() for each in self.agents}
+        return bot or login.lower() in {agent.lower() for agent in self.agents}
 
 
 @dataclass(frozen=True, slots=True)
 class OverrideRules:
-    """Who may dismiss, reject and select."""
+    """Whether the author may dismiss, reject and select."""
 
     by_author: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CommentRules:
-    """The sticky comment, and what goes with it."""
+    """The sticky comment, suggestions and labels."""
 
     enabled: bool = True
     when: CommentPolicy = CommentPolicy.TAGGED
@@ -318,7 +319,7 @@ class CheckRunRules:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRules:
-    """What `/feedback-history` looks at."""
+    """The periods and limits of `/feedback-history`."""
 
     periods: tuple[int, ...] = (7, 30, 90)
     minimum: int = 5
@@ -339,7 +340,7 @@ class WeeklyRules:
 
 @dataclass(frozen=True, slots=True)
 class EscalationRules:
-    """When a person is asked to decide, and which team is mentioned."""
+    """When a person is asked to decide, and the team that is mentioned."""
 
     enabled: bool = True
     repeats: int = 3
@@ -349,7 +350,7 @@ class EscalationRules:
 
 @dataclass(frozen=True, slots=True)
 class DiffSizeBand:
-    """How many changed lines are neither too few nor too many."""
+    """The number of changed lines that is neither too small nor too large."""
 
     min: int = 1
     max: int = 400
@@ -357,7 +358,7 @@ class DiffSizeBand:
 
 @dataclass(frozen=True, slots=True)
 class IterationRules:
-    """The budget of a pull request, and how its revisions are judged."""
+    """The iteration budget of a pull request, and how its revisions are compared."""
 
     max: int = 5
     threshold: float = 0.70
@@ -367,7 +368,7 @@ class IterationRules:
 
 @dataclass(frozen=True, slots=True)
 class GroundingRules:
-    """Which claims are checked, and how the result is said."""
+    """The claims that are checked, and how the result is shown."""
 
     enabled: bool = True
     reads: int = 5
@@ -381,12 +382,12 @@ class GroundingRules:
     format_template: str = "[Claim] (Source: [tool/observation])"
     allow_unverified_claim: bool = False
     catalogue: Mapping[ClaimType, ClaimRule] = field(default_factory=shipped_claim_rules, hash=False)
-    """The product's own (`rules/grounding.yml`); no key of a config."""
+    """From `rules/grounding.yml`; no key of a config."""
 
 
 @dataclass(frozen=True, slots=True)
 class QualityRules:
-    """What is said about feedback that can't be acted on."""
+    """How feedback that can't be acted on is reported."""
 
     tell: HintAudience = HintAudience.AGENTS
     strict: bool = False
@@ -394,7 +395,7 @@ class QualityRules:
 
 @dataclass(frozen=True, slots=True)
 class CueRule:
-    """A phrase that speaks for one type of feedback in this repository."""
+    """A phrase that means one type of feedback in this repository."""
 
     type: str
     phrase: str
@@ -404,7 +405,7 @@ class CueRule:
 
 @dataclass(frozen=True, slots=True)
 class DetectionConfig:
-    """How plain words are understood."""
+    """How plain words are detected."""
 
     enabled: bool = True
     threshold: float = 0.6
@@ -414,7 +415,7 @@ class DetectionConfig:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryRules:
-    """All that holds in one repository: the gates in force and every section of its config."""
+    """The gates in force in one repository, and every section of its config."""
 
     gates: Gates = field(default_factory=Gates)
     version: int = 1
@@ -431,6 +432,6 @@ class RepositoryRules:
     quality: QualityRules = QualityRules()
     detection: DetectionConfig = DetectionConfig()
     scoring: ScoringRules = field(default_factory=shipped_scoring)
-    """The product's own (`rules/scoring.yml`); no section of a config."""
+    """From `rules/scoring.yml`; no section of a config."""
     understanding: DetectionRules | None = None
-    """How plain words are understood (`rules/detection.yml`, the config's own cues); None: not loaded."""
+    """From `rules/detection.yml` and the config's cues; None where they are not loaded."""

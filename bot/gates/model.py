@@ -27,18 +27,18 @@ class PhraseError(ValueError):
 
 
 def phrase_expression(phrase: str) -> str | None:
-    """The regular expression of a phrase written between slashes, or None for plain words."""
+    """Return the regular expression of a phrase written between slashes, or None for plain words."""
     enclosed = len(phrase) > 2 and phrase.startswith("/") and phrase.endswith("/")
     return phrase[1:-1] if enclosed else None
 
 
 def check_phrase(phrase: str) -> None:
-    """Raise `PhraseError` when the phrase can't be looked for."""
+    """Raise `PhraseError` when the phrase can't be compiled."""
     _compiled(phrase_expression(phrase) or _words(phrase))
 
 
 def phrase_spans(phrases: tuple[str, ...], text: str) -> tuple[tuple[int, int], ...]:
-    """Where any of the phrases stands in the text, as sorted offsets into it.
+    """Return the sorted offsets of all phrases in the text.
 
     Of plain phrases that overlap, the first is found.
     """
@@ -51,7 +51,7 @@ def has_phrase(phrases: tuple[str, ...], text: str) -> bool:
 
 
 def matches_name(pattern: str, name: str) -> bool:
-    """Whether the pattern of a config means this name: the same, or matched by the expression."""
+    """Whether the pattern of a config equals this name, or is an expression that matches it."""
     expression = phrase_expression(pattern)
     if expression is None:
         return pattern == name
@@ -61,16 +61,16 @@ def matches_name(pattern: str, name: str) -> bool:
 def _spans(phrases: tuple[str, ...], text: str) -> Iterator[tuple[int, int]]:
     plain, expressions = _searches(phrases)
     for words in plain:
-        found = (match.span() for match in words.finditer(text))
-        yield from ((start, end) for start, end in found if _is_whole(text, start, end))
+        spans = (match.span() for match in words.finditer(text))
+        yield from ((start, end) for start, end in spans if _is_whole(text, start, end))
     for expression in expressions:
-        found = (match.span() for match in expression.finditer(text))
-        yield from ((start, end) for start, end in found if start < end)
+        spans = (match.span() for match in expression.finditer(text))
+        yield from ((start, end) for start, end in spans if start < end)
 
 
 @lru_cache(maxsize=512)
 def _searches(phrases: tuple[str, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """A few searches for all plain phrases together, and one for each expression."""
+    """Compile a few searches for all plain phrases together, and one for each expression."""
     plain = [_words(phrase) for phrase in phrases if phrase_expression(phrase) is None]
     expressions = [expression for phrase in phrases if (expression := phrase_expression(phrase)) is not None]
     together = (_compiled("|".join(part), memory=8 * _MEMORY) for part in _parts(plain))
@@ -86,9 +86,11 @@ def _compiled(expression: str, memory: int = _MEMORY) -> Any:
     options.never_capture = True
     try:
         return re2.compile(expression, options)
-    except re2.error as refused:
-        (said,) = refused.args or ("unreadable",)
-        raise PhraseError(said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)) from None
+    except re2.error as error:
+        (reason,) = error.args or ("unreadable",)
+        raise PhraseError(
+            reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        ) from None
 
 
 def _parts(plain: list[str]) -> Iterator[list[str]]:
@@ -120,7 +122,7 @@ def _is_of_word(character: str) -> bool:
 
 
 def _encodable(text: str) -> str:
-    """The text of the same length that RE2 can read: half a surrogate pair becomes a question mark."""
+    """Return a text of the same length that RE2 can read: half a surrogate pair becomes a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -137,7 +139,7 @@ class Severity(StrEnum):
 
 
 class Aspect(StrEnum):
-    """The side of quality that a gate looks at."""
+    """The side of quality that a gate is about."""
 
     CORRECTNESS = "correctness"
     COMPLETENESS = "completeness"
@@ -164,7 +166,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What a tag breaks: its name, what is wrong, what to do, and how much it matters."""
+    """What a tag stands for: its name, what is wrong, the fix, and how much it matters."""
 
     tag: str
     gate: str
@@ -179,7 +181,7 @@ class Gate:
     priority: int = 0
     pack: str = ""
     subject: str = ""
-    """What is checked, in the words that follow "check"; empty where the name has to do."""
+    """What is checked, in the words that follow "check"; empty where the name is used."""
 
     def __post_init__(self) -> None:
         """Give a gate without a priority the one of its severity."""
@@ -229,20 +231,20 @@ class Gates:
         return tuple(self._by_tag)
 
     def get(self, tag: str) -> Gate | None:
-        """The gate of this tag, or None where no pack and no config knows it."""
+        """Return the gate of this tag, or None."""
         return self._by_tag.get(tag)
 
     def nearest(self, tag: str) -> str | None:
-        """The known tag that the writer most likely meant; None unless it is truly near."""
+        """Return the tag that the writer most likely meant; None unless one is truly near."""
         return nearest_word(tag, self.tags)
 
     def merged(self, over: Gates) -> Gates:
-        """These gates with those of `over`: same tag replaced in its place, new ones at the end."""
+        """Return these gates with those of `over`: same tag replaced in its position, new ones at the end."""
         replaced = (over.get(gate.tag) or gate for gate in self)
         return Gates((*replaced, *(gate for gate in over if gate.tag not in self)))
 
     def without(self, tags: Iterable[str]) -> Gates:
-        """These gates except those switched off."""
+        """Return these gates except those of the tags."""
         off = frozenset(tags)
         return Gates(tuple(gate for gate in self if gate.tag not in off))
 
@@ -263,34 +265,34 @@ def normalize_tag(text: str) -> str:
 
 
 def find_tag_phrases(text: str, gates: Gates) -> tuple[tuple[str, int, int], ...]:
-    """The tags whose phrases stand in the text, each with start and end, from left to right.
+    """Return the tags whose phrases are in the text, each with start and end, from left to right.
 
     The text comes with code and quotes already masked. Linear in the text.
     """
     if not has_phrase(gates.phrases, text):  # the usual case costs one pass, not one a gate
         return ()
-    found = ((start, end, gate.tag) for gate in gates for start, end in phrase_spans(gate.phrases, text))
-    return tuple((tag, start, end) for start, end, tag in sorted(found))
+    matches = ((start, end, gate.tag) for gate in gates for start, end in phrase_spans(gate.phrases, text))
+    return tuple((tag, start, end) for start, end, tag in sorted(matches))
 
 
-def nearest_word(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is the same but for a slip of the pen, order or number; else None."""
+def nearest_word(word: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that differs only by a typo, the order of its parts or a plural; else None."""
     if len(word) > _TAG_LENGTH:
         return None
     candidates = [
-        (distance, known_word) for known_word in known if (distance := _slip(word, known_word)) is not None
+        (distance, choice) for choice in choices if (distance := _distance(word, choice)) is not None
     ]
     return min(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
 
 
-def _slip(word: str, known: str) -> int | None:
-    """How far the word is from a known one, or None where it is another word."""
-    allowed = 2 if len(known) >= 8 else 1
-    differ = len(_letters(word) ^ _letters(known))  # one edit makes at most two letters differ
-    near_enough = abs(len(word) - len(known)) <= allowed and differ <= 2 * allowed
-    if near_enough and (distance := _edits(word, known)) <= allowed:
+def _distance(word: str, choice: str) -> int | None:
+    """Return how far the word is from a choice, or None where it is another word."""
+    allowed = 2 if len(choice) >= 8 else 1
+    differ = len(_letters(word) ^ _letters(choice))  # one edit makes at most two letters differ
+    near_enough = abs(len(word) - len(choice)) <= allowed and differ <= 2 * allowed
+    if near_enough and (distance := _edits(word, choice)) <= allowed:
         return distance
-    given, meant = _stems(word), _stems(known)
+    given, meant = _stems(word), _stems(choice)
     if given == meant:
         return 3
     is_part = (given < meant or meant < given) and min(len(given), len(meant)) >= 2
@@ -298,7 +300,7 @@ def _slip(word: str, known: str) -> int | None:
 
 
 def _edits(left: str, right: str) -> int:
-    """Letters to insert, drop, change or swap with their neighbour."""
+    """Count the letters to insert, drop, change or swap with their neighbour."""
     before: list[int] = []
     row = list(range(len(right) + 1))
     for i, a in enumerate(left, 1):
@@ -318,18 +320,18 @@ def _letters(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _stems(word: str) -> frozenset[str]:
-    """The words of a tag in any order, without the s of a plural."""
+    """Return the words of a tag without order and without the s of a plural."""
     return frozenset(part.rstrip("s") for part in word.lower().replace("_", " ").replace("-", " ").split())
 
 
 def gate_display_name(tag: str, gates: Gates) -> str:
-    """What people call the gate; an unknown tag is its own name."""
+    """Return the gate's name; an unknown tag is its own name."""
     gate = gates.get(tag)
     return escape_mentions(gate.gate) if gate else code_span(tag)
 
 
 def gate_name_with_tag(tag: str, gates: Gates) -> str:
-    """The name with the tag beside it, since several tags may share a name; warnings say so."""
+    """Return the name with the tag beside it, since several tags may share a name; warnings are marked."""
     gate = gates.get(tag)
     if gate is None:
         return f"{code_span(tag)} (unknown)"

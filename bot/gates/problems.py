@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RuleFileProblem:
-    """What is wrong at one place of a rule file, and what is allowed there."""
+    """What is wrong at one position of a rule file, and what is allowed there."""
 
     file: str
     line: int
@@ -16,12 +16,12 @@ class RuleFileProblem:
     allowed: str
 
     def __str__(self) -> str:
-        """Say it in one line that editors and CI can jump to."""
+        """Format it as one line that editors and CI can jump to."""
         return f"{self.file}:{self.line}:{self.column}: {self.what}; {self.allowed}"
 
 
 class RuleFileError(Exception):
-    """A rule file that can't be used, with everything that is wrong in it."""
+    """A rule file that can't be used, with all its problems."""
 
     def __init__(self, problems: tuple[RuleFileProblem, ...]) -> None:
         super().__init__("\n".join(map(str, problems)))

@@ -197,14 +197,9 @@ class _ReferenceCheck:
                     entry, what, f"did you mean {near}?" if near else "only a known gate can be off"
                 )
             elif missing := [key for key in _REQUIRED_KEYS if entry_at(entry.node, key) is None]:
-                needs = (
-                    f"{f'did you mean {near}? A' if near else 'a'} new gate needs {', '.join(_REQUIRED_KEYS)}"
-                )
-                yield self._problem(
-                    entry,
-                    f"{what} and has no {', '.join(missing)}",
-                    f"did you mean {near}? A {needs}" if near else f"a {needs}",
-                )
+                needs = f"new gate needs {', '.join(_REQUIRED_KEYS)}"
+                hint = f"did you mean {near}? A {needs}" if near else f"a {needs}"
+                yield self._problem(entry, f"{what} and has no {', '.join(missing)}", hint)
 
     def unknown_tags(self) -> Iterator[RuleFileProblem]:
         layers = (*self.below, self.root)
