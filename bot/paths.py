@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 import re2
 
 MAX_FILE_SIZE = 1_000_000
-"""Bytes of a file that is still read."""
+"""Bytes; a larger file is not read."""
 
 _SECRET = re2.compile(
     r"(?i)(?:^|/)(?:"
@@ -30,11 +30,11 @@ _CLOSE = 0.75
 
 
 def is_inside_repository(path: str) -> bool:
-    """Whether the path stays in the repository however it is resolved, and hides nothing."""
+    """Whether the path stays in the repository however it is resolved, and has no invisible characters."""
     if not path or len(path) > 1_000 or path.startswith(("/", "~")) or "\\" in path or path[1:2] == ":":
         return False
     parts = path.rstrip("/").split("/")
-    return all(part not in {"", ".", "..", ".git"} for part in parts) and not _hides(path)
+    return all(part not in {"", ".", "..", ".git"} for part in parts) and not _has_invisible(path)
 
 
 def is_secret_path(path: str) -> bool:
@@ -47,36 +47,39 @@ def is_secret_path(path: str) -> bool:
     return suffix not in _CODE_SUFFIXES or name.startswith((".", "id_"))
 
 
-def nearest_path(path: str, known: Collection[str]) -> str | None:
-    """The file that was most likely meant: the same but for look-alikes, folder or a slip of the pen."""
+def nearest_path(path: str, files: Collection[str]) -> str | None:
+    """Return the file that was most likely meant: the same but for look-alikes, folder or a typo."""
     folded = _skeleton(path)
     name = posixpath.basename(folded)
-    candidates = _some(known)
-    if same := [each for each in candidates if _skeleton(each) == folded]:
+    # A tree of 100,000 files would take seconds; the first ones stand for the rest.
+    candidates = sorted(files)[:_MOST_LOOKED_AT]
+    if same := [file for file in candidates if _skeleton(file) == folded]:
         return min(same)
-    moved = [each for each in candidates if _skeleton(posixpath.basename(each)) == name]
+    moved = [file for file in candidates if _skeleton(posixpath.basename(file)) == name]
     if moved:
-        return max(likely_paths(path, moved), key=lambda each: _alike(each, path))
+        return max(
+            likely_paths(path, moved), key=lambda file: difflib.SequenceMatcher(None, file, path).ratio()
+        )
     suffix = posixpath.splitext(name)[1]
-    alike = [each for each in candidates if posixpath.splitext(each)[1] == suffix]
-    close = difflib.get_close_matches(path, likely_paths(path, alike), n=1, cutoff=_CLOSE)
+    of_same_type = [file for file in candidates if posixpath.splitext(file)[1] == suffix]
+    close = difflib.get_close_matches(path, likely_paths(path, of_same_type), n=1, cutoff=_CLOSE)
     return close[0] if close else None
 
 
 def likely_paths(path: str, candidates: Collection[str]) -> list[str]:
-    """The candidates worth comparing, sorted: by shared folders and name, and by letters and length."""
+    """Return the candidates worth comparing, sorted: those alike in folders and name, or in letters."""
     if len(candidates) <= MAX_COMPARED_PATHS:
         return sorted(candidates)
     parts, letters, length = set(path.split("/")), set(path), len(path)
 
-    def unlike(each: str) -> int:
-        return len(letters.symmetric_difference(each)) + abs(len(each) - length)
+    def difference(file: str) -> int:
+        return len(letters.symmetric_difference(file)) + abs(len(file) - length)
 
-    rated = [(-len(parts.intersection(each.split("/"))), unlike(each), each) for each in candidates]
+    rated = [(-len(parts.intersection(file.split("/"))), difference(file), file) for file in candidates]
     half = MAX_COMPARED_PATHS // 2
     by_parts = heapq.nsmallest(half, rated)
-    by_letters = heapq.nsmallest(half, rated, key=lambda one: (one[1], one[0], one[2]))
-    return sorted({each for *_, each in (*by_parts, *by_letters)})
+    by_letters = heapq.nsmallest(half, rated, key=lambda rating: (rating[1], rating[0], rating[2]))
+    return sorted({file for *_, file in (*by_parts, *by_letters)})
 
 
 def differs_in_looks_only(path: str, other: str) -> bool:
@@ -84,16 +87,7 @@ def differs_in_looks_only(path: str, other: str) -> bool:
     return path != other and _skeleton(path) == _skeleton(other) and path.lower() != other.lower()
 
 
-def _some(known: Collection[str]) -> list[str]:
-    # A tree of 100,000 files would take seconds; the first ones stand for the rest.
-    return sorted(known)[:_MOST_LOOKED_AT]
-
-
-def _alike(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, one, other).ratio()
-
-
-def _hides(path: str) -> bool:
+def _has_invisible(path: str) -> bool:
     return any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for char in path)
 
 

@@ -23,15 +23,15 @@ _ASSIGNMENT = regex.Regex(
 
 
 def save_dotenv(path: Path, values: Mapping[str, str]) -> None:
-    """The file with these values; what else it sets stays, and nobody ever sees half of it."""
-    path = path.resolve()  # a link goes on leading to the file that others read
-    # What is not UTF-8 is the reader's to name; here it must not cost the key that GitHub shows once.
+    """Write these values to the file, atomically; what else it sets stays."""
+    path = path.resolve()  # a link keeps pointing to the file that others read
+    # What is not UTF-8 is reported by the reader; here it must not lose the key that GitHub shows once.
     before = path.read_bytes().decode("utf-8-sig", "surrogateescape") if path.exists() else ""
     kept = _without(before, values)
     if kept and not kept.endswith("\n"):
         kept += "\n"
     text = kept + "".join(f"{name}={_quoted(value)}\n" for name, value in values.items())
-    with _beside(path) as (file, name):
+    with _open_beside(path) as (file, name):
         file.write(text.encode("utf-8", "surrogateescape"))
         file.flush()
         os.fsync(file.fileno())
@@ -39,28 +39,28 @@ def save_dotenv(path: Path, values: Mapping[str, str]) -> None:
 
 
 def _without(text: str, names: Container[str]) -> str:
-    """Return the text less the lines that set these names; by offsets, so that every byte else stays."""
+    """Return the text without the lines that set these names; every other byte stays."""
     done, parts = 0, []
-    for found in _ASSIGNMENT.finditer(text):
-        if found["name"] in names:
-            parts.append(text[done : found.start()])
-            done = found.end()
+    for assignment in _ASSIGNMENT.finditer(text):
+        if assignment["name"] in names:
+            parts.append(text[done : assignment.start()])
+            done = assignment.end()
     return "".join((*parts, text[done:]))
 
 
 def check_writable(path: Path) -> None:
-    """Raise now what would keep the credentials from being kept later."""
+    """Raise now what would keep the credentials from being saved later."""
     path = path.resolve()
     if path.exists():
         save_dotenv(path, {})
         return
-    with _beside(path):
+    with _open_beside(path):
         pass
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
-    """A new file next to this one, gone at the end unless it took that one's place."""
+def _open_beside(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Open a new file next to this one, deleted at the end unless it replaced that one."""
     # mkstemp's file is for its owner alone from the first moment.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".env-")
     try:
@@ -83,14 +83,14 @@ _POSTGRESQL = ("postgresql", "postgres")
 
 
 def parse_app_id(text: str) -> int:
-    """The App's number."""
+    """Parse the App's ID."""
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
         raise ValueError("is not a number; it stands on the App's settings page as App ID")
     return int(text)
 
 
 def parse_private_key(values: Mapping[str, str]) -> str:
-    """The App's key as PEM, from the variable (PEM, escaped or base64) or from the file."""
+    """Return the App's key as PEM, from the variable (PEM, escaped or base64) or from the file."""
     text = values.get("GITHUB_PRIVATE_KEY")
     if text is not None:
         return _rsa(_pem(text))
@@ -106,7 +106,7 @@ def parse_private_key(values: Mapping[str, str]) -> str:
 
 
 def parse_webhook_secrets(text: str) -> tuple[str, ...]:
-    """One secret, or several while they are rotated."""
+    """Parse one secret, or several while they are rotated."""
     secrets = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not secrets:
         raise ValueError("holds no secret")
@@ -114,7 +114,7 @@ def parse_webhook_secrets(text: str) -> tuple[str, ...]:
 
 
 def parse_url(text: str) -> str:
-    """An HTTP address without a slash at its end."""
+    """Parse an HTTP address; a slash at its end is dropped."""
     parts = _split(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("is not an http:// or https:// address")
@@ -124,7 +124,7 @@ def parse_url(text: str) -> str:
 
 
 def parse_database_url(text: str) -> str:
-    """The address of a store that keeps what it is given."""
+    """Parse the address of a persistent store."""
     parts = _split(text)
     if parts.scheme == "sqlite":
         if parts.netloc or not parts.path.strip("/") or parts.path == "/:memory:":
@@ -136,7 +136,7 @@ def parse_database_url(text: str) -> str:
 
 
 def check_persistent_disk(database: str, values: Mapping[str, str]) -> None:
-    """SQLite is refused where the disk is wiped."""
+    """Refuse SQLite where the disk is wiped."""
     flag = values.get("WHETSTONE_EPHEMERAL", "0").strip()
     wiped = "WHETSTONE_EPHEMERAL" if flag == "1" else "DYNO" if "DYNO" in values else None
     if wiped and database.startswith("sqlite"):
@@ -146,21 +146,21 @@ def check_persistent_disk(database: str, values: Mapping[str, str]) -> None:
 
 
 def parse_host(text: str) -> str:
-    """A name or address to listen on."""
+    """Parse a name or address to listen on."""
     if any(character.isspace() or character in "/@" for character in text):
         raise ValueError("is not a host name or an address")
     return text.removeprefix("[").removesuffix("]")
 
 
 def parse_port(text: str) -> int:
-    """A TCP port; 0 lets the system choose."""
+    """Parse a TCP port; 0 lets the system choose."""
     if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= 65535):
         raise ValueError("is not a port; use a number from 0 to 65535")
     return int(text)
 
 
-def networks(text: str) -> tuple[Network, ...]:
-    """Addresses and networks, comma-separated."""
+def parse_networks(text: str) -> tuple[Network, ...]:
+    """Parse comma-separated addresses and networks."""
     try:
         return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
     except ValueError:
@@ -170,14 +170,14 @@ def networks(text: str) -> tuple[Network, ...]:
 
 
 def parse_log_level(text: str) -> str:
-    """How much is logged."""
+    """Parse the least level that is logged."""
     if text.upper() not in _LOG_LEVELS:
         raise ValueError(f"is not a level; use one of {', '.join(_LOG_LEVELS)}")
     return text.upper()
 
 
 def parse_log_format(text: str) -> str:
-    """How a log line looks."""
+    """Parse the format of log lines."""
     if text.lower() not in _LOG_FORMATS:
         raise ValueError(f"is not a format; use one of {', '.join(_LOG_FORMATS)}")
     return text.lower()
@@ -225,14 +225,14 @@ _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$"}
 
 @dataclass(frozen=True, slots=True)
 class DotenvFile:
-    """What a file says, and where it can't be understood; no value is ever in a problem."""
+    """The variables of a file, and its problems; no value is ever in a problem."""
 
     values: dict[str, str]
     problems: tuple[str, ...] = ()
 
 
 def read_dotenv(path: Path | None) -> DotenvFile:
-    """The variables of the file; an absent file sets none."""
+    """Return the variables of the file; an absent file sets none."""
     if path is None or not path.exists():
         return DotenvFile({})
     try:
@@ -245,7 +245,7 @@ def read_dotenv(path: Path | None) -> DotenvFile:
 
 
 def parse_dotenv(text: str, name: str = ".env") -> DotenvFile:
-    """The variables of the text; a line that can't be understood is named and skipped."""
+    """Return the variables of the text; a line that can't be parsed is reported and skipped."""
     text = text.replace("\r\n", "\n")
     values: dict[str, str] = {}
     problems = []
@@ -296,7 +296,7 @@ def _value(text: str, position: int, key: str) -> tuple[str, int]:
 
 
 def _double_quoted(text: str, position: int) -> tuple[str, int] | None:
-    """The value with its escapes read, and the offset behind the closing quote; None where there is none."""
+    """Return the unescaped value and the offset behind the closing quote; None where there is none."""
     parts = []
     while position < len(text) and text[position] != '"':
         size = 2 if text[position] == "\\" else 1
@@ -307,7 +307,7 @@ def _double_quoted(text: str, position: int) -> tuple[str, int] | None:
 
 
 def _bare(text: str, position: int) -> tuple[str, int]:
-    """The value up to a comment or the end of the line, without blanks behind it."""
+    """Return the value up to a comment or the end of the line, without trailing blanks, and its end."""
     end = at = position
     while at < len(text) and (text[at] in _BLANK or not text[at].isspace()):
         if text[at] == "#" and (at == position or end < at):
@@ -337,7 +337,7 @@ DEFAULT_DATABASE_URL = "sqlite:///data/whetstone.db"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that `serve` is told from outside; a repr of it shows no secret."""
+    """The settings of `serve`; its repr shows no secret."""
 
     app_id: int
     private_key: str = field(repr=False)
@@ -355,14 +355,14 @@ class Settings:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What no log line and no answer may hold."""
+        """The texts that no log line and no answer may contain."""
         token = (self.metrics_token,) if self.metrics_token else ()
         password = urlsplit(self.database_url).password
         return (*self.webhook_secrets, self.private_key, *token, *((password,) if password else ()))
 
 
 class SettingsError(Exception):
-    """The operator's mistakes, all of them, each naming its variable."""
+    """All of the operator's mistakes, each naming its variable."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
@@ -370,7 +370,7 @@ class SettingsError(Exception):
 
 
 def load_settings(environ: Mapping[str, str], dotenv_path: Path | None = None) -> Settings:
-    """The settings of the environment, over those of the `.env` file; or every mistake at once."""
+    """Return the settings of the environment over `.env`; raise `SettingsError` with every mistake."""
     reader, values = _reader(environ, dotenv_path)
     # First, so that what is missing stands at the top of the list.
     app_id = reader.require("GITHUB_APP_ID", parse_app_id, 0)
@@ -385,7 +385,7 @@ def load_settings(environ: Mapping[str, str], dotenv_path: Path | None = None) -
 def load_settings_without_credentials(
     environ: Mapping[str, str], dotenv_path: Path | None = None
 ) -> Settings:
-    """The settings of a server that has no App yet; the credentials are empty."""
+    """Return the settings of a server that has no App yet; the credentials are empty."""
     reader, values = _reader(environ, dotenv_path)
     settings = _without_credentials(reader, values)
     reader.finish()
@@ -406,12 +406,12 @@ def _without_credentials(reader: _SettingsReader, values: Mapping[str, str]) -> 
         log_format=reader.read("LOG_FORMAT", parse_log_format, "console"),
         metrics_token=values.get("METRICS_TOKEN"),
         public_url=reader.read("PUBLIC_URL", parse_url, None),
-        trusted_proxies=reader.read("TRUSTED_PROXIES", networks, ()),
+        trusted_proxies=reader.read("TRUSTED_PROXIES", parse_networks, ()),
     )
 
 
 def has_credentials(environ: Mapping[str, str], dotenv_path: Path | None = None) -> bool:
-    """Whether any of the App's credentials is set, well or badly."""
+    """Whether any of the App's credentials is set, valid or not."""
     _, values = _reader(environ, dotenv_path)
     return any(
         values.get(name) for name in ("GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "GITHUB_PRIVATE_KEY_PATH")
@@ -419,7 +419,7 @@ def has_credentials(environ: Mapping[str, str], dotenv_path: Path | None = None)
 
 
 def load_database_url(environ: Mapping[str, str], dotenv_path: Path | None = None) -> str:
-    """The store alone, for the commands that ask nothing of GitHub."""
+    """Return the store's address alone, for the commands that don't use GitHub."""
     reader, values = _reader(environ, dotenv_path)
     url = _database_url(reader, values)
     reader.finish()
@@ -427,7 +427,7 @@ def load_database_url(environ: Mapping[str, str], dotenv_path: Path | None = Non
 
 
 def load_api_url(environ: Mapping[str, str], dotenv_path: Path | None = None) -> str:
-    """GitHub's address alone, for the commands that use somebody's own token."""
+    """Return GitHub's address alone, for the commands that use somebody's own token."""
     reader, _ = _reader(environ, dotenv_path)
     url = reader.read("GITHUB_API_URL", parse_url, DEFAULT_API_URL)
     reader.finish()
@@ -435,13 +435,13 @@ def load_api_url(environ: Mapping[str, str], dotenv_path: Path | None = None) ->
 
 
 def graphql_url_for(api_url: str) -> str:
-    """The GraphQL door that belongs to a REST address."""
+    """Return the GraphQL address that belongs to a REST address."""
     # GHES serves REST under /api/v3 and GraphQL beside it; github.com and ghe.com serve it below.
     return f"{api_url.removesuffix('/v3')}/graphql"
 
 
 def redact_database_url(url: str) -> str:
-    """The store's address as it may be printed: without its password."""
+    """Return the store's address without its password."""
     parts = urlsplit(url)
     if parts.password is None:
         return url
@@ -465,28 +465,28 @@ def _database_url(reader: _SettingsReader, values: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _SettingsReader:
-    """Reads variables one by one and keeps every complaint for the end."""
+    """Reads variables one by one and collects every problem for the end."""
 
     values: Mapping[str, str]
     problems: list[str]
 
-    def require(self, name: str, parse: Callable[[str], Checked], stand_in: Checked) -> Checked:
+    def require(self, name: str, parse: Callable[[str], Checked], fallback: Checked) -> Checked:
         if name not in self.values:
             self.problems.append(f"{name} is not set")
-            return stand_in
-        return self.read(name, parse, stand_in)
+            return fallback
+        return self.read(name, parse, fallback)
 
     def read(self, name: str, parse: Callable[[str], Checked], default: Default) -> Checked | Default:
         if name not in self.values:
             return default
         return self.check(name, lambda: parse(self.values[name].strip()), default)
 
-    def check(self, name: str, value: Callable[[], Checked], stand_in: Default) -> Checked | Default:
+    def check(self, name: str, value: Callable[[], Checked], fallback: Default) -> Checked | Default:
         try:
             return value()
         except ValueError as mistake:
             self.problems.append(f"{name} {mistake}")
-            return stand_in
+            return fallback
 
     def finish(self) -> None:
         if self.problems:

@@ -27,7 +27,7 @@ from bot.verdicts.quality import (
 
 @dataclass(frozen=True, slots=True)
 class LintProblem:
-    """One finding in a file: where it is as a position and as a JSON pointer, and what to write instead."""
+    """One problem of a file: its position, also as a JSON pointer, and what to write instead."""
 
     level: ProblemLevel
     rule: str
@@ -38,7 +38,7 @@ class LintProblem:
 
 
 SCHEMA_RULE = "schema"
-"""The rule that the published schema stands for, but for its lengths."""
+"""The rule of everything that the published schema asks for except lengths."""
 
 _LENGTHS = {"minLength": QualityRule.TOO_SHORT, "maxLength": QualityRule.TOO_LONG}
 _PATHS: dict[FeedbackField, DocumentPath] = {
@@ -51,68 +51,70 @@ _SUMMARY: DocumentPath = ("overall_assessment", "summary")
 
 
 def lint_feedback_file(file: FeedbackFile) -> tuple[LintProblem, ...]:
-    """Every finding at once, from top to bottom; of a hopeless file only so many as a person would read."""
-    broken = find_violations("actionable-feedback", file.value)
-    found = [_of_schema(file, violation) for violation in broken]
-    found += [
-        _of_words(file, path, finding)
-        for path, finding in islice(_worded(file.value), MAX_VIOLATIONS)
-        if not any(_covers(violation, path, finding) for violation in broken)
+    """Return every problem, from top to bottom; of a hopeless file no more than a person would read."""
+    violations = find_violations("actionable-feedback", file.value)
+    problems = [_schema_problem(file, violation) for violation in violations]
+    problems += [
+        _wording_problem(file, path, problem)
+        for path, problem in islice(_wording_problems(file.value), MAX_VIOLATIONS)
+        if not any(_covers(violation, path, problem) for violation in violations)
     ]
-    return tuple(sorted(found, key=lambda one: (one.position, one.level)))
+    return tuple(sorted(problems, key=lambda problem: (problem.position, problem.level)))
 
 
-def _of_schema(file: FeedbackFile, broken: SchemaViolation) -> LintProblem:
-    name = str(broken.path[-1]) if broken.path else "the document"
+def _schema_problem(file: FeedbackFile, violation: SchemaViolation) -> LintProblem:
+    name = str(violation.path[-1]) if violation.path else "the document"
     return LintProblem(
         ProblemLevel.ERROR,
-        _LENGTHS.get(broken.keyword, SCHEMA_RULE),
-        broken.pointer,
-        file.position(broken.path),
-        f"{name} {broken.found}" if not name.isdigit() else f"entry {name} {broken.found}",
-        broken.expected,
+        _LENGTHS.get(violation.keyword, SCHEMA_RULE),
+        violation.pointer,
+        file.position(violation.path),
+        f"{name} {violation.found}" if not name.isdigit() else f"entry {name} {violation.found}",
+        violation.expected,
     )
 
 
-def _of_words(file: FeedbackFile, path: DocumentPath, found: QualityProblem) -> LintProblem:
-    place = file.words(path, found.start, found.end) if found.end else file.position(path)
-    return LintProblem(found.level, found.rule, json_pointer(path), place, found.message, found.instead)
+def _wording_problem(file: FeedbackFile, path: DocumentPath, problem: QualityProblem) -> LintProblem:
+    position = file.words(path, problem.start, problem.end) if problem.end else file.position(path)
+    return LintProblem(
+        problem.level, problem.rule, json_pointer(path), position, problem.message, problem.instead
+    )
 
 
-def _covers(broken: SchemaViolation, path: DocumentPath, found: QualityProblem) -> bool:
-    """Whether the schema has already said so: the text is missing, no text, or has the same wrong length."""
-    if path[: len(broken.path)] != broken.path:
+def _covers(violation: SchemaViolation, path: DocumentPath, problem: QualityProblem) -> bool:
+    """Whether the violation reports it already: the text is missing, no text, or of the same wrong length."""
+    if path[: len(violation.path)] != violation.path:
         return False
-    return broken.keyword not in _LENGTHS or _LENGTHS[broken.keyword] is found.rule
+    return violation.keyword not in _LENGTHS or _LENGTHS[violation.keyword] is problem.rule
 
 
-def _worded(value: Any) -> Iterator[tuple[DocumentPath, QualityProblem]]:
+def _wording_problems(value: Any) -> Iterator[tuple[DocumentPath, QualityProblem]]:
     items = _at(value, ("feedback_items",))
     for number, item in enumerate(items if isinstance(items, list) else []):
-        for found in find_problems(_item(item)):
-            yield ("feedback_items", number, *_PATHS[found.field]), found
-    for found in ungrounded_problems(_text(value, _SUMMARY)):
-        yield _SUMMARY, found
+        for problem in find_problems(_feedback_text(item)):
+            yield ("feedback_items", number, *_PATHS[problem.field]), problem
+    for problem in ungrounded_problems(_text(value, _SUMMARY)):
+        yield _SUMMARY, problem
 
 
-def _item(item: Any) -> FeedbackText:
+def _feedback_text(item: Any) -> FeedbackText:
     return FeedbackText(
         issue=_text(item, _PATHS[FeedbackField.ISSUE]),
         action=_text(item, _PATHS[FeedbackField.ACTION]),
         rationale=_text(item, _PATHS[FeedbackField.RATIONALE]),
         has_place=is_location(_text(item, ("location", "type")), _text(item, _PATHS[FeedbackField.PLACE])),
-        blocking=_blocks(item),
+        blocking=_is_blocking(item),
     )
 
 
-def _blocks(item: Any) -> bool:
-    stated = _at(item, ("blocking",))
-    return stated if isinstance(stated, bool) else _at(item, ("severity",)) in ("critical", "major")
+def _is_blocking(item: Any) -> bool:
+    blocking = _at(item, ("blocking",))
+    return blocking if isinstance(blocking, bool) else _at(item, ("severity",)) in ("critical", "major")
 
 
 def _text(value: Any, path: DocumentPath) -> str:
-    found = _at(value, path)
-    return found if isinstance(found, str) else ""
+    text = _at(value, path)
+    return text if isinstance(text, str) else ""
 
 
 def _at(value: Any, path: DocumentPath) -> Any:
@@ -121,8 +123,8 @@ def _at(value: Any, path: DocumentPath) -> Any:
     return value
 
 
-def render_sarif(findings: Sequence[LintProblem], file: str) -> str:
-    """The findings in this file as a log of one run."""
+def render_sarif(problems: Sequence[LintProblem], file: str) -> str:
+    """Return the problems of this file as a SARIF log of one run."""
     rules = [SCHEMA_RULE, *QualityRule]
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -131,14 +133,14 @@ def render_sarif(findings: Sequence[LintProblem], file: str) -> str:
             {
                 "tool": {"driver": _driver(rules)},
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(one, rules.index(one.rule), _uri(file)) for one in findings],
+                "results": [_result(problem, rules.index(problem.rule), _uri(file)) for problem in problems],
             }
         ],
     }
     return json.dumps(log, indent=2)
 
 
-_ABOUT = {
+_DESCRIPTIONS = {
     SCHEMA_RULE: "The document is as its schema asks.",
     QualityRule.TOO_SHORT: "A text has as many characters as the schema asks for.",
     QualityRule.TOO_LONG: "A text has no more characters than the schema allows.",
@@ -160,7 +162,7 @@ def _driver(rules: Sequence[str]) -> dict[str, Any]:
         "rules": [
             {
                 "id": rule,
-                "shortDescription": {"text": _ABOUT[rule]},
+                "shortDescription": {"text": _DESCRIPTIONS[rule]},
                 "defaultConfiguration": {"level": rule.level if isinstance(rule, QualityRule) else "error"},
             }
             for rule in rules
@@ -168,19 +170,19 @@ def _driver(rules: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _result(one: LintProblem, index: int, uri: str) -> dict[str, Any]:
+def _result(problem: LintProblem, index: int, uri: str) -> dict[str, Any]:
     return {
-        "ruleId": one.rule,
+        "ruleId": problem.rule,
         "ruleIndex": index,
-        "level": one.level,
-        "message": {"text": f"{one.message}; {one.instead}"},
+        "level": problem.level,
+        "message": {"text": f"{problem.message}; {problem.instead}"},
         "locations": [
             {
                 "physicalLocation": {
                     "artifactLocation": {"uri": uri},
-                    "region": {"startLine": one.position.line, "startColumn": one.position.column},
+                    "region": {"startLine": problem.position.line, "startColumn": problem.position.column},
                 },
-                "logicalLocations": [{"fullyQualifiedName": one.pointer, "kind": "member"}],
+                "logicalLocations": [{"fullyQualifiedName": problem.pointer, "kind": "member"}],
             }
         ],
     }

@@ -116,7 +116,7 @@ class RecordVisibility(StrEnum):
 def record_visibility(
     role: Permission | None, *, own: bool, agent: bool, public_thread: bool
 ) -> RecordVisibility:
-    """Allow one's own record and an agent's with read access; another person's with `triage`, never in public.
+    """Show one's own record and an agent's to readers, another person's to `triage`, but never in public.
 
     Over HTTP nothing is a public thread.
     """

@@ -34,7 +34,7 @@ class SarifRules:
                 self._by_name.setdefault(as_text(rule.get("id")), rule)
 
     def of(self, result: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        """The description of the rule that the result breaks, empty where there is none, and its name."""
+        """Return the description of the result's rule, empty where there is none, and its name."""
         reference = as_object(result.get("rule"))
         name = as_text(result.get("ruleId")) or as_text(reference.get("id"))
         rule = self._by_name.get(name) or self._by_name.get(name.rpartition("/")[0]) or {}
@@ -49,38 +49,38 @@ class SarifRules:
         return rules[index] if _is_index(index) and index < len(rules) else {}
 
 
-def sarif_message(said: object, rule: dict[str, Any]) -> str:
-    """What a message says: its own text, or the rule's text of that name with its arguments filled in."""
-    stated = as_object(said)
-    whole = as_text(stated.get("text")) or as_text(stated.get("markdown"))
-    if not whole:
-        named = as_object(as_object(rule.get("messageStrings")).get(as_text(stated.get("id"))))
-        whole = as_text(named.get("text")) or as_text(named.get("markdown"))
-    whole = whole[:MAX_SARIF_MESSAGE]
+def sarif_message(value: object, rule: dict[str, Any]) -> str:
+    """Return a message's own text, or the rule's text of that id with the arguments filled in."""
+    message = as_object(value)
+    text = as_text(message.get("text")) or as_text(message.get("markdown"))
+    if not text:
+        template = as_object(as_object(rule.get("messageStrings")).get(as_text(message.get("id"))))
+        text = as_text(template.get("text")) or as_text(template.get("markdown"))
+    text = text[:MAX_SARIF_MESSAGE]
     # A text may name an argument hundreds of times.
-    arguments = [as_text(argument)[:MAX_SARIF_MESSAGE] for argument in as_list(stated.get("arguments"))]
+    arguments = [as_text(argument)[:MAX_SARIF_MESSAGE] for argument in as_list(message.get("arguments"))]
     if arguments:
-        whole = _SLOT.sub(lambda slot: _argument(slot, arguments), whole)
-    return _LINK.sub(lambda link: str(link[1]), whole[:MAX_SARIF_MESSAGE]).strip()
+        text = _SLOT.sub(lambda slot: _argument(slot, arguments), text)
+    return _LINK.sub(lambda link: str(link[1]), text[:MAX_SARIF_MESSAGE]).strip()
 
 
 def as_object(value: object) -> dict[str, Any]:
-    """The value if it is an object, else an empty one."""
+    """Return the value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[Any]:
-    """The value if it is a list, else an empty one."""
+    """Return the value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def as_text(value: object) -> str:
-    """The value if it is a text, else an empty one; half of a surrogate pair becomes a question mark."""
+    """Return the value if it is a text, else an empty one; half of a surrogate pair becomes `?`."""
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
 def as_line_number(value: object) -> int | None:
-    """The value if it can be a line or a column."""
+    """Return the value if it can be a line or a column."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**31 else None
 
 
@@ -107,32 +107,36 @@ _RUNNER = regex.Regex(
 
 
 class SarifRoots:
-    """The folders that the places of one run are counted from."""
+    """Resolves the locations of one run to paths of the repository."""
 
     def __init__(self, run: dict[str, Any]) -> None:
         self._bases = {
             name: as_object(base) for name, base in as_object(run.get("originalUriBaseIds")).items()
         }
         self._artifacts = as_list(run.get("artifacts"))
-        stated = [as_object(one).get("workingDirectory") for one in as_list(run.get("invocations"))]
-        stated += [as_object(one).get("mappedTo") for one in as_list(run.get("versionControlProvenance"))]
-        known = [_absolute(as_text(as_object(one).get("uri"))) for one in (*self._bases.values(), *stated)]
-        self._known = sorted({root.rstrip("/") + "/" for root in known if root}, key=len)[:_MOST_ROOTS]
+        folders = [as_object(call).get("workingDirectory") for call in as_list(run.get("invocations"))]
+        folders += [
+            as_object(source).get("mappedTo") for source in as_list(run.get("versionControlProvenance"))
+        ]
+        roots = [
+            _absolute(as_text(as_object(folder).get("uri"))) for folder in (*self._bases.values(), *folders)
+        ]
+        self._roots = sorted({root.rstrip("/") + "/" for root in roots if root}, key=len)[:_MOST_ROOTS]
 
     def path(self, location: dict[str, Any]) -> str | None:
-        """The file in the repository; with a leading `/` where the log does not say what it is in."""
-        location = self._whole(location)
+        """Return the file in the repository; with a leading `/` where the log does not say what it is in."""
+        location = self._resolve_index(location)
         uri = as_text(location.get("uri"))
         if not uri or len(uri) > _LONGEST:
             return None
         absolute = _absolute(uri)
         if absolute:
-            return _clean(self._below_a_root(absolute))
+            return _clean(self._relative(absolute))
         if _SCHEME.match(uri):
             return None
         return _clean(self._prefix(location) + unquote(uri).replace("\\", "/"))
 
-    def _whole(self, location: dict[str, Any]) -> dict[str, Any]:
+    def _resolve_index(self, location: dict[str, Any]) -> dict[str, Any]:
         index = location.get("index")
         if location.get("uri") or not isinstance(index, int) or not 0 <= index < len(self._artifacts):
             return location
@@ -148,8 +152,8 @@ class SarifRoots:
             prefix = unquote(uri).rstrip("/") + "/" + prefix
         return prefix
 
-    def _below_a_root(self, path: str) -> str:
-        for root in self._known:
+    def _relative(self, path: str) -> str:
+        for root in self._roots:
             if path.startswith(root):
                 return path.removeprefix(root)
         runner = _RUNNER.match(path)
@@ -157,7 +161,7 @@ class SarifRoots:
 
 
 def _absolute(uri: str) -> str:
-    """The path of a file on the tool's machine, empty for any other address."""
+    """Return the path of a file on the tool's machine, empty for any other address."""
     if _DRIVE.match(uri):
         return "/" + uri.replace("\\", "/")
     if host := _HOST.match(uri):
@@ -177,7 +181,7 @@ MAX_SARIF_RESULTS = 1000
 
 
 class SarifLevel(StrEnum):
-    """How bad the tool thinks a result is."""
+    """The level that the tool gives a result."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -187,14 +191,14 @@ class SarifLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SarifResult:
-    """One thing that a tool found."""
+    """One result of a tool."""
 
     tool: str
     rule: str
     level: SarifLevel
     message: str
     path: str | None = None
-    """In the repository; with a leading `/` where the log names only a place on the tool's machine."""
+    """In the repository; with a leading `/` where the log names only a path on the tool's machine."""
     line: int | None = None
     end_line: int | None = None
     column: int | None = None
@@ -202,18 +206,18 @@ class SarifResult:
 
 @dataclass(frozen=True, slots=True)
 class SarifLog:
-    """The open results of a log, and how many more there are."""
+    """The open results of a log, and the number of further ones."""
 
     results: tuple[SarifResult, ...]
     more: int = 0
 
 
 class SarifError(Exception):
-    """The text is no SARIF log; says why in one line."""
+    """The value is no SARIF log; the message says why in one line."""
 
 
 def parse_sarif(log: object) -> SarifLog:
-    """The open results of a parsed log: neither passed, suppressed nor gone; raises `NotSarif`."""
+    """Return the open results of a log: neither passed, suppressed nor gone; raise `SarifError`."""
     results = (result for run in as_list(_log(log).get("runs")) for result in _results(as_object(run)))
     first = tuple(build() for build in islice(results, MAX_SARIF_RESULTS))
     return SarifLog(first, sum(1 for _ in results))
@@ -228,7 +232,7 @@ def _log(log: object) -> dict[str, Any]:
 
 
 def _results(run: dict[str, Any]) -> Iterator[Callable[[], SarifResult]]:
-    """Every open result, to be read by a call: those beyond the most are only counted."""
+    """Yield a reader for every open result: those beyond the limit are only counted."""
     tool = as_text(as_object(as_object(run.get("tool")).get("driver")).get("name"))
     rules, roots = SarifRules(run), SarifRoots(run)
     for result in as_list(run.get("results")):
@@ -242,27 +246,28 @@ def _is_open(result: dict[str, Any]) -> bool:
         or result.get("baselineState") == "absent"
     ):
         return False
-    stated = [
-        as_text(as_object(one).get("status")) or "accepted" for one in as_list(result.get("suppressions"))
+    statuses = [
+        as_text(as_object(suppression).get("status")) or "accepted"
+        for suppression in as_list(result.get("suppressions"))
     ]
-    return not stated or any(status != "accepted" for status in stated)
+    return not statuses or any(status != "accepted" for status in statuses)
 
 
 def _read(result: dict[str, Any], tool: str, rules: SarifRules, roots: SarifRoots) -> SarifResult:
     rule, name = rules.of(result)
-    places = (as_object(as_object(one).get("physicalLocation")) for one in as_list(result.get("locations")))
-    place = next((place for place in places if place), {})
-    region = as_object(place.get("region"))
+    locations = map(as_object, as_list(result.get("locations")))
+    physical = (as_object(location.get("physicalLocation")) for location in locations)
+    location = next((location for location in physical if location), {})
+    region = as_object(location.get("region"))
     line = as_line_number(region.get("startLine"))
-    about = sarif_message(rule.get("shortDescription"), rule) or sarif_message(
-        rule.get("fullDescription"), rule
-    )
+    description = sarif_message(rule.get("shortDescription"), rule)
+    description = description or sarif_message(rule.get("fullDescription"), rule)
     return SarifResult(
         tool=tool,
         rule=name,
         level=_level(result, rule),
-        message=sarif_message(result.get("message"), rule) or about or name,
-        path=roots.path(as_object(place.get("artifactLocation"))),
+        message=sarif_message(result.get("message"), rule) or description or name,
+        path=roots.path(as_object(location.get("artifactLocation"))),
         line=line,
         end_line=(as_line_number(region.get("endLine")) or line) if line else None,
         column=as_line_number(region.get("startColumn")) if line else None,
@@ -272,5 +277,5 @@ def _read(result: dict[str, Any], tool: str, rules: SarifRules, roots: SarifRoot
 def _level(result: dict[str, Any], rule: dict[str, Any]) -> SarifLevel:
     default = as_text(as_object(rule.get("defaultConfiguration")).get("level"))
     undecided = as_text(result.get("kind")) in {"open", "review"}
-    stated = as_text(result.get("level")) or ("none" if undecided else default)
-    return SarifLevel(stated) if stated in list(SarifLevel) else SarifLevel.WARNING
+    level = as_text(result.get("level")) or ("none" if undecided else default)
+    return SarifLevel(level) if level in list(SarifLevel) else SarifLevel.WARNING
