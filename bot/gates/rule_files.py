@@ -50,10 +50,11 @@ def find_schema_problems(root: YamlMapping, schema: str, file: str) -> tuple[Rul
     texts: set[tuple[SchemaPath, str]] = set()
     for error in errors:
         path = tuple(error.absolute_path)
-        if isinstance(error.instance, str):
-            if (path, error.instance) in texts:
+        if error.validator in _TEXT_KEYWORDS:
+            text = (path, str(error.instance))  # at the path of a mapping: one of its keys
+            if text in texts:
                 continue
-            texts.add((path, error.instance))
+            texts.add(text)
         problems.update(dict.fromkeys(_problems(error, path, root, file)))
     return tuple(sorted(problems, key=lambda problem: (problem.line, problem.column)))
 
@@ -85,13 +86,12 @@ def _problems(
     name = dotted(path)
     match error.validator:
         case "additionalProperties":
-            known = schema.get("properties", {})
+            choices = schema.get("properties", {})
             for entry in node.entries.values() if isinstance(node, YamlMapping) else ():
-                if entry.key not in known:
+                if entry.key not in choices:
                     what = f"{dotted((*path, entry.key))} is unknown"
-                    yield RuleFileProblem(
-                        file, entry.line, entry.column, what, suggest_choice(entry.key, known)
-                    )
+                    allowed = suggest_choice(entry.key, choices)
+                    yield RuleFileProblem(file, entry.line, entry.column, what, allowed)
         case "required":
             missing = [key for key in schema["required"] if key not in value]
             what = f"{name or 'the file'} has no {', '.join(missing)}"
@@ -103,8 +103,8 @@ def _problems(
         case "uniqueItems":
             what = f"{name} repeats {_show(value)}"
             yield RuleFileProblem(file, node.line, node.column, what, "name each once")
-        case _ if isinstance(node, YamlMapping) and isinstance(value, str):
-            entry = node.entries[value]  # the schema of the keys
+        case _ if isinstance(node, YamlMapping) and isinstance(value, str):  # the schema of its keys
+            entry = node.entries[value]
             yield RuleFileProblem(file, entry.line, entry.column, *_value_problem(error, f"{name}: the key"))
         case _:
             yield RuleFileProblem(file, node.line, node.column, *_value_problem(error, name))
@@ -112,8 +112,8 @@ def _problems(
 
 def _value_problem(error: Any, name: str) -> tuple[str, str]:
     """Return what is wrong with a single value, and what is allowed."""
-    value, schema = error.instance, error.schema
-    allowed = describe_allowed(schema, value)
+    value = error.instance
+    allowed = describe_allowed(error.schema, value)
     match error.validator, error.validator_value:
         case "minLength" | "maxLength", _:
             return f"{name} has {len(value)} characters", allowed

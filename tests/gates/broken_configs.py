@@ -94,6 +94,14 @@ CONFIGS = {
         "authors:\n  agents: ['@rio']\n",
         ['2:12: authors.agents[0] is "@rio"; use a login without @'],
     ),
+    "a mention twice": (
+        "authors:\n  agents: ['@rio', '@rio']\n",
+        [
+            '2:12: authors.agents[0] is "@rio"; use a login without @',
+            '2:20: authors.agents[1] is "@rio"; use a login without @',
+            '2:20: authors.agents[1] repeats "@rio"; name each once',
+        ],
+    ),
     "a login twice": (
         "validators:\n  users: [alice, alice]\n",
         ['2:18: validators.users[1] repeats "alice"; name each once'],
