@@ -20,7 +20,7 @@ from bot.detection.rules import (
 )
 from bot.gates.packs import rules_directory
 from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.rule_files import find_schema_problems
+from bot.gates.rule_files import find_schema_problems, read_yaml_document
 from bot.gates.yaml_reader import (
     YamlEntry,
     YamlMapping,
@@ -28,7 +28,6 @@ from bot.gates.yaml_reader import (
     YamlSequence,
     entries,
     entry_at,
-    read_yaml_document,
     to_plain,
 )
 

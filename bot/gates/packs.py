@@ -13,8 +13,8 @@ import bot
 from bot import regex
 from bot.gates.model import DEFAULT_PRIORITY, Gate, Gates
 from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.rule_files import parse_rule_file
-from bot.gates.yaml_reader import MAX_RULE_FILE_SIZE, YamlMapping, YamlScalar
+from bot.gates.rule_files import MAX_RULE_FILE_SIZE, parse_rule_file
+from bot.gates.yaml_reader import YamlMapping, YamlScalar
 
 PACK_SUFFIX = ".yml"
 

@@ -34,7 +34,7 @@ from bot.gates.packs import (
     rules_directory,
 )
 from bot.gates.problems import RuleFileError, RuleFileProblem
-from bot.gates.rule_files import find_schema_problems, quote_value, suggest_choice
+from bot.gates.rule_files import find_schema_problems, quote_value, read_yaml_document, suggest_choice
 from bot.gates.schemas import load_schema
 from bot.gates.yaml_reader import (
     YamlEntry,
@@ -44,7 +44,6 @@ from bot.gates.yaml_reader import (
     YamlSequence,
     entries,
     entry_at,
-    read_yaml_document,
     to_plain,
 )
 from bot.markdown.blocks import SpanKind

@@ -15,7 +15,6 @@ from typing import Any
 import yaml
 
 from bot import regex
-from bot.gates.problems import RuleFileError, RuleFileProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +115,6 @@ class YamlProblem:
     details: tuple[object, ...] = ()
 
 
-MAX_RULE_FILE_SIZE = 65_536
-MAX_RULE_FILE_DEPTH = 16
-
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _YAML_TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset({"!", f"{_YAML_TAG}str"})
@@ -129,59 +125,6 @@ _NUMBER = regex.Regex(
 )
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _UNPRINTABLE = regex.Regex(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{9f}\x{2028}\x{2029}\x{feff}\x{fffe}\x{ffff}]")
-
-
-_RULE_FILE_MESSAGES = {
-    YamlFault.SYNTAX: ("this is not YAML: {}", "check indentation, quotes and colons"),
-    YamlFault.CHARACTER: ("the character U+{:04X} can't be printed", "leave it out"),
-    YamlFault.DEPTH: ("the nesting is too deep", "at most {} levels"),
-    YamlFault.SECOND_DOCUMENT: ("a second document begins", "one document a file"),
-    YamlFault.ALIAS: ("the alias *{} is used", "write the value out"),
-    YamlFault.ANCHOR: ("the anchor &{} is set", "write the value out where it is used"),
-    YamlFault.TAG: ("the type {} is given", "leave it out"),
-    YamlFault.MERGE_KEY: ("the merge key << is used", "write the keys out"),
-    YamlFault.KEY_TYPE: ("a key is a list or a mapping", "use a word as the key"),
-    YamlFault.DUPLICATE_KEY: ("{0} is given twice", "keep one (first in line {1})"),
-}
-
-
-def read_yaml_document(data: bytes, file: str) -> YamlMapping:
-    """Return the mapping that a rule file is; raise `RuleFileError` with everything wrong with its YAML."""
-    text = _decode(data, file)
-    reader = YamlReader(MAX_RULE_FILE_DEPTH, strict=True)
-    reader.read(text)
-    if reader.problems:
-        raise RuleFileError(tuple(_rule_file_problem(problem, text, file) for problem in reader.problems))
-    root = reader.root
-    if not isinstance(root, YamlMapping):
-        is_empty = root is None or (isinstance(root, YamlScalar) and root.value is None)
-        what = "the file is empty" if is_empty else "the file is not a mapping"
-        line, column = (root.line, root.column) if root else (1, 1)
-        allowed = "use keys with values, as in `version: 1`"
-        raise RuleFileError((RuleFileProblem(file, line, column, what, allowed),))
-    return root
-
-
-def _decode(data: bytes, file: str) -> str:
-    if len(data) > MAX_RULE_FILE_SIZE:
-        allowed = f"at most {MAX_RULE_FILE_SIZE} bytes"
-        raise RuleFileError((RuleFileProblem(file, 1, 1, "the file is too large", allowed),))
-    try:
-        return data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8")
-        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        what = f"byte 0x{data[error.start]:02x} is not UTF-8"
-        raise RuleFileError((RuleFileProblem(file, line, column, what, "save the file as UTF-8"),)) from None
-
-
-def _rule_file_problem(problem: YamlProblem, text: str, file: str) -> RuleFileProblem:
-    what, allowed = (words.format(*problem.details) for words in _RULE_FILE_MESSAGES[problem.fault])
-    if problem.fault is YamlFault.SYNTAX:
-        line = "".join(text.splitlines()[problem.line - 1 : problem.line])
-        if "\t" in line[: len(line) - len(line.lstrip())]:  # which the parser says less clearly
-            what, allowed = "a tab indents this line", "indent with spaces"
-    return RuleFileProblem(file, problem.line, problem.column, what, allowed)
 
 
 @dataclass(slots=True)

@@ -22,9 +22,8 @@ from bot.gates.config import (
 )
 from bot.gates.model import Aspect, Gate, Severity
 from bot.gates.packs import load_packs, rules_directory
-from bot.gates.rule_files import find_schema_problems
+from bot.gates.rule_files import find_schema_problems, read_yaml_document
 from bot.gates.schemas import load_schema
-from bot.gates.yaml_reader import read_yaml_document
 
 DEFAULT_RULES = RepositoryRules()
 
