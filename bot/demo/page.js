@@ -6,7 +6,7 @@ let shown = null; // the thread that is acted on
 let at = "";
 let follow = false; // whether what is new is brought into view: from an act on, till somebody looks elsewhere
 
-const made = (tag, text, properties = {}) =>
+const element = (tag, text, properties = {}) =>
   Object.assign(document.createElement(tag), { textContent: text, ...properties });
 
 function icon(kind, state, label) {
@@ -22,35 +22,35 @@ function icon(kind, state, label) {
 }
 
 function entry(each) {
-  const link = made("a", "", { href: each.path, className: each === shown ? "now" : "" });
+  const link = element("a", "", { href: each.path, className: each === shown ? "now" : "" });
   const kind = each.state === "open" ? (each.kind === "issue" ? "issue" : "pull") : each.state;
-  const words = made("span", "");
-  const small = made("small", "");
-  small.append(made("span", `#${each.number} opened ${each.opened} by ${each.author}`));
+  const words = element("span", "");
+  const small = element("small", "");
+  small.append(element("span", `#${each.number} opened ${each.opened} by ${each.author}`));
   if (each.comments) {
-    const count = made("span", "", { className: "count" });
+    const count = element("span", "", { className: "count" });
     count.append(icon("comment", "", "comments"), String(each.comments));
     small.append(count);
   }
-  words.append(made("strong", each.title), small);
+  words.append(element("strong", each.title), small);
   link.append(icon(kind, each.state, each.state), words);
   return link;
 }
 
 function offer(people, tags) {
-  part("who").replaceChildren(...people.map((login) => made("option", login)));
+  part("who").replaceChildren(...people.map((login) => element("option", login)));
   part("tags").replaceChildren(
     ...tags.map((tag) => {
-      const label = made("label", "");
-      label.append(made("input", "", { type: "checkbox", value: tag, checked: tag === "confidence_miscalibration" }), ` ${tag}`);
+      const label = element("label", "");
+      label.append(element("input", "", { type: "checkbox", value: tag, checked: tag === "confidence_miscalibration" }), ` ${tag}`);
       return label;
     }),
   );
 }
 
-function told({ way, what, status }) {
-  const line = made("li", "", { className: way.startsWith("bot") ? "out" : "in" });
-  line.append(made("small", way), made("code", what), made("span", status));
+function wireLine({ direction, request, status }) {
+  const line = element("li", "", { className: direction.startsWith("bot") ? "out" : "in" });
+  line.append(element("small", direction), element("code", request), element("span", status));
   return line;
 }
 
@@ -69,11 +69,11 @@ async function list() {
   const kinds = [["issue", "Issues"], ["pull request", "Pull requests"]];
   part("threads").replaceChildren(
     ...kinds.flatMap(([kind, heading]) => [
-      made("h2", heading),
+      element("h2", heading),
       ...threads.filter((each) => each.kind === kind).map(entry),
     ]),
   );
-  part("wire").replaceChildren(...state.wire.map(told));
+  part("wire").replaceChildren(...state.wire.map(wireLine));
   const isOpen = shown?.kind === "pull request" && shown.state === "open";
   all("[data-open]").forEach((button) => (button.disabled = !isOpen));
 }
@@ -90,7 +90,7 @@ function folds() {
 
 // What is as it was stays as it is: nobody loses a selection, or a fold that they opened.
 function put(text, whole) {
-  const wanted = [...made("template", "", { innerHTML: text }).content.children];
+  const wanted = [...element("template", "", { innerHTML: text }).content.children];
   wanted.forEach((each) => (each.source = each.outerHTML));
   const main = part("thread");
   if (whole) return main.replaceChildren(...wanted);
@@ -146,7 +146,7 @@ function go(path) {
 }
 
 async function act(button) {
-  const asked = {
+  const action = {
     act: button.dataset.act,
     who: part("who").value,
     text: button.dataset.text || part("text").value,
@@ -155,9 +155,9 @@ async function act(button) {
   const answer = await fetch(`/threads/${shown.number}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify(asked),
+    body: JSON.stringify(action),
   });
-  part("said").textContent = answer.ok ? "Done. What the bot makes of it appears in the thread." : await answer.text();
+  part("status").textContent = answer.ok ? "Done. What the bot makes of it appears in the thread." : await answer.text();
   if (!answer.ok) return;
   part("text").value = "";
   follow = true;
@@ -166,7 +166,7 @@ async function act(button) {
 }
 
 function ended() {
-  part("said").textContent = "The demo has ended.";
+  part("status").textContent = "The demo has ended.";
 }
 
 async function watch() {
@@ -183,7 +183,7 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='/']");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  part("said").textContent = "";
+  part("status").textContent = "";
   follow = false;
   go(link.getAttribute("href")).catch(ended);
 });

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
+from bot.demo.markdown import render_markdown
 from bot.demo.story import story_weeks
-from bot.demo.threads import format_ago, render_markdown
+from bot.demo.threads import format_ago
 
 expect.set_options(timeout=60_000)
 
@@ -130,7 +131,7 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         await reject(page)
 
         await page.click("#comment")
-        await expect(page.locator("#said")).to_have_text("Say something first.")
+        await expect(page.locator("#status")).to_have_text("Say something first.")
         await page.fill("#text", "Thank you.")
         await page.click("#comment")
         await expect(page.locator("#thread article").last).to_contain_text("Thank you.")
@@ -139,7 +140,7 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
         await expect(page.locator(MINE).last).to_contain_text("/feedback-explain")
         await page.select_option("#who", "rio-agent[bot]")
         await page.click("#approve")
-        await expect(page.locator("#said")).to_contain_text("Nobody reviews their own pull request")
+        await expect(page.locator("#status")).to_contain_text("Nobody reviews their own pull request")
         await page.click("#history")
         await expect(page.locator(MINE).last).to_contain_text("Feedback history")
         await picture("history", page.locator(MINE).last)
@@ -163,7 +164,7 @@ async def test_a_visitor_can_do_everything_and_sees_the_bot_answer(page, picture
 
         process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(process.wait(), 120) == 0
-        await expect(page.locator("#said")).to_have_text("The demo has ended.")
+        await expect(page.locator("#status")).to_have_text("The demo has ended.")
     assert [each.name for each in tmp_path.iterdir()] == []
 
 
@@ -209,8 +210,8 @@ def test_once_prints_the_three_things_under_their_headings_and_ends(tmp_path):
     ("text", "shown"),
     [
         ("**[BLOCK] Title**: too much", "<p><strong>[BLOCK] Title</strong>: too much</p>"),
-        ("a\n  - Fix: `b_c`", "<p>a</p>\n<ul><li>Fix: <code>b_c</code></li></ul>"),
-        ("<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>"),
+        ("a\n  - Fix: `b_c`", "<p>a</p>\n<ul>\n<li>Fix: <code>b_c</code></li>\n</ul>"),
+        ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
         ("&lt;script&gt; &#42;", "<p>&lt;script&gt; *</p>"),
         ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>"),
         (
@@ -221,11 +222,11 @@ def test_once_prints_the_three_things_under_their_headings_and_ends(tmp_path):
         ("<!-- REJECTION: {} -->\n\n## Week 46", "<h3>Week 46</h3>"),
         (
             "| A | B |\n|---|--:|\n| `x\\|y` | 2 |",
-            '<table><thead><tr><th class="left">A</th><th class="right">B</th></tr></thead><tbody><tr><td class="left"><code>x|y</code></td><td class="right">2</td></tr></tbody></table>',
+            '<table>\n<thead>\n<tr>\n<th class="left">A</th>\n<th class="right">B</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td class="left"><code>x|y</code></td>\n<td class="right">2</td>\n</tr>\n</tbody>\n</table>',
         ),
         (
             "- [x] a\n- [ ] b",
-            '<ul><li class="task"><input type="checkbox" disabled checked> a</li><li class="task"><input type="checkbox" disabled> b</li></ul>',
+            '<ul>\n<li class="task"><input type="checkbox" disabled checked> a</li>\n<li class="task"><input type="checkbox" disabled> b</li>\n</ul>',
         ),
         (
             "```suggestion\n<b>\n```",
@@ -235,6 +236,15 @@ def test_once_prints_the_three_things_under_their_headings_and_ends(tmp_path):
         (
             "<details><summary>2 *a*</summary>\n\nb\n\n</details>",
             "<details><summary>2 *a*</summary>\n<p>b</p>\n</details>",
+        ),
+        # What is foreign can't close the page's own tags, nor leave one open.
+        ("</details></div>", "&lt;/div&gt;"),
+        ("<details>\n\na", "<details>\n<p>a</p></details>"),
+        ("<details onclick=a>", "&lt;details onclick=a&gt;"),
+        ("a <!-- b --> <img src=x onerror=alert(1)>", "<p>a  &lt;img src=x onerror=alert(1)&gt;</p>"),
+        (
+            "![a](https://h.example/)",
+            '<p>!<a href="https://h.example/" target="_blank" rel="noreferrer noopener">a</a></p>',
         ),
     ],
 )
