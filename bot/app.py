@@ -51,7 +51,7 @@ def new_setup_sessions() -> SetupSessions:
 
 @asynccontextmanager
 async def serve_setup(
-    configuration: Settings, guests: SetupSessions, kept_in: Path
+    configuration: Settings, sessions: SetupSessions, kept_in: Path
 ) -> AsyncIterator[tuple[tuple[str, int], RegistrationPages]]:
     """The pages that register the App, as long as the block runs."""
     from bot.github.app_api import Registration, RegistrationRequest, convert_manifest_code
@@ -73,7 +73,7 @@ async def serve_setup(
         save_dotenv(kept_in, {**credentials, "PUBLIC_URL": order.public_url, **own})
 
     registering = RegistrationPages(
-        guests,
+        sessions,
         web_url(configuration.api_url),
         lambda code: convert_manifest_code(configuration.api_url, code),
         kept,
@@ -85,11 +85,11 @@ async def serve_setup(
         yield address, registering
 
 
-def installation_routes(configuration: Settings, guests: SetupSessions) -> Sequence[Any]:
+def installation_routes(configuration: Settings, sessions: SetupSessions) -> Sequence[Any]:
     """The routes that send a test event once the App is there."""
     from bot.web.setup import InstallationPages
 
-    return InstallationPages(guests, lambda: open_app_api_from(configuration), utc_now).routes()
+    return InstallationPages(sessions, lambda: open_app_api_from(configuration), utc_now).routes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ async def run_instance(  # noqa: PLR0913  each is one choice about the process
     clock: Callable[[], datetime] = utc_now,
     serve: bool = True,
     work: bool = True,
-    guests: SetupSessions | None = None,
+    sessions: SetupSessions | None = None,
     store_clock: Callable[[], datetime] | None = None,
     pace: HeartbeatSettings | None = None,
     weekly: bool = True,
@@ -148,7 +148,7 @@ async def run_instance(  # noqa: PLR0913  each is one choice about the process
             in_progress = worker.in_progress if worker else (lambda _task: ())
             watchdog = Watchdog(limits, in_progress, meter.loop_stalls.inc)
             stack.enter_context(watchdog.watching())
-        serving = _serving(configuration, store, worker, meter, guests)
+        serving = _serving(configuration, store, worker, meter, sessions)
         address = await stack.enter_async_context(serving) if serve else None
         if worker:
             # While the last turns end, the door still answers, and says that it is not ready.
@@ -171,7 +171,7 @@ async def _serving(
     store: SqlStore,
     worker: Worker | None,
     meter: Meter,
-    guests: SetupSessions | None = None,
+    sessions: SetupSessions | None = None,
 ) -> AsyncIterator[tuple[str, int]]:
     from bot.web.bodies import BodyBudget
     from bot.web.metrics import Metrics
@@ -181,7 +181,7 @@ async def _serving(
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
     bodies = BodyBudget(lambda reason: meter.bodies_refused.labels(reason).inc())
     door = WebhookHandler(store, secrets, accepted_events(), configuration.app_id, bodies=bodies)
-    trying = installation_routes(configuration, guests) if guests else ()
+    trying = installation_routes(configuration, sessions) if sessions else ()
     tags = frozenset(default_rules().gates.tags)
     metrics = Metrics(meter, store.memory, configuration.metrics_token, tags, utc_now).routes()
     async with _api(configuration, store, bodies) as api:

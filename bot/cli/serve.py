@@ -140,14 +140,14 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
-    guests = app.new_setup_sessions()
+    sessions = app.new_setup_sessions()
     if not _has_credentials():
         in_the_way = [name for name in _CREDENTIALS if os.environ.get(name, "").strip()]
         if in_the_way:
             raise UsageError(
                 f"{', '.join(in_the_way)} of the environment would win over .env; set all or none"
             )
-        bare = await _registered(bare, guests, stop)
+        bare = await _registered(bare, sessions, stop)
         if stop.is_set():
             return 0
     settings = _at(read_settings(), arguments)
@@ -156,23 +156,23 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
     reconcile = app.reconcile_schedule()
     print(describe_store(settings), flush=True)
     print(reconcile_line(reconcile), flush=True)
-    running = app.run_instance(settings, guests=guests, limits=app.watchdog_limits(), reconcile=reconcile)
+    running = app.run_instance(settings, sessions=sessions, limits=app.watchdog_limits(), reconcile=reconcile)
     async with running as instance:
         at = server_url(*(instance.address or ("", 0)))
-        key = f"?key={guests.key}" if guests.key else ""
+        key = f"?key={sessions.key}" if sessions.key else ""
         print(f"Listening on {at}: install and test at {at}/setup{key}", flush=True)
         await stop.wait()
     return 0
 
 
-async def _registered(bare: Settings, guests: SetupSessions, stop: asyncio.Event) -> Settings:
+async def _registered(bare: Settings, sessions: SetupSessions, stop: asyncio.Event) -> Settings:
     """The settings with the port that was listened on, once the App is registered."""
-    async with app.serve_setup(bare, guests, Path(".env")) as ((host, port), registering):
+    async with app.serve_setup(bare, sessions, Path(".env")) as ((host, port), registering):
         at = server_url(host, port)
-        print(f"Set up Whetstone in a browser: {at}/setup?key={guests.key}", flush=True)
+        print(f"Set up Whetstone in a browser: {at}/setup?key={sessions.key}", flush=True)
         print("The key opens one browser; it is good on this server's other addresses, too.", flush=True)
         waiting = asyncio.create_task(stop.wait())
-        registering.done.add_done_callback(lambda _: waiting.cancel())
+        registering.registration.add_done_callback(lambda _: waiting.cancel())
         with suppress(asyncio.CancelledError):
             await waiting
     return replace(bare, port=port)

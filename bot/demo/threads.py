@@ -44,6 +44,7 @@ def _templates() -> Environment:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
     )
     environment.filters["ago"] = format_ago
     return environment

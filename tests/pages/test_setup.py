@@ -294,7 +294,7 @@ async def test_an_address_that_leads_github_to_itself_is_neither_proposed_nor_ta
         () if good else told
     )
     registering = RegistrationPages(SetupSessions(lambda: datetime.now(UTC)), web, None, None)
-    assert registering._proposed(address) == (address if good else "")
+    assert registering._propose_url(address) == (address if good else "")
 
 
 async def test_credentials_in_the_environment_would_win_over_the_file_so_they_are_named(github, tmp_path):

@@ -64,7 +64,9 @@ def a_link_to_itself(path):
 async def test_where_nothing_can_be_kept_nobody_is_sent_to_github(tmp_path, spoil):
     path = tmp_path / ".env"
     spoil(path)
-    status, text = await registered(RegistrationPages(*parts(path), try_out=lambda: check_writable(path)))
+    status, text = await registered(
+        RegistrationPages(*parts(path), check_writable=lambda: check_writable(path))
+    )
     assert (status, "the credentials could not be kept: " in text, "On to GitHub" in text) == (
         422,
         True,
@@ -74,7 +76,9 @@ async def test_where_nothing_can_be_kept_nobody_is_sent_to_github(tmp_path, spoi
 
 async def test_where_they_can_be_kept_the_way_leads_to_github(tmp_path):
     path = tmp_path / ".env"
-    status, text = await registered(RegistrationPages(*parts(path), try_out=lambda: check_writable(path)))
+    status, text = await registered(
+        RegistrationPages(*parts(path), check_writable=lambda: check_writable(path))
+    )
     assert (status, "On to GitHub" in text) == (200, True)
 
 
@@ -83,7 +87,7 @@ async def test_a_key_that_can_not_be_kept_after_all_is_said(tmp_path):
         raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
 
     registering = RegistrationPages(*parts(tmp_path / ".env"))
-    registering.keep = fail
+    registering.save = fail
     async with at_work(registering) as (session, where):
         text = await (await handed_in(session, where)).text()
         back = {"state": re.search(r"state=([\w-]+)", text)[1], "code": "c"}
@@ -108,7 +112,7 @@ async def at_work(registering):
         aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session,
     ):
         where = f"http://{host}:{port}/setup"
-        await session.get(where, params={"key": registering.guests.key})
+        await session.get(where, params={"key": registering.sessions.key})
         yield session, where
 
 
