@@ -18,7 +18,7 @@ _OPTIONS = ("-h", "--help", "--version")
 
 @dataclass(frozen=True, slots=True)
 class CliCommand:
-    """One command: what it is called, what it is for, how it is used, what it does."""
+    """A command of the command line: its name, help, example, arguments and function."""
 
     name: str
     help: str
@@ -28,17 +28,21 @@ class CliCommand:
 
 
 class UsageError(Exception):
-    """The caller's mistake, said in one line; the command ends with exit code 2."""
+    """The caller's mistake: printed in one line; the command ends with exit code 2."""
+
+
+class CommandFailed(Exception):
+    """GitHub or the store failed: printed in one line; the command ends with exit code 1."""
 
 
 def load_commands() -> dict[str, CliCommand]:
-    """Every command that a module of this package offers as `COMMAND`, by name."""
-    found = {}
+    """Load every command that a module of this package offers as `COMMAND`, by name."""
+    commands = {}
     for module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
         command = getattr(importlib.import_module(module.name), "COMMAND", None)
         if isinstance(command, CliCommand):
-            found[command.name] = command
-    return dict(sorted(found.items()))
+            commands[command.name] = command
+    return dict(sorted(commands.items()))
 
 
 def run_command_line(argv: Sequence[str]) -> int:
@@ -53,7 +57,7 @@ def run_command_line(argv: Sequence[str]) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    registry = {} if [*argv[:1]] == ["--version"] else _asked_for(argv) or load_commands()
+    registry = {} if [*argv[:1]] == ["--version"] else _load_named(argv) or load_commands()
     parser = _Parser(
         prog="whetstone",
         description="Answers a rejected pull request with what failed, where, and how to fix it.",
@@ -72,20 +76,20 @@ def _run(argv: Sequence[str]) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.arguments(sub)
-    _suggest(argv, registry)
+    _reject_unknown_command(argv, registry)
     arguments = parser.parse_args(argv)
     try:
         return registry[arguments.command].run(arguments)
-    except UsageError as mistake:
-        print(f"whetstone {arguments.command}: {mistake}", file=sys.stderr)
-        return 2
-    except RuleFileError as mistakes:
-        print(mistakes, file=sys.stderr)
+    except (UsageError, CommandFailed) as error:
+        print(f"whetstone {arguments.command}: {error}", file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
+    except RuleFileError as problems:
+        print(problems, file=sys.stderr)
         return 2
 
 
-def _asked_for(argv: Sequence[str]) -> dict[str, CliCommand]:
-    """The one command that is named; loading the others would take longer than most of them run."""
+def _load_named(argv: Sequence[str]) -> dict[str, CliCommand]:
+    """Load only the command that is named: loading all would take longer than most of them run."""
     name = argv[0].replace("-", "_") if argv else ""
     if name not in {module.name for module in pkgutil.iter_modules(__path__)}:
         return {}
@@ -94,7 +98,7 @@ def _asked_for(argv: Sequence[str]) -> dict[str, CliCommand]:
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when it is asked for: that costs more than most commands' start."""
+    """Looks the version up only on demand: that costs more than most commands' start."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         from importlib.metadata import version
@@ -104,30 +108,30 @@ class _Version(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line instead of printing the whole usage."""
+    """Reports an error in one line instead of printing the whole usage."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """What was understood; an option that is none is told with the one that was meant."""
-        found, rest = super().parse_known_args(args, namespace)
+        """Parse the arguments; an unknown option is reported with the nearest one that exists."""
+        namespace, rest = super().parse_known_args(args, namespace)
         for unknown in (word.partition("=")[0] for word in rest if word.startswith("-")):
             near = difflib.get_close_matches(unknown, self._option_string_actions, n=1)
             self.error(f"there is no option {unknown}" + (f"; did you mean {near[0]}?" if near else ""))
-        return found, rest
+        return namespace, rest
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def _suggest(argv: Sequence[str], registry: dict[str, CliCommand]) -> None:
-    """Ends with one line where no command is named, or none that there is."""
+def _reject_unknown_command(argv: Sequence[str], registry: dict[str, CliCommand]) -> None:
+    """Exit with one line where no command is named, or an unknown one."""
     typed = argv[0] if argv else ""
     if typed in registry or typed in _OPTIONS:
         return
-    wrong = "which command? whetstone --help lists them, and whetstone demo shows what they are for"
+    message = "which command? whetstone --help lists them, and whetstone demo shows what they are for"
     if typed:
         kind = "option" if typed.startswith("-") else "command"
         near = difflib.get_close_matches(typed, (*registry, *_OPTIONS), n=1)
         hint = f"; did you mean {near[0]!r}?" if near else f"; one of {', '.join(registry)}"
-        wrong = f"there is no {kind} {typed!r}{hint}"
-    print(f"whetstone: {wrong}", file=sys.stderr)
+        message = f"there is no {kind} {typed!r}{hint}"
+    print(f"whetstone: {message}", file=sys.stderr)
     raise SystemExit(2)

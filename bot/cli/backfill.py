@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 from bot.cli import CliCommand, UsageError, terminal
-from bot.cli.common import parse_repository_name, report_usage_errors, run_job
-from bot.github.errors import GitHubError
+from bot.cli.common import parse_repository_name, report_errors, run_job
 from bot.inbox.jobs import JobFailed, JobProgress
 from bot.resources import (
     CannotStart,
@@ -23,7 +22,6 @@ from bot.resources import (
     utc_now,
 )
 from bot.settings import Settings
-from bot.store.model import StoreUnavailable
 from bot.values import Repository
 
 
@@ -35,13 +33,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    repository, since = parse_repository_name(arguments.repository), _day(arguments.since)
+    repository, since = parse_repository_name(arguments.repository), _parse_day(arguments.since)
     try:
-        with report_usage_errors():
-            count = asyncio.run(_filled(read_settings(), repository, since))
-    except (GitHubError, JobFailed, StoreUnavailable) as error:
-        print(f"whetstone backfill: {error}", file=sys.stderr)
-        return 1
+        with report_errors():
+            count = asyncio.run(_backfill(read_settings(), repository, since))
     except KeyboardInterrupt:
         print("whetstone backfill: interrupted; the same command goes on from here", file=sys.stderr)
         return 130
@@ -49,7 +44,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _filled(settings: Settings, repository: tuple[str, str], since: datetime | None) -> int:
+async def _backfill(settings: Settings, repository: tuple[str, str], since: datetime | None) -> int:
     progress = JobProgress()
     with terminal.progress_bar(f"Reading {'/'.join(repository)}") as show:
         async for progress in run_backfill(settings, repository, since):
@@ -62,14 +57,14 @@ def _note(progress: JobProgress) -> str:
     return f"GitHub's limit is reached, going on at {until:%H:%M:%S} UTC" if until else ""
 
 
-def _day(given: str | None) -> datetime | None:
-    if given is None:
+def _parse_day(text: str | None) -> datetime | None:
+    if text is None:
         return None
     try:
-        at = datetime.fromisoformat(given)
+        moment = datetime.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"--since is a date such as 2026-01-31, not {given!r}") from None
-    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+        raise UsageError(f"--since is a date such as 2026-01-31, not {text!r}") from None
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 COMMAND = CliCommand(
@@ -84,24 +79,24 @@ COMMAND = CliCommand(
 async def run_backfill(
     configuration: Settings, repository: tuple[str, str], since: datetime | None
 ) -> AsyncIterator[JobProgress]:
-    """Have a repository's earlier pull requests read: by the server that runs, else here; how far it is."""
+    """Read a repository's earlier pull requests, in the running server or here; yields the progress."""
     from bot.inbox import internal_deliveries, parse
     from bot.inbox.backfill import BackfillDeliveries
     from bot.pull_request.events import BackfillStep
 
-    where = await _installed_repository(configuration, repository)
-    delivery = internal_deliveries.backfill_delivery(BackfillStep(where, new_id(), since=since), utc_now())
+    step = BackfillStep(await _installed_repository(configuration, repository), new_id(), since=since)
+    delivery = internal_deliveries.backfill_delivery(step, utc_now())
     if has_store(configuration.database_url):
         async with open_existing_store(configuration.database_url) as store:
             # One that was interrupted, or given up on, goes on from where it was.
             if unfinished := await store.unfinished(delivery.lane):
                 delivery = unfinished.delivery
-    due = parse.parse_delivery(delivery)
-    if not isinstance(due, BackfillStep):
+    event = parse.parse_delivery(delivery)
+    if not isinstance(event, BackfillStep):
         raise JobFailed(f"{delivery.id} can't be read")
     async with run_job(configuration, delivery) as (follower, _):
         async for progress in follower.backfill(
-            due,
+            event,
             parse.parse_delivery,
             BackfillDeliveries(internal_deliveries.backfill_delivery, internal_deliveries.past_delivery),
         ):
@@ -109,11 +104,11 @@ async def run_backfill(
 
 
 async def _installed_repository(configuration: Settings, repository: tuple[str, str]) -> Repository:
-    """The repository as GitHub has it; refused where the App is not installed."""
+    """Fetch the repository; raises where the App is not installed."""
     owner, name = repository
-    async with open_app_api_from(configuration) as desk:
-        found = await desk.installation_of(owner, name)
-    if found is None:
+    async with open_app_api_from(configuration) as api:
+        installation = await api.installation_of(owner, name)
+    if installation is None:
         raise CannotStart(f"there is no repository {owner}/{name}, or the App is not installed in it")
     async with open_github(configuration, utc_now) as github:
-        return await github.repository(owner, name, found.id)
+        return await github.repository(owner, name, installation.id)

@@ -6,15 +6,12 @@ import argparse
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 
 from bot import settings as settings_of
-from bot.cli import CliCommand
-from bot.cli.common import parse_repository_name, positive_integer, report_usage_errors
+from bot.cli import CliCommand, CommandFailed
+from bot.cli.common import parse_repository_name, positive_integer, report_errors
 from bot.feedback.marker import FEEDBACK_MARKER, find_bot_comment, parse_document
-from bot.github.errors import GitHubError
-from bot.github.model import ThreadComment
 from bot.markdown.escape import parse_marker
 
 
@@ -26,22 +23,20 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from bot.github.user_api import fetch_comments
+
     repository = parse_repository_name(arguments.repository)
     token = os.environ.get("GH_TOKEN") or os.environ.get("GITHUB_TOKEN")
-    try:
-        with report_usage_errors():
-            thread = asyncio.run(read_thread(token, repository, arguments.number))
-    except GitHubError as error:
-        print(f"whetstone comment: {error}", file=sys.stderr)
-        return 1
-    found = find_bot_comment(arguments.login, thread)
-    if found is None:
-        print(f"whetstone comment: {arguments.login} has said nothing there", file=sys.stderr)
-        return 1
-    marker = parse_marker(FEEDBACK_MARKER, found.body)
+    with report_errors():
+        api_url = settings_of.load_api_url(os.environ, Path(".env"))
+        comments = asyncio.run(fetch_comments(api_url, token, repository, arguments.number))
+    comment = find_bot_comment(arguments.login, comments)
+    if comment is None:
+        raise CommandFailed(f"{arguments.login} has said nothing there")
+    marker = parse_marker(FEEDBACK_MARKER, comment.body)
     # A resolved comment needs no document: its marker says `accept`.
-    shown = marker if arguments.marker else parse_document(found.body) or marker
-    print(json.dumps(shown, ensure_ascii=False))
+    content = marker if arguments.marker else parse_document(comment.body) or marker
+    print(json.dumps(content, ensure_ascii=False))
     return 0
 
 
@@ -52,12 +47,3 @@ COMMAND = CliCommand(
     _arguments,
     _run,
 )
-
-
-async def read_thread(
-    token: str | None, repository: tuple[str, str], number: int
-) -> tuple[ThreadComment, ...]:
-    """A pull request's comments, read with the caller's own token."""
-    from bot.github.user_api import fetch_comments
-
-    return await fetch_comments(settings_of.load_api_url(os.environ, Path(".env")), token, repository, number)

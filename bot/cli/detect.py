@@ -27,51 +27,51 @@ def _run(_arguments: argparse.Namespace) -> int:
     gc.collect()
     gc.freeze()  # no collection of garbage goes through the rules again
     terminal.prompt_for_input('lines of JSON {"id": …, "text": "…"}')
-    bad = 0
-    for number, line in enumerate(_lines(), 1):
+    failures = 0
+    for number, line in enumerate(_read_lines(), 1):
         if not line.strip():
             continue
         try:
-            identity, text = _comment(line)
-        except ValueError as wrong:
-            print(f"whetstone detect: line {number}: {wrong}", file=sys.stderr)
-            bad += 1
+            identity, text = _parse_line(line)
+        except ValueError as error:
+            print(f"whetstone detect: line {number}: {error}", file=sys.stderr)
+            failures += 1
             continue
-        print(json.dumps(_shown(identity, detect(text, rules))), flush=True)
-    return 1 if bad else 0
+        print(json.dumps(_as_json(identity, detect(text, rules))), flush=True)
+    return 1 if failures else 0
 
 
-def _lines() -> Iterator[str]:
-    """Read as the lines come, so that a reader at the other end of a pipe need not wait."""
-    mark = codecs.BOM_UTF8  # some editors begin a file with it
+def _read_lines() -> Iterator[str]:
+    """Yield the lines as they come, so that a reader at the other end of a pipe need not wait."""
+    bom = codecs.BOM_UTF8  # some editors begin a file with it
     for raw in sys.stdin.buffer:
-        yield raw.removeprefix(mark).decode("utf-8", "replace")
-        mark = b""
+        yield raw.removeprefix(bom).decode("utf-8", "replace")
+        bom = b""
 
 
-def _comment(line: str) -> tuple[Any, str]:
+def _parse_line(line: str) -> tuple[Any, str]:
     try:
-        said = json.loads(line, parse_constant=_no_constant)
+        comment = json.loads(line, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
         raise ValueError('this is not JSON; give {"id": …, "text": "…"}') from None
-    if not isinstance(said, dict) or "id" not in said:
+    if not isinstance(comment, dict) or "id" not in comment:
         raise ValueError('there is no "id"; give {"id": …, "text": "…"}')
-    text = said.get("text")
+    text = comment.get("text")
     if text is None or text != str(text):
         raise ValueError('"text" is not text; give {"id": …, "text": "…"}')
     try:
-        json.dumps(said["id"], allow_nan=False)
+        json.dumps(comment["id"], allow_nan=False)
     except ValueError:
         raise ValueError('"id" is too large a number; give {"id": …, "text": "…"}') from None
-    return said["id"], text
+    return comment["id"], text
 
 
-def _no_constant(name: str) -> None:
+def _reject_constant(name: str) -> None:
     """Refuse NaN and Infinity, which Python reads and JSON does not have."""
     raise ValueError(name)
 
 
-def _shown(identity: Any, detection: Detection) -> dict[str, Any]:
+def _as_json(identity: Any, detection: Detection) -> dict[str, Any]:
     return {
         "id": identity,
         "type": detection.type,

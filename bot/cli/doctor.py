@@ -7,10 +7,10 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from bot.cli import CliCommand, terminal
 from bot.cli.common import parse_repository_name
@@ -30,13 +30,16 @@ from bot.resources import (
 from bot.settings import Settings, SettingsError
 from bot.store.model import BlockedWrites, StoreUnavailable
 
+if TYPE_CHECKING:
+    from bot.github.app_api import GitHubAppApi
+
 _LEVELS = ("read", "write", "admin")
-_SKEW_NOTED, _SKEW_WRONG = 10, 55
+_SKEW_NOTE, _SKEW_WRONG = 10, 55
 """Our JWT is dated a minute back, and GitHub takes none from its future."""
 
 
 class CheckState(StrEnum):
-    """How bad it is."""
+    """The result of a check, as it is printed."""
 
     FINE = "fine"
     NOTE = "note"
@@ -45,144 +48,146 @@ class CheckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
-    """One thing that was looked at, what was found, and what to do about it."""
+    """The result of one check, and how to fix what is wrong."""
 
     subject: str
     state: CheckState
-    what: str
-    mend: str = ""
+    message: str
+    fix: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """The object that `--json` prints."""
+        return {"subject": self.subject, "state": self.state, "what": self.message, "mend": self.fix}
 
 
 def check_settings(problems: Sequence[str]) -> tuple[DoctorResult, ...]:
-    """Everything that is missing or malformed."""
+    """Report settings that are missing or malformed."""
     if not problems:
         return (DoctorResult("settings", CheckState.FINE, "all that is needed is set"),)
-    return tuple(DoctorResult("settings", CheckState.WRONG, problem, _set(problem)) for problem in problems)
+    return tuple(
+        DoctorResult("settings", CheckState.WRONG, problem, _settings_fix(problem)) for problem in problems
+    )
 
 
-def _set(problem: str) -> str:
-    mend = "set it in the environment or in .env; docs/reference/settings.md says how"
+def _settings_fix(problem: str) -> str:
+    fix = "set it in the environment or in .env; docs/reference/settings.md says how"
     is_missing = problem.startswith("GITHUB_") and " is not set" in problem
-    return f"{mend}, and whetstone serve --setup does it for you" if is_missing else mend
+    return f"{fix}, and whetstone serve --setup does it for you" if is_missing else fix
 
 
 def check_clock(ahead: float | None) -> DoctorResult:
-    """How far this machine's clock is ahead of GitHub's, in seconds."""
+    """Compare this machine's clock with GitHub's; `ahead` is in seconds."""
     if ahead is None:
         return DoctorResult("clock", CheckState.NOTE, "GitHub showed no time to compare with")
-    state = CheckState.FINE if abs(ahead) <= _SKEW_NOTED else CheckState.NOTE
-    if abs(ahead) > _SKEW_WRONG:
-        state = CheckState.WRONG
-    way = "ahead of" if ahead > 0 else "behind"
-    what = (
-        "as GitHub's, to a few seconds"
-        if state is CheckState.FINE
-        else f"{abs(ahead):.0f} s {way} GitHub's clock"
-    )
-    mend = (
-        ""
-        if state is CheckState.FINE
-        else "set this machine's clock by NTP: GitHub refuses what is dated wrongly"
-    )
-    return DoctorResult("clock", state, what, mend)
+    if abs(ahead) <= _SKEW_NOTE:
+        return DoctorResult("clock", CheckState.FINE, "as GitHub's, to a few seconds")
+    state = CheckState.WRONG if abs(ahead) > _SKEW_WRONG else CheckState.NOTE
+    message = f"{abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} GitHub's clock"
+    fix = "set this machine's clock by NTP: GitHub refuses what is dated wrongly"
+    return DoctorResult("clock", state, message, fix)
 
 
 def check_registration(app: AppInfo, wanted: RequiredPermissions) -> tuple[DoctorResult, ...]:
-    """Whether the App was registered with what `app.yml` asks for."""
-    mend = f"change it under Permissions & events of the App ({app.url})"
+    """Check that the App was registered with what `app.yml` asks for."""
+    fix = f"change it under Permissions & events of the App ({app.url})"
     return (
-        _permissions("permissions", "the App", app.permissions, wanted, mend),
-        _events(app, wanted, mend),
+        _permissions("permissions", "the App", app.permissions, wanted, fix),
+        _events(app, wanted, fix),
     )
 
 
-def check_installation(installed: AppInstallation, wanted: RequiredPermissions) -> tuple[DoctorResult, ...]:
-    """Whether an account granted what the App asks for."""
-    where = f"the installation on {installed.account}"
-    if installed.suspended:
-        mend = f"un-suspend it at {installed.url}"
-        return (DoctorResult("installation", CheckState.WRONG, f"{where} is suspended", mend),)
-    mend = f"an owner of {installed.account} accepts the new permissions at {installed.url}"
-    return (_permissions("installation", where, installed.permissions, wanted, mend),)
+def check_installation(
+    installation: AppInstallation, wanted: RequiredPermissions
+) -> tuple[DoctorResult, ...]:
+    """Check that an account granted what the App asks for."""
+    where = f"the installation on {installation.account}"
+    if installation.suspended:
+        fix = f"un-suspend it at {installation.url}"
+        return (DoctorResult("installation", CheckState.WRONG, f"{where} is suspended", fix),)
+    fix = f"an owner of {installation.account} accepts the new permissions at {installation.url}"
+    return (_permissions("installation", where, installation.permissions, wanted, fix),)
 
 
 def check_webhook(hook: WebhookConfig, public_url: str | None) -> tuple[DoctorResult, ...]:
-    """Whether deliveries go where this server is, in the form that it reads."""
-    found = []
+    """Check that deliveries go to this server, in the form that it reads."""
+    problems = []
     if not hook.url:
-        found.append(("the App has no webhook address", "set it to https://<this server>/webhook"))
+        problems.append(("the App has no webhook address", "set it to https://<this server>/webhook"))
     elif not hook.url.endswith("/webhook"):
-        found.append((f"the address {hook.url} is not this bot's door", "let it end with /webhook"))
+        problems.append((f"the address {hook.url} is not this bot's door", "let it end with /webhook"))
     elif public_url and hook.url != f"{public_url}/webhook":
-        found.append((f"the address is {hook.url}, PUBLIC_URL is {public_url}", "make the two agree"))
+        problems.append((f"the address is {hook.url}, PUBLIC_URL is {public_url}", "make the two agree"))
     if not hook.json:
-        found.append(("deliveries come as a form", "set the content type to application/json"))
+        problems.append(("deliveries come as a form", "set the content type to application/json"))
     if not hook.has_secret:
-        found.append(("GitHub signs nothing", "set the webhook secret to GITHUB_WEBHOOK_SECRET"))
+        problems.append(("GitHub signs nothing", "set the webhook secret to GITHUB_WEBHOOK_SECRET"))
     if not hook.checks_certificate:
-        found.append(("GitHub does not check the certificate", "enable SSL verification"))
-    if not found:
+        problems.append(("GitHub does not check the certificate", "enable SSL verification"))
+    if not problems:
         return (DoctorResult("webhook", CheckState.FINE, f"deliveries go to {hook.url}"),)
     return tuple(
-        DoctorResult("webhook", CheckState.WRONG, what, f"{mend}, on the App's settings page")
-        for what, mend in found
+        DoctorResult("webhook", CheckState.WRONG, message, f"{fix}, on the App's settings page")
+        for message, fix in problems
     )
 
 
 def check_deliveries(sent: Iterable[DeliveryAttempt]) -> DoctorResult:
-    """Whether GitHub could deliver what it had to say."""
-    lost = failed_deliveries(sent)
-    if not lost:
+    """Check that GitHub could deliver its events."""
+    failed = failed_deliveries(sent)
+    if not failed:
         return DoctorResult("deliveries", CheckState.FINE, "every delivery of the last three days was taken")
-    reasons = ", ".join(f"{status} ({n})" for status, n in Counter(s.status for s in lost).most_common(3))
-    mend = "when the reason is gone: whetstone reconcile"
+    statuses = Counter(attempt.status for attempt in failed)
+    reasons = ", ".join(f"{status} ({count})" for status, count in statuses.most_common(3))
+    fix = "when the reason is gone: whetstone reconcile"
     return DoctorResult(
-        "deliveries", CheckState.WRONG, f"{len(lost)} of the last three days failed: {reasons}", mend
+        "deliveries", CheckState.WRONG, f"{len(failed)} of the last three days failed: {reasons}", fix
     )
 
 
 def check_parked(count: int) -> DoctorResult:
-    """Whether deliveries were given up on."""
+    """Check that no delivery is parked."""
     if not count:
         return DoctorResult("store", CheckState.FINE, "it answers, and nothing is parked")
-    mend = "whetstone parked says why; when it is mended: whetstone parked --retry all"
+    fix = "whetstone parked says why; when it is mended: whetstone parked --retry all"
     parked = "1 delivery is parked" if count == 1 else f"{count} deliveries are parked"
-    return DoctorResult("store", CheckState.NOTE, f"it answers; {parked}", mend)
+    return DoctorResult("store", CheckState.NOTE, f"it answers; {parked}", fix)
 
 
 def check_server_version(version: int | None, wanted: int) -> tuple[DoctorResult, ...]:
-    """Whether a PostgreSQL of this major version lets a process that stands still hold up nobody."""
+    """Check that this PostgreSQL ends the transactions of a process that stands still."""
     if version is None or version >= wanted:
         return ()
-    what = (
+    message = (
         f"PostgreSQL {version} ends no transaction that lasts: "
         "a process that is stopped in the middle of a statement holds up the others"
     )
-    mend = f"move DATABASE_URL to PostgreSQL {wanted} or newer; docs/scaling.md says why"
-    return (DoctorResult("store", CheckState.NOTE, what, mend),)
+    fix = f"move DATABASE_URL to PostgreSQL {wanted} or newer; docs/scaling.md says why"
+    return (DoctorResult("store", CheckState.NOTE, message, fix),)
 
 
 def check_blocked_writes(writes: Sequence[BlockedWrites]) -> tuple[DoctorResult, ...]:
-    """The permissions that writes wait for."""
-    mend = "an owner accepts the App's permissions on GitHub; what waits is then written by itself"
+    """Report writes that wait for a permission."""
+    fix = "an owner accepts the App's permissions on GitHub; what waits is then written by itself"
     return tuple(
-        DoctorResult("writes", CheckState.WRONG, f"{_waiting(each)}: GitHub does not take it", mend)
-        for each in writes
+        DoctorResult(
+            "writes", CheckState.WRONG, f"{_describe_blocked(blocked)}: GitHub does not take it", fix
+        )
+        for blocked in writes
     )
 
 
-def _waiting(each: BlockedWrites) -> str:
-    kind = each.kind.partition(" ")[0]
-    number = f"1 {kind} waits" if each.count == 1 else f"{each.count} writes of the kind {kind} wait"
-    lacks = f" for the permission {each.permission}" if each.permission else ""
-    return f"{number} in {each.repository}{lacks}"
+def _describe_blocked(blocked: BlockedWrites) -> str:
+    kind = blocked.kind.partition(" ")[0]
+    number = f"1 {kind} waits" if blocked.count == 1 else f"{blocked.count} writes of the kind {kind} wait"
+    lacks = f" for the permission {blocked.permission}" if blocked.permission else ""
+    return f"{number} in {blocked.repository}{lacks}"
 
 
 def check_uncounted(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult, ...]:
-    """The accounts whose rejecting reviews were not counted, with the lines that would count them."""
+    """Report accounts whose rejecting reviews were not counted, and the config that would count them."""
     if not any(pull_request.verdicts for pull_request in pull_requests):
-        mend = "whetstone backfill OWNER/REPO reads what was said before the App was installed"
-        return (DoctorResult("validators", CheckState.NOTE, "no review is recorded yet", mend),)
+        fix = "whetstone backfill OWNER/REPO reads what was said before the App was installation"
+        return (DoctorResult("validators", CheckState.NOTE, "no review is recorded yet", fix),)
     names: Counter[tuple[str, bool]] = Counter()
     for pull_request in pull_requests:
         names.update(
@@ -198,13 +203,13 @@ def check_uncounted(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult,
 def _uncounted(name: str, count: int, *, bot: bool) -> DoctorResult:
     reviews = "1 rejecting review" if count == 1 else f"{count} rejecting reviews"
     kind, listed = ("apps", name.removesuffix("[bot]")) if bot else ("users", name)
-    mend = f"to count {name}, in .github/whetstone.yml: validators: {{{kind}: [{listed}]}}"
-    what = f"{name} is no validator: {reviews} of {'its' if bot else 'theirs'} did not count"
-    return DoctorResult("validators", CheckState.NOTE, what, mend)
+    fix = f"to count {name}, in .github/whetstone.yml: validators: {{{kind}: [{listed}]}}"
+    message = f"{name} is no validator: {reviews} of {'its' if bot else 'theirs'} did not count"
+    return DoctorResult("validators", CheckState.NOTE, message, fix)
 
 
 def _permissions(
-    subject: str, who: str, granted: object, wanted: RequiredPermissions, mend: str
+    subject: str, who: str, granted: object, wanted: RequiredPermissions, fix: str
 ) -> DoctorResult:
     has = granted if isinstance(granted, dict) else {}
     lacks = [
@@ -213,11 +218,15 @@ def _permissions(
         if _rank(has.get(name)) < _rank(level)
     ]
     if lacks:
-        return DoctorResult(subject, CheckState.WRONG, f"{who} lacks {', '.join(lacks)}", mend)
-    extra = [f"{n}: {v}" for n, v in has.items() if _rank(v) > _rank(wanted.permissions.get(n))]
+        return DoctorResult(subject, CheckState.WRONG, f"{who} lacks {', '.join(lacks)}", fix)
+    extra = [
+        f"{name}: {level}"
+        for name, level in has.items()
+        if _rank(level) > _rank(wanted.permissions.get(name))
+    ]
     if extra:
         return DoctorResult(
-            subject, CheckState.NOTE, f"{who} may do more than is needed: {', '.join(extra)}", mend
+            subject, CheckState.NOTE, f"{who} may do more than is needed: {', '.join(extra)}", fix
         )
     return DoctorResult(subject, CheckState.FINE, f"{who} may do exactly what app.yml says")
 
@@ -226,10 +235,10 @@ def _rank(level: object) -> int:
     return _LEVELS.index(level) + 1 if level in _LEVELS else 0
 
 
-def _events(app: AppInfo, wanted: RequiredPermissions, mend: str) -> DoctorResult:
+def _events(app: AppInfo, wanted: RequiredPermissions, fix: str) -> DoctorResult:
     lacks = sorted(set(wanted.events) - set(app.events))
     if lacks:
-        return DoctorResult("events", CheckState.WRONG, f"GitHub does not tell of {', '.join(lacks)}", mend)
+        return DoctorResult("events", CheckState.WRONG, f"GitHub does not tell of {', '.join(lacks)}", fix)
     return DoctorResult("events", CheckState.FINE, "GitHub tells of all that is read")
 
 
@@ -240,28 +249,25 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     repository = parse_repository_name(arguments.repository) if arguments.repository else None
-    findings = asyncio.run(_examined(repository))
+    results = asyncio.run(_diagnose(repository))
     if arguments.json:
-        for finding in findings:
-            print(json.dumps(asdict(finding), ensure_ascii=False))
+        for result in results:
+            print(json.dumps(result.as_json(), ensure_ascii=False))
     else:
-        terminal.print_table(("", "what", "found", "to mend it"), [_row(finding) for finding in findings])
-    return 1 if any(finding.state is CheckState.WRONG for finding in findings) else 0
+        rows = [(result.state.value, result.subject, result.message, result.fix) for result in results]
+        terminal.print_table(("", "what", "found", "to mend it"), rows)
+    return 1 if any(result.state is CheckState.WRONG for result in results) else 0
 
 
-async def _examined(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
+async def _diagnose(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
     try:
         settings = read_settings()
-    except SettingsError as mistakes:
-        problems = check_settings(mistakes.problems)
-        about_store = any(problem.startswith("DATABASE_URL") for problem in mistakes.problems)
-        return problems if about_store else (*problems, *await examine_store(repository))
-    found = await examine_github(settings, repository)
-    return (*check_settings(()), *found, *await examine_store(repository))
-
-
-def _row(finding: DoctorResult) -> tuple[str, str, str, str]:
-    return finding.state.value, finding.subject, finding.what, finding.mend
+    except SettingsError as error:
+        results = check_settings(error.problems)
+        is_about_store = any(problem.startswith("DATABASE_URL") for problem in error.problems)
+        return results if is_about_store else (*results, *await diagnose_store(repository))
+    results = await _diagnose_github(settings, repository)
+    return (*check_settings(()), *results, *await diagnose_store(repository))
 
 
 COMMAND = CliCommand(
@@ -277,101 +283,77 @@ DELIVERY_LOG_PERIOD = timedelta(days=3)
 """How long GitHub keeps the list of its deliveries; a GHES keeps seven."""
 
 
-class AppApi(Protocol):
-    """What is asked of GitHub as the App."""
-
-    async def time(self) -> datetime | None:
-        """GitHub's clock."""
-        ...
-
-    async def about(self) -> AppInfo:
-        """The App as it is registered."""
-        ...
-
-    async def hook(self) -> WebhookConfig:
-        """Where deliveries go."""
-        ...
-
-    async def installations(self) -> tuple[AppInstallation, ...]:
-        """Everywhere the App is installed."""
-        ...
-
-    async def installation_of(self, owner: str, name: str) -> AppInstallation | None:
-        """The installation that covers a repository."""
-        ...
-
-    async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
-        """What GitHub sent since then."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Doctor:
-    """Looks at everything that needs GitHub; one failure hides nothing behind it."""
+    """Checks everything that needs GitHub; one failure hides nothing behind it."""
 
-    desk: AppApi
+    api: GitHubAppApi
     wanted: RequiredPermissions
     public_url: str | None
     clock: Callable[[], datetime]
 
-    async def findings(self, repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
-        """What was found, in the order in which it should be mended."""
-        reach = await self._reach()
+    async def run(self, repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
+        """Run the checks, in the order in which they should be fixed."""
+        reach = await self._check_reach()
         if reach[0].state is CheckState.WRONG:
             return reach
         try:
-            app = await self.desk.about()
+            app = await self.api.about()
         except GitHubError as error:
-            mend = "GITHUB_APP_ID and the private key must be of the same App; make a new key on its page"
-            return (*reach, DoctorResult("key", CheckState.WRONG, f"GitHub does not take it: {error}", mend))
+            fix = "GITHUB_APP_ID and the private key must be of the same App; make a new key on its page"
+            return (*reach, DoctorResult("key", CheckState.WRONG, f"GitHub does not take it: {error}", fix))
         return (
             *reach,
             DoctorResult("key", CheckState.FINE, f"GitHub takes it; the App writes as {app.login}"),
             *check_registration(app, self.wanted),
-            *await self._installations(app, repository),
-            *await _tried("webhook", self._hook),
-            *await _tried("deliveries", self._deliveries),
+            *await self._check_installations(app, repository),
+            *await _guard("webhook", self._check_webhook),
+            *await _guard("deliveries", self._check_deliveries),
         )
 
-    async def _reach(self) -> tuple[DoctorResult, ...]:
+    async def _check_reach(self) -> tuple[DoctorResult, ...]:
         try:
-            time = await self.desk.time()
+            time = await self.api.time()
         except GitHubError as error:
-            mend = "check GITHUB_API_URL, the name service and the proxy of this machine"
-            return (DoctorResult("reach", CheckState.WRONG, f"GitHub can't be reached: {error}", mend),)
+            fix = "check GITHUB_API_URL, the name service and the proxy of this machine"
+            return (DoctorResult("reach", CheckState.WRONG, f"GitHub can't be reached: {error}", fix),)
         ahead = (self.clock() - time).total_seconds() if time else None
         return (DoctorResult("reach", CheckState.FINE, "GitHub answers"), check_clock(ahead))
 
-    async def _installations(
+    async def _check_installations(
         self, app: AppInfo, repository: tuple[str, str] | None
     ) -> tuple[DoctorResult, ...]:
-        async def looked() -> tuple[DoctorResult, ...]:
+        async def check() -> tuple[DoctorResult, ...]:
             if repository:
-                found = await self.desk.installation_of(*repository)
-                installed: tuple[AppInstallation, ...] = (found,) if found else ()
-                missing = f"the App is not installed on {'/'.join(repository)}"
+                installation = await self.api.installation_of(*repository)
+                installations: tuple[AppInstallation, ...] = (installation,) if installation else ()
+                missing = f"the App is not installation on {'/'.join(repository)}"
             else:
-                installed = await self.desk.installations()
-                missing = "the App is installed nowhere"
-            if not installed:
-                mend = f"install it: {app.url}/installations/new"
-                return (DoctorResult("installation", CheckState.WRONG, missing, mend),)
-            return tuple(f for each in installed for f in check_installation(each, self.wanted))
+                installations = await self.api.installations()
+                missing = "the App is installation nowhere"
+            if not installations:
+                fix = f"install it: {app.url}/installations/new"
+                return (DoctorResult("installation", CheckState.WRONG, missing, fix),)
+            return tuple(
+                result
+                for installation in installations
+                for result in check_installation(installation, self.wanted)
+            )
 
-        return await _tried("installation", looked)
+        return await _guard("installation", check)
 
-    async def _hook(self) -> tuple[DoctorResult, ...]:
-        return check_webhook(await self.desk.hook(), self.public_url)
+    async def _check_webhook(self) -> tuple[DoctorResult, ...]:
+        return check_webhook(await self.api.hook(), self.public_url)
 
-    async def _deliveries(self) -> tuple[DoctorResult, ...]:
-        return (check_deliveries(await self.desk.deliveries(self.clock() - DELIVERY_LOG_PERIOD)),)
+    async def _check_deliveries(self) -> tuple[DoctorResult, ...]:
+        return (check_deliveries(await self.api.deliveries(self.clock() - DELIVERY_LOG_PERIOD)),)
 
 
-async def _tried(
-    subject: str, look: Callable[[], Awaitable[tuple[DoctorResult, ...]]]
+async def _guard(
+    subject: str, check: Callable[[], Awaitable[tuple[DoctorResult, ...]]]
 ) -> tuple[DoctorResult, ...]:
     try:
-        return await look()
+        return await check()
     except NotFound as error:
         return (DoctorResult(subject, CheckState.NOTE, f"GitHub shows nothing about it: {error}"),)
     except GitHubError as error:
@@ -380,33 +362,30 @@ async def _tried(
         )
 
 
-async def examine_github(
+async def _diagnose_github(
     configuration: Settings, repository: tuple[str, str] | None
 ) -> tuple[DoctorResult, ...]:
-    """What GitHub says about this App, for the operator."""
     from bot.github.app_api import required_permissions
 
-    async with open_app_api_from(configuration) as desk:
-        return await Doctor(desk, required_permissions(), configuration.public_url, utc_now).findings(
-            repository
-        )
+    async with open_app_api_from(configuration) as api:
+        return await Doctor(api, required_permissions(), configuration.public_url, utc_now).run(repository)
 
 
-async def examine_store(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
-    """What the store says, for the operator."""
+async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
+    """Check the store: whether it answers, what is parked or blocked, which reviews did not count."""
     from bot.store.dialects import TRANSACTION_TIMEOUT_VERSION
 
     try:
         async with open_existing_store(read_database_url()) as store:
-            parked, known = await store.parked(), await store.load_newest(repository)
-            waiting, version = await store.waiting(), await store.server_version()
+            parked, newest = await store.parked(), await store.load_newest(repository)
+            blocked, version = await store.waiting(), await store.server_version()
     except NoStore as reason:
-        mend = "start the server once; if it ran already, give this command its DATABASE_URL"
-        return (DoctorResult("store", CheckState.NOTE, str(reason), mend),)
+        fix = "start the server once; if it ran already, give this command its DATABASE_URL"
+        return (DoctorResult("store", CheckState.NOTE, str(reason), fix),)
     except (CannotStart, StoreUnavailable) as error:
-        mend = "check DATABASE_URL, and that the database runs and lets this user in"
-        return (DoctorResult("store", CheckState.WRONG, str(error), mend),)
+        fix = "check DATABASE_URL, and that the database runs and lets this user in"
+        return (DoctorResult("store", CheckState.WRONG, str(error), fix),)
     name = "/".join(repository).lower() if repository else ""
-    here = [each for each in waiting if not name or each.repository.lower() == name]
-    about_store = (check_parked(len(parked)), *check_server_version(version, TRANSACTION_TIMEOUT_VERSION))
-    return (*about_store, *check_blocked_writes(here), *check_uncounted(known))
+    blocked_here = [writes for writes in blocked if not name or writes.repository.lower() == name]
+    results = (check_parked(len(parked)), *check_server_version(version, TRANSACTION_TIMEOUT_VERSION))
+    return (*results, *check_blocked_writes(blocked_here), *check_uncounted(newest))

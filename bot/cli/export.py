@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from pathlib import Path
 
-from bot.cli import CliCommand, UsageError
-from bot.cli.common import parse_repository_name, positive_integer, report_usage_errors
+from bot.cli import CliCommand, CommandFailed, UsageError
+from bot.cli.common import parse_repository_name, positive_integer, report_errors
 from bot.resources import open_existing_store, read_database_url
-from bot.store.model import StoreUnavailable
 from bot.turn.rule_book import stored_rules
 
 
@@ -22,29 +20,23 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     repository = parse_repository_name(arguments.repository)
-    try:
-        with report_usage_errors():
-            files = asyncio.run(export_bundle(repository, arguments.number))
-    except StoreUnavailable as error:
-        print(f"whetstone export: {error}", file=sys.stderr)
-        return 1
+    with report_errors():
+        files = asyncio.run(_export_files(repository, arguments.number))
     if files is None:
-        where = f"{arguments.repository}#{arguments.number}"
-        print(f"whetstone export: nothing is judged at {where}", file=sys.stderr)
-        return 1
+        raise CommandFailed(f"nothing is judged at {arguments.repository}#{arguments.number}")
     try:
-        _written(arguments.directory, files)
+        _write(arguments.directory, files)
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
     return 0
 
 
-def _written(directory: Path, files: dict[str, str]) -> None:
+def _write(directory: Path, files: dict[str, str]) -> None:
     for name, text in sorted(files.items()):
         path = directory / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
-        path.chmod(0o600)  # also one that was there before
+        path.chmod(0o600)  # one that was there before, too
         path.write_text(text, encoding="utf-8")
         print(path)
 
@@ -58,15 +50,19 @@ COMMAND = CliCommand(
 )
 
 
-async def export_bundle(repository: tuple[str, str], number: int) -> dict[str, str] | None:
-    """Every file of a pull request's export with its text; None where nothing is judged there."""
-    from bot.history import export as bundles
+async def _export_files(repository: tuple[str, str], number: int) -> dict[str, str] | None:
+    """Every file of a pull request's export with its text; None where nothing is reviewed there."""
+    from bot.history.export import export_files
     from bot.iterations.selection import selection_report
 
     async with open_existing_store(read_database_url()) as store:
         newest = await store.load_newest(repository, limit=1)
-        known = await store.load(f"pr:{newest[0].repository.id}:{number}") if newest else None
-        report = selection_report(known, await stored_rules(store, known.repository)) if known else None
-    if known is None or report is None:
+        pull_request = await store.load(f"pr:{newest[0].repository.id}:{number}") if newest else None
+        report = (
+            selection_report(pull_request, await stored_rules(store, pull_request.repository))
+            if pull_request
+            else None
+        )
+    if pull_request is None or report is None:
         return None
-    return bundles.export_files(report, known.repository, tracked=known.tracked)
+    return export_files(report, pull_request.repository, tracked=pull_request.tracked)

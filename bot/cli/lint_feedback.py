@@ -14,64 +14,65 @@ from bot.pull_request.documents import UnreadableDocument
 from bot.verdicts.quality import ProblemLevel
 
 
-def add_lint_arguments(parser: argparse.ArgumentParser) -> None:
-    """Take one file and a format."""
+def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", metavar="FILE", help="an actionable-feedback document, JSON or YAML; - for stdin"
     )
     parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
 
 
-def run_lint(chosen: argparse.Namespace) -> int:
-    """Print every finding; 1 where one is an error."""
-    name = "stdin" if chosen.file == "-" else chosen.file
+def _run(arguments: argparse.Namespace) -> int:
+    from bot.feedback.lint import lint_feedback_file, render_sarif
+    from bot.pull_request.documents import read_feedback_file
+
+    name = "stdin" if arguments.file == "-" else arguments.file
     try:
-        findings = lint_document(_data(chosen.file), name)
-    except UnreadableDocument as wrong:
-        raise UsageError(str(wrong)) from None
-    writers = {"text": _text, "json": _json, "sarif": sarif_document}
-    print(writers[chosen.format](findings, name))
-    return 1 if _count(findings, ProblemLevel.ERROR) else 0
+        problems = lint_feedback_file(read_feedback_file(_read(arguments.file), name))
+    except UnreadableDocument as error:
+        raise UsageError(str(error)) from None
+    writers = {"text": _text, "json": _json, "sarif": render_sarif}
+    print(writers[arguments.format](problems, name))
+    return 1 if _count(problems, ProblemLevel.ERROR) else 0
 
 
-def _data(file: str) -> bytes:
+def _read(file: str) -> bytes:
     if file == "-":
         return sys.stdin.buffer.read()
     try:
         return Path(file).read_bytes()
-    except OSError as wrong:
-        raise UsageError(f"{file}: {wrong.strerror or wrong}") from None
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from None
 
 
-def _text(findings: Sequence[LintProblem], name: str) -> str:
+def _text(problems: Sequence[LintProblem], name: str) -> str:
     lines = [
-        f"{name}:{one.position.line}:{one.position.column}: {one.level}: {one.message}; {one.instead}"
-        f" [{one.rule}] {one.pointer}".rstrip()
-        for one in findings
+        f"{name}:{problem.position.line}:{problem.position.column}: {problem.level}: {problem.message}; "
+        f"{problem.instead} [{problem.rule}] {problem.pointer}".rstrip()
+        for problem in problems
     ]
-    errors, notes = _count(findings, ProblemLevel.ERROR), _count(findings, ProblemLevel.NOTE)
+    errors, notes = _count(problems, ProblemLevel.ERROR), _count(problems, ProblemLevel.NOTE)
     return "\n".join([*lines, f"{name}: {_number(errors, 'error')}, {_number(notes, 'note')}"])
 
 
-def _json(findings: Sequence[LintProblem], name: str) -> str:
+def _json(problems: Sequence[LintProblem], name: str) -> str:
     rows = [
         {
-            "level": one.level,
-            "rule": one.rule,
-            "pointer": one.pointer,
-            "line": one.position.line,
-            "column": one.position.column,
-            "message": one.message,
-            "instead": one.instead,
+            "level": problem.level,
+            "rule": problem.rule,
+            "pointer": problem.pointer,
+            "line": problem.position.line,
+            "column": problem.position.column,
+            "message": problem.message,
+            "instead": problem.instead,
         }
-        for one in findings
+        for problem in problems
     ]
-    counts = {"errors": _count(findings, ProblemLevel.ERROR), "notes": _count(findings, ProblemLevel.NOTE)}
+    counts = {"errors": _count(problems, ProblemLevel.ERROR), "notes": _count(problems, ProblemLevel.NOTE)}
     return json.dumps({"file": name, **counts, "findings": rows}, indent=2)
 
 
-def _count(findings: Sequence[LintProblem], level: ProblemLevel) -> int:
-    return sum(one.level is level for one in findings)
+def _count(problems: Sequence[LintProblem], level: ProblemLevel) -> int:
+    return sum(problem.level is level for problem in problems)
 
 
 def _number(count: int, word: str) -> str:
@@ -82,21 +83,6 @@ COMMAND = CliCommand(
     name="lint-feedback",
     help="Check an actionable-feedback document: its schema, its lengths and its words.",
     example="whetstone lint-feedback review.json --format sarif",
-    arguments=add_lint_arguments,
-    run=run_lint,
+    arguments=_arguments,
+    run=_run,
 )
-
-
-def lint_document(data: bytes, name: str) -> tuple[LintProblem, ...]:
-    """Everything that keeps a feedback document from being acted on."""
-    from bot.feedback import lint
-    from bot.pull_request import documents
-
-    return lint.lint_feedback_file(documents.read_feedback_file(data, name))
-
-
-def sarif_document(findings: Sequence[LintProblem], name: str) -> str:
-    """The findings as other tools read them."""
-    from bot.feedback.lint import render_sarif
-
-    return render_sarif(findings, name)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
 from dataclasses import asdict
 
 from bot import settings as settings_of
 from bot.cli import CliCommand, UsageError, terminal
-from bot.cli.common import _follower, _hand_over, report_usage_errors
-from bot.inbox.jobs import JobFailed
+from bot.cli.common import hand_over, report_errors
+from bot.inbox.jobs import JobFollower
 from bot.resources import (
-    CannotStart,
     NoStore,
     new_id,
     open_existing_store,
@@ -21,7 +19,7 @@ from bot.resources import (
     read_settings,
     utc_now,
 )
-from bot.store.model import ParkedDelivery, StoreUnavailable
+from bot.store.model import ParkedDelivery
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,46 +28,39 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    with report_usage_errors():
-        url = read_database_url()
-    try:
-        return asyncio.run(_listed(url, arguments))
-    except NoStore as reason:
-        if arguments.retry:
-            raise UsageError(str(reason)) from reason
-        if not arguments.json:
-            print(f"Nothing is parked: {reason}.")
-        return 0
-    except CannotStart as reason:
-        raise UsageError(str(reason)) from reason
-    except (JobFailed, StoreUnavailable) as error:
-        print(f"whetstone parked: {error}", file=sys.stderr)
-        return 1
+    with report_errors():
+        try:
+            asyncio.run(_list_or_retry(arguments))
+        except NoStore as reason:
+            if arguments.retry:
+                raise
+            if not arguments.json:
+                print(f"Nothing is parked: {reason}.")
+    return 0
 
 
-async def _listed(url: str, arguments: argparse.Namespace) -> int:
-    async with open_existing_store(url) as store:
+async def _list_or_retry(arguments: argparse.Namespace) -> None:
+    async with open_existing_store(read_database_url()) as store:
         parked = await store.parked()
         if arguments.retry:
-            return await _retried(parked, arguments.retry)
+            await _retry(parked, arguments.retry)
+            return
     if parked and terminal.is_terminal() and not arguments.json:
         terminal.print_table(("delivery", "event", "lane", "parked", "error"), map(_row, parked))
-        return 0
+        return
     for delivery in parked:
         print(json.dumps(asdict(delivery), default=str) if arguments.json else _line(delivery))
     if not parked and not arguments.json:
         print("Nothing is parked.")
-    return 0
 
 
-async def _retried(parked: tuple[ParkedDelivery, ...], wanted: list[str]) -> int:
-    known = {delivery.id for delivery in parked}
-    ids = tuple(known) if wanted == ["all"] else tuple(wanted)
-    if unknown := [given for given in ids if given not in known]:
+async def _retry(parked: tuple[ParkedDelivery, ...], wanted: list[str]) -> None:
+    parked_ids = {delivery.id for delivery in parked}
+    ids = tuple(parked_ids) if wanted == ["all"] else tuple(wanted)
+    if unknown := [delivery_id for delivery_id in ids if delivery_id not in parked_ids]:
         raise UsageError(f"nothing is parked under {', '.join(unknown)}")
     count = await requeue_parked_deliveries(ids)
     print(f"{count} queued again.")
-    return 0
 
 
 def _row(delivery: ParkedDelivery) -> tuple[str, ...]:
@@ -94,7 +85,7 @@ COMMAND = CliCommand(
 
 
 async def requeue_parked_deliveries(ids: tuple[str, ...]) -> int:
-    """Have parked deliveries queued again: by the server that runs, else here; how many."""
+    """Queue parked deliveries again, in the running server or here; returns how many."""
     from bot.inbox import internal_deliveries
 
     delivery = internal_deliveries.retry_delivery(ids, f"retry-{new_id()}", utc_now())
@@ -103,8 +94,8 @@ async def requeue_parked_deliveries(ids: tuple[str, ...]) -> int:
     except settings_of.SettingsError:  # without a secret nothing can be handed over
         configuration = None
     async with open_existing_store(read_database_url()) as store:
-        if configuration and await _hand_over(configuration, delivery):
-            async for _ in _follower(store).steps(delivery):
+        if configuration and await hand_over(configuration, delivery):
+            async for _ in JobFollower(store, utc_now).steps(delivery):
                 pass
             return len(ids)
         return await store.retry(ids)

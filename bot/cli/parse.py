@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from bot.cli import CliCommand, terminal
+from bot.cli import CliCommand, CommandFailed, terminal
 from bot.feedback.marker import FEEDBACK_MARKER, parse_document
 from bot.markdown.escape import parse_marker
 
@@ -18,21 +18,16 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     terminal.prompt_for_input("a comment")
     body = sys.stdin.buffer.read().decode("utf-8", "replace")
-    found = _json(parse_document(body) if arguments.document else parse_marker(FEEDBACK_MARKER, body))
-    if found is None:
-        what = "feedback document" if arguments.document else f"{FEEDBACK_MARKER} marker"
-        print(f"whetstone parse: there is no {what} in the comment", file=sys.stderr)
-        return 1
-    print(found)
-    return 0
-
-
-def _json(found: dict[str, object] | None) -> str | None:
-    """What was found as JSON, which has no NaN and no infinity."""
+    content = parse_document(body) if arguments.document else parse_marker(FEEDBACK_MARKER, body)
+    kind = "feedback document" if arguments.document else f"{FEEDBACK_MARKER} marker"
+    missing = CommandFailed(f"there is no {kind} in the comment")
+    if content is None:
+        raise missing
     try:
-        return None if found is None else json.dumps(found, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        return None
+        print(json.dumps(content, ensure_ascii=False, allow_nan=False))
+    except ValueError:  # JSON has no NaN and no infinity
+        raise missing from None
+    return 0
 
 
 COMMAND = CliCommand(

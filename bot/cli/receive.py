@@ -14,13 +14,12 @@ from pathlib import Path
 from bot import app
 from bot import settings as settings_of
 from bot.cli import CliCommand, UsageError
-from bot.cli.common import report_usage_errors
+from bot.cli.common import report_errors
 from bot.commands.invocation import find_invocations
 from bot.feedback.check_run import add_check_effects
 from bot.gates.config import RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
-from bot.github.errors import GitHubError
 from bot.inbox.parse import ParseDelivery
 from bot.markdown.links import GitHubLinks, LinkContext
 from bot.pull_request.effects import CancelWrite, Effect
@@ -43,7 +42,7 @@ from bot.turn.rule_book import DefaultRules, build_rule_book
 from bot.turn.run import TurnRunner
 from bot.values import Account
 
-_BELIEVED = "No credentials: decided on the payload's own facts, its reviewer taken for a validator."
+_PAYLOAD_ONLY = "No credentials: decided on the payload's own facts, its reviewer taken for a validator."
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,46 +56,42 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    known = sorted(app.accepted_events())
-    if arguments.event not in known:
-        raise UsageError(f"{arguments.event!r} is no event that is read; one of {', '.join(known)}")
-    body = _body(arguments.payload)
-    try:
-        with report_usage_errors():
-            rehearsal, believed = asyncio.run(dry_run(arguments.event, body))
-    except GitHubError as error:
-        print(f"whetstone receive: {error}", file=sys.stderr)
-        return 1
-    if believed:
-        print(_BELIEVED, file=sys.stderr)
-    for effect in rehearsal.effects:
-        print(json.dumps(_value(effect), default=str) if arguments.json else _text(effect))
-    if not rehearsal.effects and not arguments.json:
-        print(f"No effect: {rehearsal.because}.")
+    events = sorted(app.accepted_events())
+    if arguments.event not in events:
+        raise UsageError(f"{arguments.event!r} is no event that is read; one of {', '.join(events)}")
+    body = _read_payload(arguments.payload)
+    with report_errors():
+        result, is_payload_only = asyncio.run(dry_run(arguments.event, body))
+    if is_payload_only:
+        print(_PAYLOAD_ONLY, file=sys.stderr)
+    for effect in result.effects:
+        print(json.dumps(_as_json(effect), default=str) if arguments.json else _text(effect))
+    if not result.effects and not arguments.json:
+        print(f"No effect: {result.reason}.")
     return 0
 
 
-def _body(name: str) -> bytes:
+def _read_payload(name: str) -> bytes:
     try:
         body = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         value = json.loads(body)
-    except OSError as wrong:
-        raise UsageError(f"{name}: {wrong.strerror}") from wrong
-    except (ValueError, RecursionError) as wrong:
-        raise UsageError(f"{name} is not JSON: {wrong}") from wrong
+    except OSError as error:
+        raise UsageError(f"{name}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{name} is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise UsageError(f"{name} is not a JSON object")
     return body
 
 
-def _value(effect: Effect) -> dict[str, object]:
+def _as_json(effect: Effect) -> dict[str, object]:
     return {"effect": type(effect).__name__, **asdict(effect)}
 
 
 def _text(effect: Effect) -> str:
-    value = asdict(effect)
-    body = value.pop("body", "")
-    lines = [type(effect).__name__, *(f"  {key}: {_plain(each)}" for key, each in value.items())]
+    fields = asdict(effect)
+    body = fields.pop("body", "")
+    lines = [type(effect).__name__, *(f"  {name}: {_plain(value)}" for name, value in fields.items())]
     return "\n".join([*lines, "", body]) if body else "\n".join(lines)
 
 
@@ -115,22 +110,22 @@ COMMAND = CliCommand(
 )
 
 
-_UNKNOWN = "it says nothing about a pull request that is known"
-_COMMAND = "a command is not rehearsed, since its answer depends on who gave it and on what is stored"
-_NOBODY = Account(-1, "whetstone[bot]", bot=True)
+_NO_PULL_REQUEST = "it says nothing about a pull request that is known"
+_IS_COMMAND = "a command is not rehearsed, since its answer depends on who gave it and on what is stored"
+_NO_APP = Account(-1, "whetstone[bot]", bot=True)
 
 
 @dataclass(frozen=True, slots=True)
 class DryRunResult:
-    """What would happen, and why."""
+    """The effects that a delivery would have, and the reason for them."""
 
     effects: tuple[Effect, ...]
-    because: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What a rehearsal needs; without GitHub it believes the payload."""
+    """Decides on one delivery without writing anything; without GitHub it trusts the payload."""
 
     parse: ParseDelivery
     rule_book: RuleBook
@@ -139,56 +134,60 @@ class DryRun:
     new_id: Callable[[], str]
     github: GitHub | None = None
 
-    async def rehearse(self, delivery: Delivery) -> DryRunResult:
-        """The effects that this delivery would have on a pull request not seen before."""
+    async def run(self, delivery: Delivery) -> DryRunResult:
+        """Return the effects that this delivery would have on a pull request not seen before."""
         event = self.parse(delivery)
         if isinstance(event, IgnoredEvent):
             return DryRunResult((), event.reason)
-        known = record_event(None, event, delivery.received_at) or await self._affected(event)
-        if known is None:
-            return DryRunResult((), _COMMAND if find_invocations((event,)) else _UNKNOWN)
-        rules = await self.rule_book.rules(known.repository)
+        pull_request = record_event(None, event, delivery.received_at) or await self._affected(event)
+        if pull_request is None:
+            return DryRunResult((), _IS_COMMAND if find_invocations((event,)) else _NO_PULL_REQUEST)
+        rules = await self.rule_book.rules(pull_request.repository)
         moment = DecisionTime(self.clock(), self.new_id())
         if self.github:
-            facts = await self._read(self.github, known, event, rules, moment.now)
-            deciding = TurnRunner(rules, moment, self.site, self.github, known.verdicts)
-            assessment, facts = await deciding.assess(known, facts)
-            decision = deciding.conclude(assessment)
+            facts = await self._fetch(self.github, pull_request, event, rules, moment.now)
+            turn = TurnRunner(rules, moment, self.site, self.github, pull_request.verdicts)
+            assessment, facts = await turn.assess(pull_request, facts)
+            decision = turn.conclude(assessment)
         else:
-            facts = self._from_payload(known, event)
-            decision = decide_pull_request(known, facts, rules, moment, self.site)
+            facts = self._from_payload(pull_request, event)
+            decision = decide_pull_request(pull_request, facts, rules, moment, self.site)
         decision = add_check_effects(decision, facts, rules, self.site)
-        shown = tuple(effect for effect in decision.effects if not isinstance(effect, CancelWrite))
-        return DryRunResult(shown, decision.because)
+        effects = tuple(effect for effect in decision.effects if not isinstance(effect, CancelWrite))
+        return DryRunResult(effects, decision.because)
 
     async def _affected(self, event: Event) -> PullRequest | None:
-        """The first pull request that an event about a commit concerns, or that a validator speaks of."""
+        """Find the first pull request that an event about a commit, or a validator's comment, is about."""
         if self.github is None:
             return None
         if not isinstance(event, CheckEvent | ConfigPushEvent):
             return await fetch_unrecorded((event,), self.rule_book, self.github)
-        found = await self.github.pull_requests_at(event.repository, event.head)
-        return record_event(None, replace(event, pull_request=found[0]), self.clock()) if found else None
+        snapshots = await self.github.pull_requests_at(event.repository, event.head)
+        if not snapshots:
+            return None
+        return record_event(None, replace(event, pull_request=snapshots[0]), self.clock())
 
-    async def _read(
-        self, github: GitHub, known: PullRequest, event: Event, rules: RepositoryRules, now: datetime
+    async def _fetch(
+        self, github: GitHub, pull_request: PullRequest, event: Event, rules: RepositoryRules, now: datetime
     ) -> Facts:
-        facts = await fetch_reviews(known, (event,), github, now)
-        facts = await fetch_signals(facts, known, (event,), rules, github)
-        return replace(facts, config=await fetch_proposed_config(known, (event,), self.rule_book, github))
+        facts = await fetch_reviews(pull_request, (event,), github, now)
+        facts = await fetch_signals(facts, pull_request, (event,), rules, github)
+        return replace(
+            facts, config=await fetch_proposed_config(pull_request, (event,), self.rule_book, github)
+        )
 
-    def _from_payload(self, known: PullRequest, event: Event) -> Facts:
-        """The payload's own word: whoever speaks in it counts as if they may write."""
-        if isinstance(event, LabelEvent) and event.sender != known.author:
-            return Facts(_NOBODY, roles={event.sender.id: "write"}, spoken=(event,))
+    def _from_payload(self, pull_request: PullRequest, event: Event) -> Facts:
+        """Take the facts from the payload: its author counts as if they had write access."""
+        if isinstance(event, LabelEvent) and event.sender != pull_request.author:
+            return Facts(_NO_APP, roles={event.sender.id: "write"}, spoken=(event,))
         if not isinstance(event, ReviewEvent):
-            return Facts(_NOBODY)
-        roles = {event.review.author.id: "write"} if event.review.author != known.author else {}
-        return Facts(_NOBODY, None, (event.review,), (), roles)
+            return Facts(_NO_APP)
+        roles = {event.review.author.id: "write"} if event.review.author != pull_request.author else {}
+        return Facts(_NO_APP, None, (event.review,), (), roles)
 
 
 async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
-    """What this delivery would do, and whether that rests on the payload alone."""
+    """Dry-run a delivery; returns the result, and whether it rests on the payload alone."""
     from bot.inbox import parse
     from bot.turn.rule_book import NullConfigStore
 
@@ -198,9 +197,9 @@ async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
     except settings_of.SettingsError:
         if environment_has_credentials():
             raise
-        stage = DryRun(parse.parse_delivery, DefaultRules(), LinkContext(GitHubLinks()), utc_now, new_id)
-        return await stage.rehearse(delivery), True
+        run = DryRun(parse.parse_delivery, DefaultRules(), LinkContext(GitHubLinks()), utc_now, new_id)
+        return await run.run(delivery), True
     async with open_github(configuration, utc_now) as github:
         rule_book = build_rule_book(github, NullConfigStore(), NullConfigStore(), utc_now)
-        stage = DryRun(parse.parse_delivery, rule_book, link_context(configuration), utc_now, new_id, github)
-        return await stage.rehearse(delivery), False
+        run = DryRun(parse.parse_delivery, rule_book, link_context(configuration), utc_now, new_id, github)
+        return await run.run(delivery), False

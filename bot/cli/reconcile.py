@@ -5,21 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from bot.cli import CliCommand, terminal
-from bot.cli.common import positive_number, report_usage_errors
-from bot.github.errors import GitHubError
+from bot.cli.common import positive_number, report_errors
 from bot.github.model import DeliveryAttempt
 from bot.resources import open_app_api_from, read_settings, utc_now
 from bot.settings import Settings
-
-if TYPE_CHECKING:
-    from bot.inbox.reconcile import FailedDeliveries
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,27 +23,29 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    try:
-        with report_usage_errors():
-            return asyncio.run(_reconciled(read_settings(), arguments))
-    except GitHubError as error:
-        print(f"whetstone reconcile: {error}", file=sys.stderr)
-        return 1
-
-
-async def _reconciled(settings: Settings, arguments: argparse.Namespace) -> int:
-    async with open_reconciler(settings) as reconciliation:
-        failed = await reconciliation.failed(timedelta(days=arguments.days))
-        outcome = [(sent, "failed") for sent in failed]
-        if not arguments.dry_run:
-            words = {True: "sent again", False: "forgotten by GitHub"}
-            outcome = [(sent, words[ok]) async for sent, ok in reconciliation.redeliver(failed)]
-    _show(outcome, as_json=arguments.json)
+    with report_errors():
+        asyncio.run(_reconcile(read_settings(), arguments))
     return 0
 
 
-def _show(outcome: list[tuple[DeliveryAttempt, str]], *, as_json: bool) -> None:
-    rows = [(s.guid, s.event, f"{s.at:%Y-%m-%d %H:%M} UTC", s.status, done) for s, done in outcome]
+async def _reconcile(settings: Settings, arguments: argparse.Namespace) -> None:
+    from bot.inbox.reconcile import FailedDeliveries
+
+    async with open_app_api_from(settings) as api:
+        deliveries = FailedDeliveries(api, utc_now)
+        failed = await deliveries.failed(timedelta(days=arguments.days))
+        outcomes = [(attempt, "failed") for attempt in failed]
+        if not arguments.dry_run:
+            words = {True: "sent again", False: "forgotten by GitHub"}
+            outcomes = [(attempt, words[ok]) async for attempt, ok in deliveries.redeliver(failed)]
+    _show(outcomes, as_json=arguments.json)
+
+
+def _show(outcomes: list[tuple[DeliveryAttempt, str]], *, as_json: bool) -> None:
+    rows = [
+        (attempt.guid, attempt.event, f"{attempt.at:%Y-%m-%d %H:%M} UTC", attempt.status, outcome)
+        for attempt, outcome in outcomes
+    ]
     names = ("delivery", "event", "at", "status", "now")
     if as_json:
         for row in rows:
@@ -69,12 +63,3 @@ COMMAND = CliCommand(
     _arguments,
     _run,
 )
-
-
-@asynccontextmanager
-async def open_reconciler(configuration: Settings) -> AsyncIterator[FailedDeliveries]:
-    """What brings failed deliveries again."""
-    from bot.inbox.reconcile import FailedDeliveries
-
-    async with open_app_api_from(configuration) as desk:
-        yield FailedDeliveries(desk, utc_now)

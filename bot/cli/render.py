@@ -6,12 +6,12 @@ import argparse
 import sys
 
 from bot.cli import CliCommand, UsageError
-from bot.cli.common import load_pack_or_file
-from bot.feedback import render as feedback_render
+from bot.cli.common import load_pack_or_file, report_errors
 from bot.feedback.model import find_failed_gates
+from bot.feedback.render import render_tags
 from bot.gates.model import is_tag
 from bot.pull_request.model import Item, Stance, Validator, Verdict
-from bot.resources import CannotStart, new_id, utc_now
+from bot.resources import new_id, utc_now
 from bot.turn.rule_book import default_rules
 
 
@@ -22,19 +22,16 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    wrong = [tag for tag in arguments.tags if not is_tag(tag)]
-    if wrong:
-        raise UsageError(f"{wrong[0]!r} is no tag: two or more words of a-z and 0-9 joined by _")
-    try:
+    if invalid := [tag for tag in arguments.tags if not is_tag(tag)]:
+        raise UsageError(f"{invalid[0]!r} is no tag: two or more words of a-z and 0-9 joined by _")
+    with report_errors():
         gates = load_pack_or_file(arguments.pack) if arguments.pack else default_rules().gates
-    except CannotStart as missing:
-        raise UsageError(str(missing)) from missing
     now, identity = utc_now(), new_id()
     tags = tuple(dict.fromkeys(arguments.tags))
     validator = Validator("cli", arguments.source)
-    said = Verdict("cli", validator, Stance.REJECTS, now, None, tuple(Item(tag) for tag in tags))
-    failed = find_failed_gates((said,), gates, frozenset())
-    sys.stdout.write(feedback_render.render_tags(failed, tags, arguments.source, now, identity))
+    verdict = Verdict("cli", validator, Stance.REJECTS, now, None, tuple(Item(tag) for tag in tags))
+    failed = find_failed_gates((verdict,), gates, frozenset())
+    sys.stdout.write(render_tags(failed, tags, arguments.source, now, identity))
     return 0
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from bot import app
 from bot.cli import CliCommand, UsageError
-from bot.cli.common import port_number
+from bot.cli.common import port_number, report_errors
 from bot.inbox.heartbeat import HeartbeatSettings, WatchdogLimits
 from bot.inbox.reconcile import ReconcileSchedule
 from bot.resources import (
@@ -47,17 +47,13 @@ def _run(arguments: argparse.Namespace) -> int:
         return run_setup(arguments)
     try:
         settings = read_settings()
-    except SettingsError as mistakes:
-        for problem in mistakes.problems:
+    except SettingsError as error:
+        for problem in error.problems:
             print(f"whetstone serve: {problem}", file=sys.stderr)
-        if any(problem.startswith("GITHUB_APP_ID is not set") for problem in mistakes.problems):
+        if any(problem.startswith("GITHUB_APP_ID is not set") for problem in error.problems):
             print("To register an App in the browser: whetstone serve --setup", file=sys.stderr)
         return 2
-    settings = replace(
-        settings,
-        host=arguments.host or settings.host,
-        port=settings.port if arguments.port is None else arguments.port,
-    )
+    settings = _with_address(settings, arguments)
     if (arguments.web_only or arguments.worker_only) and settings.database_url.startswith("sqlite"):
         raise UsageError(
             "SQLite is one process a file; --web-only and --worker-only need PostgreSQL (DATABASE_URL)"
@@ -66,8 +62,8 @@ def _run(arguments: argparse.Namespace) -> int:
         return asyncio.run(
             serve_until_stopped(settings, web=not arguments.worker_only, worker=not arguments.web_only)
         )
-    except (CannotStart, OSError) as reason:
-        raise UsageError(str(reason)) from reason
+    except (CannotStart, OSError) as error:
+        raise UsageError(str(error)) from error
 
 
 async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the process
@@ -79,16 +75,13 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     limits: WatchdogLimits | None = None,
     reconcile: ReconcileSchedule | None = None,
 ) -> int:
-    """0 once the process was asked to stop and what was under way has come to its end."""
+    """Serve until a signal comes and what is under way has ended; returns the exit code."""
     configure_logging_from(settings)
     print(describe_store(settings), flush=True)
     reconcile = reconcile or app.reconcile_schedule()
     if worker:
         print(reconcile_line(reconcile), flush=True)
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stop.set)
+    stop = _stop_on_signal()
     limits = limits or app.watchdog_limits()
     async with app.run_instance(
         settings, serve=web, work=worker, pace=pace, limits=limits, reconcile=reconcile
@@ -97,11 +90,18 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
         gc.collect()
         gc.freeze()
         if instance.address:
-            at = server_url(*instance.address)
-            print(f"Listening on {at}: deliveries go to /webhook.", flush=True)
+            url = server_url(*instance.address)
+            print(f"Listening on {url}: deliveries go to /webhook.", flush=True)
         await stop.wait()
         print("Stopping: what is under way comes to its end first.", flush=True)
     return 0
+
+
+def _stop_on_signal() -> asyncio.Event:
+    stop = asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    return stop
 
 
 COMMAND = CliCommand(
@@ -123,34 +123,27 @@ _CREDENTIALS = (
 
 def run_setup(arguments: argparse.Namespace) -> int:
     """Register the App where there is none yet, then serve, with the last two steps at /setup."""
-    try:
-        bare = _at(read_settings_without_credentials(), arguments)
-    except SettingsError as mistakes:
-        raise UsageError("; ".join(mistakes.problems)) from mistakes
-    try:
-        return asyncio.run(_set_up(bare, arguments))
-    except SettingsError as mistakes:
-        raise UsageError("; ".join(mistakes.problems)) from mistakes
-    except (CannotStart, OSError) as reason:
-        raise UsageError(str(reason)) from reason
+    with report_errors():
+        try:
+            bare = _with_address(read_settings_without_credentials(), arguments)
+            return asyncio.run(_set_up(bare, arguments))
+        except OSError as error:
+            raise UsageError(str(error)) from error
 
 
 async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stop.set)
+    stop = _stop_on_signal()
     sessions = app.new_setup_sessions()
     if not _has_credentials():
-        in_the_way = [name for name in _CREDENTIALS if os.environ.get(name, "").strip()]
-        if in_the_way:
+        conflicts = [name for name in _CREDENTIALS if os.environ.get(name, "").strip()]
+        if conflicts:
             raise UsageError(
-                f"{', '.join(in_the_way)} of the environment would win over .env; set all or none"
+                f"{', '.join(conflicts)} of the environment would win over .env; set all or none"
             )
-        bare = await _registered(bare, sessions, stop)
+        bare = await _register(bare, sessions, stop)
         if stop.is_set():
             return 0
-    settings = _at(read_settings(), arguments)
+    settings = _with_address(read_settings(), arguments)
     settings = replace(settings, port=bare.port)
     configure_logging_from(settings)
     reconcile = app.reconcile_schedule()
@@ -158,21 +151,21 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
     print(reconcile_line(reconcile), flush=True)
     running = app.run_instance(settings, sessions=sessions, limits=app.watchdog_limits(), reconcile=reconcile)
     async with running as instance:
-        at = server_url(*(instance.address or ("", 0)))
+        url = server_url(*(instance.address or ("", 0)))
         key = f"?key={sessions.key}" if sessions.key else ""
-        print(f"Listening on {at}: install and test at {at}/setup{key}", flush=True)
+        print(f"Listening on {url}: install and test at {url}/setup{key}", flush=True)
         await stop.wait()
     return 0
 
 
-async def _registered(bare: Settings, sessions: SetupSessions, stop: asyncio.Event) -> Settings:
-    """The settings with the port that was listened on, once the App is registered."""
-    async with app.serve_setup(bare, sessions, Path(".env")) as ((host, port), registering):
-        at = server_url(host, port)
-        print(f"Set up Whetstone in a browser: {at}/setup?key={sessions.key}", flush=True)
+async def _register(bare: Settings, sessions: SetupSessions, stop: asyncio.Event) -> Settings:
+    """Serve the registration pages until the App is registered; returns the settings with their port."""
+    async with app.serve_setup(bare, sessions, Path(".env")) as ((host, port), pages):
+        url = server_url(host, port)
+        print(f"Set up Whetstone in a browser: {url}/setup?key={sessions.key}", flush=True)
         print("The key opens one browser; it is good on this server's other addresses, too.", flush=True)
         waiting = asyncio.create_task(stop.wait())
-        registering.registration.add_done_callback(lambda _: waiting.cancel())
+        pages.registration.add_done_callback(lambda _: waiting.cancel())
         with suppress(asyncio.CancelledError):
             await waiting
     return replace(bare, port=port)
@@ -186,6 +179,6 @@ def _has_credentials() -> bool:
     return True
 
 
-def _at(settings: Settings, arguments: argparse.Namespace) -> Settings:
+def _with_address(settings: Settings, arguments: argparse.Namespace) -> Settings:
     port = settings.port if arguments.port is None else arguments.port
     return replace(settings, host=arguments.host or settings.host, port=port)

@@ -27,7 +27,7 @@ def is_terminal() -> bool:
 
 
 def prompt_for_input(what: str) -> None:
-    """Tells a person who is waited for what to type, since nothing else would be seen."""
+    """Tell a person at a terminal what to type, since nothing else would be seen."""
     if sys.stdin is None:
         raise UsageError(f"standard input is closed; it should bring {what}")
     if sys.stdin.isatty():
@@ -35,7 +35,7 @@ def prompt_for_input(what: str) -> None:
 
 
 def track_progress(items: Iterable[Row], what: str, total: int | None = None) -> Iterator[Row]:
-    """The items, with a bar on the terminal that shows how far it is; one line where nobody looks."""
+    """Yield the items with a progress bar on a terminal, and one line elsewhere."""
     if not sys.stderr.isatty():
         print(f"{what} …", file=sys.stderr, flush=True)
         yield from items
@@ -48,7 +48,7 @@ def track_progress(items: Iterable[Row], what: str, total: int | None = None) ->
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int | None, str], None]]:
-    """Show how far a job is: a bar on a terminal, elsewhere a line whenever the note changes."""
+    """Yield a function that shows a job's progress: a bar on a terminal, elsewhere each new note."""
     if not sys.stderr.isatty():
         print(f"{what} …", file=sys.stderr, flush=True)
         yield _Notes().show
@@ -57,29 +57,31 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int | None, str], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(what, total=None)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
 
         def show(done: int, total: int | None, note: str) -> None:
-            shown.update(task, completed=done, total=total, description=f"{what}: {note}" if note else what)
+            progress.update(
+                task, completed=done, total=total, description=f"{what}: {note}" if note else what
+            )
 
         yield show
 
 
 class _Notes:
-    """Says each note once, where nobody looks at a bar."""
+    """Prints each note once, where there is no bar."""
 
     def __init__(self) -> None:
-        self._said = ""
+        self._last = ""
 
     def show(self, _done: int, _total: int | None, note: str) -> None:
-        if note and note != self._said:
+        if note and note != self._last:
             print(note, file=sys.stderr, flush=True)
-        self._said = note
+        self._last = note
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """The rows as a table on a terminal; in a pipe one line each, the cells parted by tabs."""
+    """Print the rows as a table on a terminal; in a pipe as tab-separated lines."""
     if not is_terminal():
         for row in rows:
             print("\t".join(" ".join(cell.split()) for cell in row))

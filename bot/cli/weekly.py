@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 
 from bot.cli import CliCommand
-from bot.cli.common import find_recorded_repository, parse_repository_name, report_usage_errors, run_job
-from bot.github.errors import GitHubError
+from bot.cli.common import find_recorded_repository, parse_repository_name, report_errors, run_job
 from bot.inbox.jobs import JobFailed
 from bot.markdown.links import GitHubLinks, LinkContext
 from bot.resources import new_id, open_existing_store, read_database_url, read_settings, utc_now
 from bot.settings import Settings
-from bot.store.model import Delivery, StoreUnavailable
+from bot.store.model import Delivery
 from bot.turn.rule_book import stored_rules
 from bot.values import Repository
 from bot.weekly.issue import WeeklyIssue
@@ -28,30 +26,24 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     parse_repository_name(arguments.repository)
-    telling = _shown if arguments.dry_run else _told
-    try:
-        with report_usage_errors():
-            return asyncio.run(telling(arguments.repository))
-    except (GitHubError, JobFailed, StoreUnavailable) as error:
-        print(f"whetstone weekly: {error}", file=sys.stderr)
-        return 1
-
-
-async def _shown(name: str) -> int:
-    issue = await current_week(name)
-    print(issue.body if issue else _NOTHING)
+    with report_errors():
+        asyncio.run((_show if arguments.dry_run else _post)(arguments.repository))
     return 0
 
 
-async def _told(name: str) -> int:
+async def _show(name: str) -> None:
+    issue = await current_week(name)
+    print(issue.body if issue else _NOTHING)
+
+
+async def _post(name: str) -> None:
     settings = read_settings()
     if await current_week(name) is None:
         print(_NOTHING)
-        return 0
+        return
     handed_over = await post_week(settings, name)
     done = "The running server has told the week" if handed_over else "The week is told"
     print(f"{done}; a summary issue that somebody closed stays as it is.")
-    return 0
 
 
 COMMAND = CliCommand(
@@ -64,7 +56,7 @@ COMMAND = CliCommand(
 
 
 async def post_week(configuration: Settings, name: str) -> bool:
-    """Have the running week told: by the server that runs, else here; whether a server does it."""
+    """Post the current week, in the running server or here; returns whether a server does it."""
     async with open_existing_store(configuration.database_url) as store:
         delivery = weekly_delivery_now(await find_recorded_repository(store, name), f"weekly-{new_id()}")
     async with run_job(configuration, delivery) as (follower, handed_over):
@@ -76,20 +68,19 @@ async def post_week(configuration: Settings, name: str) -> bool:
 
 
 async def current_week(name: str) -> WeeklyIssue | None:
-    """The summary issue as it would be now, from the store alone; None where nothing was judged."""
+    """The summary issue as it would be now, from the store alone; None where nothing was reviewed."""
     from bot.weekly.fetch import WeeklyFetcher
 
     async with open_existing_store(read_database_url()) as store:
         repository = await find_recorded_repository(store, name)
         rules = await stored_rules(store, repository)
-        told = await WeeklyFetcher(store.memory, None, LinkContext(GitHubLinks())).told(
-            repository, rules, None, utc_now()
-        )
-    return told.issue
+        fetcher = WeeklyFetcher(store.memory, None, LinkContext(GitHubLinks()))
+        week = await fetcher.told(repository, rules, None, utc_now())
+    return week.issue
 
 
 def weekly_delivery_now(repository: Repository, identity: str) -> Delivery:
-    """The row that has the running week of a repository told; it does not use up the clock's run."""
+    """A delivery that posts the current week; the scheduler's own run is not used up."""
     from bot.inbox.internal_deliveries import weekly_delivery
 
     return weekly_delivery(repository, "", utc_now(), identity)

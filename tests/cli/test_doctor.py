@@ -227,12 +227,12 @@ def test_a_clock_that_is_off_is_told_before_github_refuses(ahead, state):
 
 def test_permissions_are_compared_with_the_manifest_both_ways():
     short = AppInfo("w", "https://github.com/apps/w", {"metadata": "read"}, ())
-    assert [(f.subject, f.what) for f in check_registration(short, WANTED)] == [
+    assert [(f.subject, f.message) for f in check_registration(short, WANTED)] == [
         ("permissions", "the App lacks pull_requests: write"),
         ("events", "GitHub does not tell of pull_request"),
     ]
     rich = AppInfo("w", "u", {**WANTED.permissions, "contents": "write"}, WANTED.events)
-    assert check_registration(rich, WANTED)[0].what == "the App may do more than is needed: contents: write"
+    assert check_registration(rich, WANTED)[0].message == "the App may do more than is needed: contents: write"
 
 
 def test_a_suspended_installation_is_wrong_whatever_it_was_granted():
@@ -264,7 +264,7 @@ def test_a_suspended_installation_is_wrong_whatever_it_was_granted():
 )
 def test_a_webhook_that_would_not_work_is_told(hook, what):
     found = check_webhook(hook, "https://a.example")
-    assert [(each.state, each.what) for each in found] == [(CheckState.WRONG, what)]
+    assert [(each.state, each.message) for each in found] == [(CheckState.WRONG, what)]
 
 
 def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add():
@@ -283,7 +283,7 @@ def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add()
         Repository(1, "acme", "kb", 1), 1, Account(9, "bob"), "T", "main", "a" * 40,
         NOW - timedelta(days=1), NOW, verdicts=tuple(said),
     )  # fmt: skip
-    assert [(f.what, f.mend) for f in check_uncounted([pull])] == [
+    assert [(f.message, f.fix) for f in check_uncounted([pull])] == [
         (
             "rabbit[bot] is no validator: 2 rejecting reviews of its did not count",
             "to count rabbit[bot], in .github/whetstone.yml: validators: {apps: [rabbit]}",
@@ -294,8 +294,8 @@ def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add()
         ),
     ]
     counted = replace(pull, verdicts=(said[3],))
-    assert [f.what for f in check_uncounted([counted])] == ["every rejecting review was counted"]
-    assert [(f.state, f.what) for f in check_uncounted([])] == [
+    assert [f.message for f in check_uncounted([counted])] == ["every rejecting review was counted"]
+    assert [(f.state, f.message) for f in check_uncounted([])] == [
         (CheckState.NOTE, "no review is recorded yet")
     ]
 
@@ -311,10 +311,10 @@ def _events():
 )
 def test_a_postgresql_that_ends_no_transaction_is_named_with_the_version_to_move_to(version, noted):
     found = check_server_version(version, 17)
-    assert [(each.subject, each.state, "PostgreSQL 17 or newer" in each.mend) for each in found] == (
+    assert [(each.subject, each.state, "PostgreSQL 17 or newer" in each.fix) for each in found] == (
         [("store", CheckState.NOTE, True)] if noted else []
     )
-    assert all(each.what.startswith(f"PostgreSQL {version} ends no transaction") for each in found)
+    assert all(each.message.startswith(f"PostgreSQL {version} ends no transaction") for each in found)
 
 
 def test_writes_that_wait_are_named_with_the_permission_that_is_missing():
@@ -323,11 +323,11 @@ def test_writes_that_wait_are_named_with_the_permission_that_is_missing():
         BlockedWrites("acme/kb", "check", "checks=write", 3),
         BlockedWrites("acme/kb", "comment pr:1:7", "", 1),
     )
-    assert [each.what for each in check_blocked_writes(waiting)] == [
+    assert [each.message for each in check_blocked_writes(waiting)] == [
         "1 comment waits in acme/kb for the permission pull_requests=write: GitHub does not take it",
         "3 writes of the kind check wait in acme/kb for the permission checks=write: GitHub does not take it",
         "1 comment waits in acme/kb: GitHub does not take it",
     ]
     assert {
-        (each.state, each.mend.startswith("an owner accepts")) for each in check_blocked_writes(waiting)
+        (each.state, each.fix.startswith("an owner accepts")) for each in check_blocked_writes(waiting)
     } == {(CheckState.WRONG, True)}

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from bot import app
 from bot.cli import load_commands, run_command_line
-from bot.cli.doctor import CheckState, examine_store
+from bot.cli.doctor import CheckState, diagnose_store
 from bot.resources import CannotStart
 from bot.settings import Settings
 
@@ -87,9 +87,9 @@ def test_nothing_is_parked_where_nothing_was_stored(here, capsys):
 
 
 async def test_doctor_does_not_praise_a_store_that_is_not_there(here):
-    (found,) = await examine_store(None)
+    (found,) = await diagnose_store(None)
     assert (found.subject, found.state) == ("store", CheckState.NOTE)
-    assert found.what.startswith("there is no store yet at sqlite:///data/whetstone.db")
+    assert found.message.startswith("there is no store yet at sqlite:///data/whetstone.db")
     assert list(here.iterdir()) == []
 
 
