@@ -31,14 +31,16 @@ from bot.fakegithub.tokens import InstallationCaller, UserCaller
 
 def get_app(call: ApiCall) -> ApiAnswer:
     """The App that the JWT belongs to."""
-    living = sum(not each.deleted for each in call.github.installations.values())
-    return ApiAnswer(app_json(call.github, call.github.app) | {"installations_count": living})
+    count = sum(not installation.deleted for installation in call.github.installations.values())
+    return ApiAnswer(app_json(call.github, call.github.app) | {"installations_count": count})
 
 
 def list_installations(call: ApiCall) -> ApiAnswer:
     """Where the App is installed."""
-    living = [each for each in call.github.installations.values() if not each.deleted]
-    return page_answer(call, living, lambda each: installation_json(call.github, each))
+    installations = [
+        installation for installation in call.github.installations.values() if not installation.deleted
+    ]
+    return page_answer(call, installations, installation_json)
 
 
 def get_installation(call: ApiCall) -> ApiAnswer:
@@ -48,10 +50,10 @@ def get_installation(call: ApiCall) -> ApiAnswer:
 
 def get_repository_installation(call: ApiCall) -> ApiAnswer:
     """The installation that covers a repository."""
-    found = call.github.installation_of(call.repository)
-    if found is None:
+    installation = call.github.installation_of(call.repository)
+    if installation is None:
         raise not_found_refusal()
-    return ApiAnswer(installation_json(call.github, found))
+    return ApiAnswer(installation_json(call.github, installation))
 
 
 def create_token(call: ApiCall) -> ApiAnswer:
@@ -59,53 +61,61 @@ def create_token(call: ApiCall) -> ApiAnswer:
     installed = _installation(call)
     if installed.suspended_at is not None:
         raise ApiRefusal(403, "This installation has been suspended")
-    asked = call.fields
-    names, ids = asked.get("repositories"), asked.get("repository_ids")
+    fields = call.fields
+    names, ids = fields.get("repositories"), fields.get("repository_ids")
     chosen = tuple(
-        each for each in installed.repositories if each.name in (names or ()) or each.id in (ids or ())
+        repository
+        for repository in installed.repositories
+        if repository.name in (names or ()) or repository.id in (ids or ())
     )
     if len(chosen) < len(names or ()) + len(ids or ()):
         raise ApiRefusal(422, "There is at least one repository that does not exist or is not accessible")
-    permissions = asked.get("permissions")
+    permissions = fields.get("permissions")
     if permissions and any(
         installed.permissions.get(name) not in {level, "write"} for name, level in permissions.items()
     ):
         raise ApiRefusal(422, "The permissions requested are not granted to this installation.")
-    made = call.github.tokens.for_installation(installed, chosen if names or ids else None, permissions)
-    written = {
-        "token": made.token,
-        "expires_at": format_time(made.expires_at),
+    token = call.github.tokens.for_installation(installed, chosen if names or ids else None, permissions)
+    content = {
+        "token": token.token,
+        "expires_at": format_time(token.expires_at),
         "permissions": permissions or dict(installed.permissions),
         "repository_selection": "selected",
     }
-    return ApiAnswer(written, status=201)
+    return ApiAnswer(content, status=201)
 
 
 def list_repositories(call: ApiCall) -> ApiAnswer:
     """What the installation token may touch."""
-    covered = _covered(call)
-    shown, headers = cut_page(call, covered)
-    written = [repository_json(call.github, each) for each in shown]
-    body = {"total_count": len(covered), "repositories": written, "repository_selection": "selected"}
+    repositories = _accessible(call)
+    page, headers = cut_page(call, repositories)
+    shapes = [repository_json(call.github, repository) for repository in page]
+    body = {"total_count": len(repositories), "repositories": shapes, "repository_selection": "selected"}
     return ApiAnswer(body, headers=headers)
 
 
-def _covered(call: ApiCall) -> list[Repository]:
+def _accessible(call: ApiCall) -> list[Repository]:
     if isinstance(call.caller, InstallationCaller):
-        return [each for each in call.caller.installation.repositories if call.caller.covers(each)]
+        return [
+            repository
+            for repository in call.caller.installation.repositories
+            if call.caller.covers(repository)
+        ]
     if isinstance(call.caller, UserCaller) and call.caller.account.type == "Bot":
         # Another App's token: it is installed where its bot is a collaborator.
         bot = call.caller.account.id
-        return [each for each in call.github.repositories.values() if bot in each.collaborators]
+        return [
+            repository for repository in call.github.repositories.values() if bot in repository.collaborators
+        ]
     raise forbidden_refusal()
 
 
 def get_user(call: ApiCall) -> ApiAnswer:
     """An account by its login."""
-    found = call.github.find_account(call.params["username"])
-    if found is None or found.deleted:
+    account = call.github.find_account(call.params["username"])
+    if account is None or account.deleted:
         raise not_found_refusal()
-    return ApiAnswer(public_user_json(call.github, found))
+    return ApiAnswer(public_user_json(call.github, account))
 
 
 def get_me(call: ApiCall) -> ApiAnswer:
@@ -117,7 +127,7 @@ def get_me(call: ApiCall) -> ApiAnswer:
 
 def get_rate_limit(call: ApiCall) -> ApiAnswer:
     """What the caller has left; asking is free."""
-    budget = call.github.limits.of(call.caller.budget).written()
+    budget = call.github.limits.of(call.caller.budget).as_json()
     return ApiAnswer({"resources": {"core": budget, "search": budget, "graphql": budget}, "rate": budget})
 
 
@@ -126,21 +136,21 @@ def convert_manifest(call: ApiCall) -> ApiAnswer:
     private_pem = call.github.manifest_codes.pop(call.params["code"], None)
     if private_pem is None:
         raise not_found_refusal()
-    made = call.github.app
+    app = call.github.app
     credentials = {
-        "client_id": f"Iv23li{made.id:014d}",
+        "client_id": f"Iv23li{app.id:014d}",
         "client_secret": "made-up-client-secret",
         "webhook_secret": call.github.deliveries.secret,
         "pem": private_pem,
     }
-    return ApiAnswer(app_json(call.github, made) | credentials, status=201)
+    return ApiAnswer(app_json(call.github, app) | credentials, status=201)
 
 
 def _installation(call: ApiCall) -> Installation:
-    found = call.github.installations.get(call.number("installation_id"))
-    if found is None or found.deleted:
+    installation = call.github.installations.get(call.number("installation_id"))
+    if installation is None or installation.deleted:
         raise not_found_refusal()
-    return found
+    return installation
 
 
 APP_ROUTES = (
@@ -157,35 +167,37 @@ APP_ROUTES = (
 )
 
 
-_KEPT = timedelta(days=3)
+_DELIVERIES_KEPT = timedelta(days=3)
 
 
 def list_deliveries(call: ApiCall) -> ApiAnswer:
     """The webhooks of the last days, newest first; a cursor leads to the next page."""
     size = page_size(call)
-    found = [each for each in reversed(_known(call)) if _has_status(each, call.query.get("status"))]
+    deliveries = [
+        delivery for delivery in reversed(_sent(call)) if _has_status(delivery, call.query.get("status"))
+    ]
     cursor = call.query.get("cursor")
     if cursor is not None:
         if not cursor.removeprefix("v1_").isdecimal():
             raise ApiRefusal(400, "Invalid cursor")
-        found = [each for each in found if each.id < int(cursor.removeprefix("v1_"))]
-    shown = found[:size]
+        deliveries = [delivery for delivery in deliveries if delivery.id < int(cursor.removeprefix("v1_"))]
+    page = deliveries[:size]
     headers = {}
-    if len(found) > size:
-        address = f"{call.url}?per_page={size}&cursor=v1_{shown[-1].id}"
+    if len(deliveries) > size:
+        address = f"{call.url}?per_page={size}&cursor=v1_{page[-1].id}"
         headers = {"Link": f'<{address}>; rel="next"'}
-    return ApiAnswer([_item(each) for each in shown], headers=headers)
+    return ApiAnswer([_item(delivery) for delivery in page], headers=headers)
 
 
 def get_delivery(call: ApiCall) -> ApiAnswer:
     """One webhook with its payload and the answer to it."""
-    found = _delivery(call)
+    delivery = _delivery(call)
     parts = {
         "url": call.github.deliveries.url or "",
-        "request": {"headers": dict(found.headers), "payload": dict(found.payload)},
-        "response": {"headers": {}, "payload": found.answer},
+        "request": {"headers": dict(delivery.headers), "payload": dict(delivery.payload)},
+        "response": {"headers": {}, "payload": delivery.answer},
     }
-    return ApiAnswer(_item(found) | parts)
+    return ApiAnswer(_item(delivery) | parts)
 
 
 def redeliver(call: ApiCall) -> ApiAnswer:
@@ -194,20 +206,22 @@ def redeliver(call: ApiCall) -> ApiAnswer:
     return ApiAnswer({}, status=202)
 
 
-def _known(call: ApiCall) -> list[WebhookDelivery]:
+def _sent(call: ApiCall) -> list[WebhookDelivery]:
     """Those that were sent and are not too old."""
-    since = call.github.now() - _KEPT
+    since = call.github.now() - _DELIVERIES_KEPT
     return [
-        each for each in call.github.deliveries if each.status_code is not None and each.delivered_at >= since
+        delivery
+        for delivery in call.github.deliveries
+        if delivery.status_code is not None and delivery.delivered_at >= since
     ]
 
 
 def _delivery(call: ApiCall) -> WebhookDelivery:
     wanted = call.number("delivery_id")
-    found = next((each for each in _known(call) if each.id == wanted), None)
-    if found is None:
+    delivery = next((item for item in _sent(call) if item.id == wanted), None)
+    if delivery is None:
         raise not_found_refusal()
-    return found
+    return delivery
 
 
 def _has_status(delivery: WebhookDelivery, wanted: str | None) -> bool:
@@ -235,12 +249,12 @@ def _item(delivery: WebhookDelivery) -> ShapeJson:
     }
 
 
-_ONE = "/app/hook/deliveries/{delivery_id}"
+_DELIVERY_ROUTE = "/app/hook/deliveries/{delivery_id}"
 
 DELIVERY_ROUTES = (
     Route("GET", "/app/hook/deliveries", list_deliveries, APP_ONLY),
-    Route("GET", _ONE, get_delivery, APP_ONLY),
-    Route("POST", f"{_ONE}/attempts", redeliver, APP_ONLY),
+    Route("GET", _DELIVERY_ROUTE, get_delivery, APP_ONLY),
+    Route("POST", f"{_DELIVERY_ROUTE}/attempts", redeliver, APP_ONLY),
 )
 
 

@@ -44,7 +44,7 @@ class ApiAnswer:
 
 @dataclass(slots=True)
 class ApiCall:
-    """One request, with its caller and its repository found."""
+    """One request, with its caller and its repository resolved."""
 
     github: GitHubState
     caller: Caller
@@ -53,14 +53,14 @@ class ApiCall:
     accept: str
     body: Any
     url: str
-    found: Repository | None = None
+    path_repository: Repository | None = None
 
     @property
     def repository(self) -> Repository:
-        """The repository in the path."""
-        if self.found is None:
+        """The repository in the path; refused where there is none."""
+        if self.path_repository is None:
             raise not_found_refusal()
-        return self.found
+        return self.path_repository
 
     @property
     def account(self) -> Account | None:
@@ -77,7 +77,7 @@ class ApiCall:
 
     @property
     def actor(self) -> Account:
-        """The account that acts; nobody may not."""
+        """The account that acts; refused for an anonymous caller."""
         account = self.account
         if account is None:
             raise ApiRefusal(401, "Requires authentication")
@@ -100,18 +100,18 @@ class ApiCall:
     @property
     def thread(self) -> Issue:
         """The issue or pull request in the path."""
-        found = self.repository.threads.get(self.number("issue_number"))
-        if found is None:
+        thread = self.repository.threads.get(self.number("issue_number"))
+        if thread is None:
             raise not_found_refusal()
-        return found
+        return thread
 
     @property
     def pull(self) -> PullRequest:
         """The pull request in the path."""
-        found = self.repository.threads.get(self.number("pull_number"))
-        if not isinstance(found, PullRequest):
+        thread = self.repository.threads.get(self.number("pull_number"))
+        if not isinstance(thread, PullRequest):
             raise not_found_refusal()
-        return found
+        return thread
 
     def since(self) -> datetime | None:
         """The `since` of the query."""
@@ -155,42 +155,40 @@ ANYBODY = RequiredAccess()
 
 PagedItem = TypeVar("PagedItem")
 
-_DEFAULT, _LARGEST = 30, 100
+_DEFAULT_SIZE, _MAX_SIZE = 30, 100
 
 
 def page_answer(
-    call: ApiCall, items: Iterable[PagedItem], written: Callable[[PagedItem], object]
+    call: ApiCall, items: Iterable[PagedItem], shape: Callable[[GitHubState, PagedItem], object]
 ) -> ApiAnswer:
-    """The asked page of a list, with the addresses of the others in the `Link` header."""
-    shown, headers = cut_page(call, items)
-    return ApiAnswer([written(each) for each in shown], headers=headers)
+    """Answer with the requested page of a list, and the addresses of the others in the `Link` header."""
+    page, headers = cut_page(call, items)
+    return ApiAnswer([shape(call.github, item) for item in page], headers=headers)
 
 
 def cut_page(call: ApiCall, items: Iterable[PagedItem]) -> tuple[list[PagedItem], Mapping[str, str]]:
-    """The asked page, and the header that leads to the others."""
+    """Return the requested page, and the header that leads to the others."""
     everything = list(items)
     size = page_size(call)
-    number = max(_whole(call.query.get("page"), 1), 1)
+    number = max(_integer(call.query.get("page"), 1), 1)
     last = max(-(-len(everything) // size), 1)
     links: dict[str, int] = {}
     if number > 1:
         links |= {"prev": number - 1, "first": 1}
     if number < last:
         links |= {"next": number + 1, "last": last}
-    shown = everything[(number - 1) * size : number * size]
-    if not links:
-        return shown, {}
-    return shown, {"Link": ", ".join(f'<{_address(call, to)}>; rel="{name}"' for name, to in links.items())}
+    header = ", ".join(f'<{_address(call, to)}>; rel="{name}"' for name, to in links.items())
+    return everything[(number - 1) * size : number * size], {"Link": header} if header else {}
 
 
 def page_size(call: ApiCall) -> int:
-    """How many items a page is asked to have."""
-    return min(max(_whole(call.query.get("per_page"), _DEFAULT), 1), _LARGEST)
+    """The requested number of items on a page."""
+    return min(max(_integer(call.query.get("per_page"), _DEFAULT_SIZE), 1), _MAX_SIZE)
 
 
 def _address(call: ApiCall, number: int) -> str:
     return f"{call.url}?{urlencode({**call.query, 'page': number})}"
 
 
-def _whole(text: str | None, otherwise: int) -> int:
-    return int(text) if text is not None and text.isdecimal() else otherwise
+def _integer(text: str | None, default: int) -> int:
+    return int(text) if text is not None and text.isdecimal() else default

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from bot.fakegithub import git
-from bot.fakegithub import pull_shapes as written
 from bot.fakegithub.calls import (
     REPO_ROUTE,
     ApiAnswer,
@@ -30,16 +29,22 @@ from bot.fakegithub.model import (
 )
 from bot.fakegithub.pull_shapes import (
     annotation_json,
+    blob_json,
     check_run_json,
     combined_status_json,
+    commit_json,
     file_change_json,
+    file_json,
+    folder_json,
+    full_commit_json,
     simple_pull_json,
+    tree_json,
 )
 from bot.fakegithub.shapes import page_url, repository_url
 from bot.fakegithub.tokens import InstallationCaller
 
-_MOST_ANNOTATIONS = 50
-_LONGEST = 65_535
+_MAX_ANNOTATIONS = 50
+_MAX_TEXT = 65_535
 
 
 def create_run(call: ApiCall) -> ApiAnswer:
@@ -78,7 +83,9 @@ def get_run(call: ApiCall) -> ApiAnswer:
 def list_annotations(call: ApiCall) -> ApiAnswer:
     """What a check run found."""
     run = _run(call)
-    return page_answer(call, run.annotations, lambda each: annotation_json(call.github, run, each))
+    return page_answer(
+        call, run.annotations, lambda github, annotation: annotation_json(github, run, annotation)
+    )
 
 
 def list_runs(call: ApiCall) -> ApiAnswer:
@@ -86,18 +93,18 @@ def list_runs(call: ApiCall) -> ApiAnswer:
     sha = call.repository.branches.get(call.params["ref"], call.params["ref"])
     name, status = call.query.get("check_name"), call.query.get("status")
     app_id = call.query.get("app_id")
-    found = [
-        each
-        for each in call.repository.check_runs.values()
-        if each.head_sha == sha
-        and name in {None, each.name}
-        and status in {None, each.status}
-        and app_id in {None, str(each.app.id)}
+    runs = [
+        run
+        for run in call.repository.check_runs.values()
+        if run.head_sha == sha
+        and name in {None, run.name}
+        and status in {None, run.status}
+        and app_id in {None, str(run.app.id)}
     ]
     if call.query.get("filter", "latest") == "latest":
-        found = list({(each.app.id, each.name): each for each in found}.values())
-    shown, headers = cut_page(call, found)
-    body = {"total_count": len(found), "check_runs": [check_run_json(call.github, each) for each in shown]}
+        runs = list({(run.app.id, run.name): run for run in runs}.values())
+    page, headers = cut_page(call, runs)
+    body = {"total_count": len(runs), "check_runs": [check_run_json(call.github, run) for run in page]}
     return ApiAnswer(body, headers=headers)
 
 
@@ -124,23 +131,23 @@ def _apply(call: ApiCall, run: CheckRun, output: CheckOutput | None) -> None:
 def _output(body: dict[str, Any]) -> CheckOutput | None:
     if body.get("status") == "completed" and body.get("conclusion") is None:
         raise invalid_refusal("CheckRun", "conclusion", "missing_field")
-    given = body.get("output")
-    if given is None:
+    output = body.get("output")
+    if output is None:
         return None
-    annotations = given.get("annotations", ())
-    if len(annotations) > _MOST_ANNOTATIONS:
+    annotations = output.get("annotations", ())
+    if len(annotations) > _MAX_ANNOTATIONS:
         raise ApiRefusal(422, "Invalid request.\n\nNo more than 50 items are allowed.")
-    if any(len(given.get(each) or "") > _LONGEST for each in ("summary", "text")):
+    if any(len(output.get(part) or "") > _MAX_TEXT for part in ("summary", "text")):
         raise invalid_refusal("CheckRun", "output", "too_large")
-    found = tuple(Annotation(**each) for each in annotations)
-    return CheckOutput(given.get("title"), given.get("summary"), given.get("text"), found)
+    parsed = tuple(Annotation(**annotation) for annotation in annotations)
+    return CheckOutput(output.get("title"), output.get("summary"), output.get("text"), parsed)
 
 
 def _run(call: ApiCall) -> CheckRun:
-    found = call.repository.check_runs.get(call.number("check_run_id"))
-    if found is None:
+    run = call.repository.check_runs.get(call.number("check_run_id"))
+    if run is None:
         raise not_found_refusal()
-    return found
+    return run
 
 
 _RUN = f"{REPO_ROUTE}/check-runs/{{check_run_id}}"
@@ -161,43 +168,41 @@ _MOST_FILES = 300
 
 def list_commits(call: ApiCall) -> ApiAnswer:
     """The commits of a branch, newest first, also only those that touched a path."""
-    where, path = call.repository, call.query.get("path")
-    start = _commit(call, call.query.get("sha", where.default_branch))
-    found = [where.objects.commits[sha] for sha in where.objects.ancestors(start.sha)]
-    touching = [each for each in found if path is None or _touches(call, each, path)]
-    return page_answer(call, touching, lambda each: written.commit_json(call.github, where, each))
+    repository, path = call.repository, call.query.get("path")
+    start = _commit(call, call.query.get("sha", repository.default_branch))
+    commits = [repository.objects.commits[sha] for sha in repository.objects.ancestors(start.sha)]
+    touching = [commit for commit in commits if path is None or _touches(call, commit, path)]
+    return page_answer(call, touching, lambda github, commit: commit_json(github, repository, commit))
 
 
 def get_commit(call: ApiCall) -> ApiAnswer:
     """One commit with what it changed."""
-    return ApiAnswer(
-        written.full_commit_json(call.github, call.repository, _commit(call, call.params["ref"]))
-    )
+    return ApiAnswer(full_commit_json(call.github, call.repository, _commit(call, call.params["ref"])))
 
 
 def list_pulls_of_commit(call: ApiCall) -> ApiAnswer:
     """The pull requests that contain a commit."""
     sha, objects = _commit(call, call.params["commit_sha"]).sha, call.repository.objects
-    pulls = [each for each in call.repository.threads.values() if isinstance(each, PullRequest)]
-    found = [
-        each
-        for each in pulls
-        if sha in {one.sha for one in objects.between(each.base_sha, each.head_sha)}
-        or sha == each.merge_commit_sha
+    pulls = [thread for thread in call.repository.threads.values() if isinstance(thread, PullRequest)]
+    containing = [
+        pull
+        for pull in pulls
+        if sha in {commit.sha for commit in objects.between(pull.base_sha, pull.head_sha)}
+        or sha == pull.merge_commit_sha
     ]
-    return page_answer(call, found, lambda each: simple_pull_json(call.github, each))
+    return page_answer(call, containing, simple_pull_json)
 
 
 def list_commits_of_pull(call: ApiCall) -> ApiAnswer:
     """A pull request's commits, oldest first."""
     pull = call.pull
     commits = pull.repository.objects.between(pull.base_sha, pull.head_sha)
-    return page_answer(call, commits, lambda each: written.commit_json(call.github, pull.repository, each))
+    return page_answer(call, commits, lambda github, commit: commit_json(github, pull.repository, commit))
 
 
 def compare(call: ApiCall) -> ApiAnswer:
     """How two commits differ, seen from where they parted."""
-    where, objects = call.repository, call.repository.objects
+    repository, objects = call.repository, call.repository.objects
     names = call.params["basehead"].split("...")
     if len(names) != 2:
         raise not_found_refusal()
@@ -206,9 +211,9 @@ def compare(call: ApiCall) -> ApiAnswer:
     if common is None:
         raise ApiRefusal(404, f"No common ancestor between {names[0]} and {names[1]}.")
     ahead, behind = objects.between(base.sha, head.sha), objects.between(head.sha, base.sha)
-    shown, headers = cut_page(call, ahead)
-    api = f"{repository_url(call.github, where)}/compare/{call.params['basehead']}"
-    pages = f"{page_url(call.github, where)}/compare/{call.params['basehead']}"
+    page, headers = cut_page(call, ahead)
+    api = f"{repository_url(call.github, repository)}/compare/{call.params['basehead']}"
+    pages = f"{page_url(call.github, repository)}/compare/{call.params['basehead']}"
     changed = git.diff_commits(objects, common, head.sha)[:_MOST_FILES]
     body = {
         "url": api,
@@ -216,69 +221,69 @@ def compare(call: ApiCall) -> ApiAnswer:
         "permalink_url": pages,
         "diff_url": f"{pages}.diff",
         "patch_url": f"{pages}.patch",
-        "base_commit": written.commit_json(call.github, where, base),
-        "merge_base_commit": written.commit_json(call.github, where, objects.commits[common]),
+        "base_commit": commit_json(call.github, repository, base),
+        "merge_base_commit": commit_json(call.github, repository, objects.commits[common]),
         "status": _standing(len(ahead), len(behind)),
         "ahead_by": len(ahead),
         "behind_by": len(behind),
         "total_commits": len(ahead),
-        "commits": [written.commit_json(call.github, where, each) for each in shown],
-        "files": [file_change_json(call.github, where, head.sha, each) for each in changed],
+        "commits": [commit_json(call.github, repository, commit) for commit in page],
+        "files": [file_change_json(call.github, repository, head.sha, change) for change in changed],
     }
     return ApiAnswer(body, headers=headers)
 
 
 def get_tree(call: ApiCall) -> ApiAnswer:
     """A tree, by its own name or a commit's."""
-    where, name = call.repository, call.params["tree_sha"]
-    sha = name if name in where.objects.trees else _commit(call, name).tree_sha
-    return ApiAnswer(written.tree_json(call.github, where, sha, recursive="recursive" in call.query))
+    repository, name = call.repository, call.params["tree_sha"]
+    sha = name if name in repository.objects.trees else _commit(call, name).tree_sha
+    return ApiAnswer(tree_json(call.github, repository, sha, recursive="recursive" in call.query))
 
 
 def get_blob(call: ApiCall) -> ApiAnswer:
     """A blob."""
-    where, sha = call.repository, call.params["file_sha"]
-    if sha not in where.objects.blobs:
+    repository, sha = call.repository, call.params["file_sha"]
+    if sha not in repository.objects.blobs:
         raise not_found_refusal()
     if "raw" in call.accept:
-        return ApiAnswer(raw=where.objects.blobs[sha])
-    return ApiAnswer(written.blob_json(call.github, where, sha))
+        return ApiAnswer(raw=repository.objects.blobs[sha])
+    return ApiAnswer(blob_json(call.github, repository, sha))
 
 
 def get_contents(call: ApiCall) -> ApiAnswer:
     """A file, a folder, a symlink or a submodule, as it was at a ref."""
-    where, path = call.repository, call.params["path"].strip("/")
-    ref = call.query.get("ref", where.default_branch)
+    repository, path = call.repository, call.params["path"].strip("/")
+    ref = call.query.get("ref", repository.default_branch)
     files = dict(_commit(call, ref, f"No commit found for the ref {ref}", 404).files)
     entry = files.get(path)
     if entry is None:
-        below = {name: each for name, each in files.items() if not path or name.startswith(f"{path}/")}
+        below = {name: entry for name, entry in files.items() if not path or name.startswith(f"{path}/")}
         if not below:
             raise not_found_refusal()
-        return ApiAnswer(written.folder_json(call.github, where, ref, path, below))
+        return ApiAnswer(folder_json(call.github, repository, ref, path, below))
     entry = _followed(call, files, path, entry)
-    data = where.objects.blobs.get(entry.sha, b"")
+    data = repository.objects.blobs.get(entry.sha, b"")
     if len(data) > _LARGEST_FILE:
         errors = [{"resource": "Blob", "field": "data", "code": "too_large"}]
         raise ApiRefusal(403, "This API returns blobs up to 100 MB in size.", errors=errors)
     if "raw" in call.accept and entry.mode not in {SUBMODULE, SYMLINK}:
         return ApiAnswer(raw=data, headers={"Content-Type": "application/vnd.github.raw+json; charset=utf-8"})
-    return ApiAnswer(written.file_json(call.github, where, ref, path, entry))
+    return ApiAnswer(file_json(call.github, repository, ref, path, entry))
 
 
 def _commit(call: ApiCall, name: str, missing: str = "", status: int = 422) -> GitCommit:
-    where = call.repository
+    repository = call.repository
     branch = name.removeprefix("refs/").removeprefix("heads/")
-    sha = where.branches.get(where.default_branch if branch == "HEAD" else branch, name)
-    short = (each for each in where.objects.commits if len(sha) >= 7 and each.startswith(sha))
-    found = next(short, None)
-    if found is None:
+    sha = repository.branches.get(repository.default_branch if branch == "HEAD" else branch, name)
+    short = (commit for commit in repository.objects.commits if len(sha) >= 7 and commit.startswith(sha))
+    full_sha = next(short, None)
+    if full_sha is None:
         raise ApiRefusal(status, missing or f"No commit found for SHA: {name}")
-    return where.objects.commits[found]
+    return repository.objects.commits[full_sha]
 
 
 def _touches(call: ApiCall, commit: GitCommit, path: str) -> bool:
-    parents = [call.repository.objects.commits[each].files for each in commit.parents]
+    parents = [call.repository.objects.commits[parent].files for parent in commit.parents]
     return all(commit.files.get(path) != files.get(path) for files in parents or [{}])
 
 

@@ -77,11 +77,11 @@ class WebhookSender:
     def emit(self, event: str, payload: Mapping[str, Any]) -> WebhookDelivery:
         """Record a webhook and send it, unless deliveries are held back."""
         body = json.dumps(payload, separators=(",", ":"), ensure_ascii=False).encode()
-        made = self._delivery(str(uuid.uuid4()), event, payload, body)
+        delivery = self._delivery(str(uuid.uuid4()), event, payload, body)
         for observer in self.observers:
-            observer(made)
-        self._enqueue(made)
-        return made
+            observer(delivery)
+        self._enqueue(delivery)
+        return delivery
 
     def redeliver(self, delivery: WebhookDelivery, *, guid: str | None = None) -> WebhookDelivery:
         """Send the same webhook again, as GitHub does it: with the same GUID."""
@@ -101,8 +101,8 @@ class WebhookSender:
         """Send what was held back, in this order (`reversed`, say); what the order leaves out is lost."""
         held, self._held = self._held or [], None
         sent = list(order(held))
-        for each in sent:
-            self._enqueue(each)
+        for delivery in sent:
+            self._enqueue(delivery)
         return sent
 
     @property
@@ -116,8 +116,8 @@ class WebhookSender:
         self._queue = asyncio.Queue()
         self._senders = [asyncio.create_task(self._send_all()) for _ in range(self.in_flight)]
         early, self._early = self._early, []
-        for each in early:
-            self._queue.put_nowait(each)
+        for delivery in early:
+            self._queue.put_nowait(delivery)
 
     async def stop(self) -> None:
         """Send no more."""
@@ -130,11 +130,11 @@ class WebhookSender:
         self._senders, self._session, self._queue = [], None, None
 
     def _delivery(self, guid: str, event: str, payload: Mapping[str, Any], body: bytes) -> WebhookDelivery:
-        made = WebhookDelivery(
+        delivery = WebhookDelivery(
             self.new_id(), guid, event, payload, body, self._headers(guid, event, body), self.now()
         )
-        self.all.append(made)
-        return made
+        self.all.append(delivery)
+        return delivery
 
     def _headers(self, guid: str, event: str, body: bytes) -> dict[str, str]:
         key = self.secret.encode()

@@ -118,13 +118,13 @@ class GitObjects:
 
     def merge_base(self, one: str, other: str) -> str | None:
         """The nearest commit that both descend from."""
-        known = set(self.ancestors(one))
-        return next((sha for sha in self.ancestors(other) if sha in known), None)
+        ancestors = set(self.ancestors(one))
+        return next((sha for sha in self.ancestors(other) if sha in ancestors), None)
 
     def between(self, base: str, head: str) -> tuple[GitCommit, ...]:
         """The commits of head that base does not have, oldest first."""
-        known = set(self.ancestors(base))
-        ahead = [self.commits[sha] for sha in self.ancestors(head) if sha not in known]
+        ancestors = set(self.ancestors(base))
+        ahead = [self.commits[sha] for sha in self.ancestors(head) if sha not in ancestors]
         return tuple(reversed(ahead))
 
     def _seal(
@@ -165,9 +165,9 @@ class GitObjects:
 
 
 def _commit_name(tree: str, parents: tuple[str, ...], message: str, login: str, at: datetime) -> str:
-    who = f"{login} <{login}@users.noreply.github.com> {int(at.timestamp())} +0000"
+    signature = f"{login} <{login}@users.noreply.github.com> {int(at.timestamp())} +0000"
     lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
-    lines += [f"author {who}", f"committer {who}", "", message]
+    lines += [f"author {signature}", f"committer {signature}", "", message]
     return _name("commit", "\n".join(lines).encode())
 
 
@@ -205,14 +205,14 @@ def diff_commits(objects: GitObjects, base: str | None, head: str) -> tuple[File
     before = {} if base is None else objects.commits[base].files
     after = objects.commits[head].files
     renamed = _renamed(before, after)
-    found = []
+    changes = []
     for path in sorted(before.keys() | after.keys()):
         if before.get(path) == after.get(path) or path in renamed.values():
             continue
-        found.append(_change(objects, before.get(renamed.get(path, path)), after.get(path), path))
+        changes.append(_change(objects, before.get(renamed.get(path, path)), after.get(path), path))
         if path in renamed:
-            found[-1] = FileChange(path, "renamed", found[-1].sha, 0, 0, None, renamed[path])
-    return tuple(found)
+            changes[-1] = FileChange(path, "renamed", changes[-1].sha, 0, 0, None, renamed[path])
+    return tuple(changes)
 
 
 def find_anchor(change: FileChange, side: str, line: int) -> DiffAnchor | None:
@@ -220,13 +220,13 @@ def find_anchor(change: FileChange, side: str, line: int) -> DiffAnchor | None:
     left = right = 0
     hunk: list[str] = []
     for position, text in enumerate((change.patch or "").split("\n")):
-        if text.startswith("@@ -") and (found := _HUNK.match(text)):
-            left, right, hunk = int(found[1]), int(found[2]), [text]
+        if text.startswith("@@ -") and (header := _HUNK.match(text)):
+            left, right, hunk = int(header[1]), int(header[2]), [text]
             continue
         hunk.append(text)
         at = left if side == "LEFT" else right
-        shown = text[:1] in {" ", "-"} if side == "LEFT" else text[:1] in {" ", "+"}
-        if hunk and shown and at == line:
+        is_shown = text[:1] in {" ", "-"} if side == "LEFT" else text[:1] in {" ", "+"}
+        if hunk and is_shown and at == line:
             return DiffAnchor("\n".join(hunk), position)
         left += text[:1] in {" ", "-"}
         right += text[:1] in {" ", "+"}
@@ -265,10 +265,10 @@ def _patch(old: list[str] | None, new: list[str] | None) -> str | None:
     if old is None or new is None:
         return None
     lines = list(difflib.unified_diff(old, new, lineterm=""))[2:]
-    shown = []
+    patch = []
     for line in lines:
         text = line.removesuffix("\n")
-        shown.append(text)
+        patch.append(text)
         if text == line and not line.startswith("@@"):
-            shown.append("\\ No newline at end of file")
-    return "\n".join(shown)
+            patch.append("\\ No newline at end of file")
+    return "\n".join(patch)

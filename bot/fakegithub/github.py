@@ -21,13 +21,9 @@ from bot.fakegithub.model import (
     invalid_refusal,
 )
 from bot.fakegithub.pull_actions import PullRequestActions, ReviewActions
-from bot.fakegithub.pull_shapes import check_run_json as written_run
-from bot.fakegithub.pull_shapes import check_suite_json as written_suite
-from bot.fakegithub.pull_shapes import commit_json as written_commit
+from bot.fakegithub.pull_shapes import check_run_json, check_suite_json, commit_json
 from bot.fakegithub.repository_actions import Actions, Actor, RepositoryActions
-from bot.fakegithub.shapes import ShapeJson, format_time, user_json
-from bot.fakegithub.shapes import comment_json as written_comment
-from bot.fakegithub.shapes import issue_json as written_issue
+from bot.fakegithub.shapes import ShapeJson, comment_json, format_time, issue_json, user_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +54,37 @@ class CheckActions(Actions):
         return run
 
     def start_check_run(
-        self, where: Repository, sha: str, name: str, *, app: str | App = "ci", status: str = "in_progress"
+        self,
+        repository: Repository,
+        sha: str,
+        name: str,
+        *,
+        app: str | App = "ci",
+        status: str = "in_progress",
     ) -> CheckRun:
         """Begin a check on a commit."""
         by = app if isinstance(app, App) else self.other_app(app)
         run = CheckRun(
-            self.new_id(), self.new_id(), where, by, name, sha, status, None, self.now(), completed_at=None
+            self.new_id(),
+            self.new_id(),
+            repository,
+            by,
+            name,
+            sha,
+            status,
+            None,
+            self.now(),
+            completed_at=None,
         )
-        where.check_runs[run.id] = run
-        self._tell_check(run, "created")
+        repository.check_runs[run.id] = run
+        self._emit_check(run, "created")
         return run
 
     def complete_check_run(self, run: CheckRun, conclusion: str, output: CheckOutput | None = None) -> None:
         """End a check; more annotations are added to those it had."""
         self.describe_check_run(run, output)
         run.status, run.conclusion, run.completed_at = "completed", conclusion, self.now()
-        self._tell_check(run, "completed")
+        self._emit_check(run, "completed")
 
     def describe_check_run(self, run: CheckRun, output: CheckOutput | None) -> None:
         """Say more about a check that goes on."""
@@ -83,28 +94,28 @@ class CheckActions(Actions):
         self.changed()
 
     def set_status(
-        self, where: Repository, sha: str, context: str, state: str, *, by: Actor = "ci[bot]"
+        self, repository: Repository, sha: str, context: str, state: str, *, by: Actor = "ci[bot]"
     ) -> CommitStatus:
         """Put a status on a commit."""
-        who = self.account(by)
-        made = CommitStatus(self.new_id(), sha, context, state, None, None, who, self.now())
-        where.statuses.append(made)
+        account = self.account(by)
+        status = CommitStatus(self.new_id(), sha, context, state, None, None, account, self.now())
+        repository.statuses.append(status)
         payload = {
-            "id": made.id,
+            "id": status.id,
             "sha": sha,
-            "name": where.full_name,
-            "avatar_url": f"https://avatars.githubusercontent.com/u/{who.id}?v=4",
+            "name": repository.full_name,
+            "avatar_url": f"https://avatars.githubusercontent.com/u/{account.id}?v=4",
             "target_url": None,
             "context": context,
             "description": None,
             "state": state,
-            "commit": written_commit(self, where, where.objects.commits[sha]),
+            "commit": commit_json(self, repository, repository.objects.commits[sha]),
             "branches": [],
-            "created_at": format_time(made.created_at),
-            "updated_at": format_time(made.created_at),
+            "created_at": format_time(status.created_at),
+            "updated_at": format_time(status.created_at),
         }
-        self.emit("status", where, who, payload)
-        return made
+        self.emit("status", repository, account, payload)
+        return status
 
     def other_app(self, slug: str) -> App:
         """Another App by its slug; made where there is none."""
@@ -114,9 +125,9 @@ class CheckActions(Actions):
             self.apps[slug] = App(self.new_id(), slug, slug, owner, bot, None, granted, (), self.now())
         return self.apps[slug]
 
-    def _tell_check(self, run: CheckRun, action: str) -> None:
-        written = written_run(self, run) | {"check_suite": written_suite(self, run)}
-        self.emit("check_run", run.repository, run.app.bot, {"action": action, "check_run": written})
+    def _emit_check(self, run: CheckRun, action: str) -> None:
+        content = check_run_json(self, run) | {"check_suite": check_suite_json(self, run)}
+        self.emit("check_run", run.repository, run.app.bot, {"action": action, "check_run": content})
 
 
 _LONGEST_BODY = 65_536
@@ -128,25 +139,27 @@ class CommentActions(Actions):
 
     def open_issue(
         self,
-        where: Repository,
+        repository: Repository,
         by: Actor,
         title: str,
         body: str | None = None,
         labels: tuple[Label, ...] = (),
     ) -> Issue:
         """Open an issue."""
-        who, moment = self.account(by), self.now()
+        account, moment = self.account(by), self.now()
         if not title or len(title) > _LONGEST_TITLE:
             raise invalid_refusal(
                 "Issue", "title", "custom", message="title is too long (maximum is 256 characters)"
             )
         _check_length("Issue", body or "")
-        made = Issue(self.new_id(), where, len(where.threads) + 1, title, body, who, moment, moment)
-        made.labels.extend(labels)
-        made.via_app = who is self.app.bot
-        where.threads[made.number] = made
-        self.emit("issues", where, who, {"action": "opened", "issue": written_issue(self, made)})
-        return made
+        issue = Issue(
+            self.new_id(), repository, len(repository.threads) + 1, title, body, account, moment, moment
+        )
+        issue.labels.extend(labels)
+        issue.via_app = account is self.app.bot
+        repository.threads[issue.number] = issue
+        self.emit("issues", repository, account, {"action": "opened", "issue": issue_json(self, issue)})
+        return issue
 
     def edit_issue(
         self, issue: Issue, by: Actor, *, title: str | None = None, body: str | None = None
@@ -160,33 +173,35 @@ class CommentActions(Actions):
             changes["body"], issue.body = {"from": issue.body or ""}, body
         if changes:
             issue.updated_at = self.now()
-            payload = {"action": "edited", "issue": written_issue(self, issue), "changes": changes}
+            payload = {"action": "edited", "issue": issue_json(self, issue), "changes": changes}
             self.emit("issues", issue.repository, self.account(by), payload)
 
     def comment(self, thread: Issue, by: Actor, body: str) -> IssueComment:
         """Comment in a thread."""
-        who, moment = self.account(by), self.now()
+        account, moment = self.account(by), self.now()
         if thread.locked:
             raise ApiRefusal(403, "Unable to create comment because issue is locked.")
         _check_length("IssueComment", body)
-        made = IssueComment(self.new_id(), thread, who, body, moment, moment, via_app=who is self.app.bot)
-        thread.repository.comments[made.id] = made
+        comment = IssueComment(
+            self.new_id(), thread, account, body, moment, moment, via_app=account is self.app.bot
+        )
+        thread.repository.comments[comment.id] = comment
         thread.updated_at = moment
-        self._tell_comment(made, "created", who)
-        return made
+        self._emit_comment(comment, "created", account)
+        return comment
 
     def edit_comment(self, comment: IssueComment, body: str, *, by: Actor | None = None) -> None:
         """Change a comment's text."""
         _check_length("IssueComment", body)
         before, comment.body, comment.updated_at = comment.body, body, self.now()
-        self._tell_comment(
+        self._emit_comment(
             comment, "edited", self.account(by or comment.user), changes={"body": {"from": before}}
         )
 
     def delete_comment(self, comment: IssueComment, *, by: Actor | None = None) -> None:
         """Delete a comment."""
         comment.issue.repository.comments.pop(comment.id)
-        self._tell_comment(comment, "deleted", self.account(by or comment.user))
+        self._emit_comment(comment, "deleted", self.account(by or comment.user))
 
     def minimize(self, comment: IssueComment, reason: str | None) -> None:
         """Fold a comment away for a reason, or show it again; GitHub sends no webhook for this."""
@@ -199,16 +214,16 @@ class CommentActions(Actions):
 
     def comments_of(self, thread: Issue) -> list[IssueComment]:
         """The thread's comments, oldest first."""
-        return [each for each in thread.repository.comments.values() if each.issue is thread]
+        return [comment for comment in thread.repository.comments.values() if comment.issue is thread]
 
-    def _tell_comment(self, comment: IssueComment, action: str, who: Account, **more: Any) -> None:
+    def _emit_comment(self, comment: IssueComment, action: str, account: Account, **more: Any) -> None:
         payload = {
             "action": action,
             # Here a deleted author is shown as the ghost, not as null.
-            "issue": written_issue(self, comment.issue) | {"user": user_json(self, comment.issue.user)},
-            "comment": written_comment(self, comment),
+            "issue": issue_json(self, comment.issue) | {"user": user_json(self, comment.issue.user)},
+            "comment": comment_json(self, comment),
         } | more
-        self.emit("issue_comment", comment.issue.repository, who, payload)
+        self.emit("issue_comment", comment.issue.repository, account, payload)
 
 
 def _check_length(resource: str, body: str) -> None:
@@ -228,5 +243,7 @@ class GitHubState(RepositoryActions, PullRequestActions, ReviewActions, CommentA
     def installation_token(self, owner: str | Account) -> str:
         """A token of the App on this account, without the way over a JWT."""
         account = self.account(owner)
-        found = next(each for each in self.installations.values() if each.account is account)
-        return self.tokens.for_installation(found).token
+        installation = next(
+            installed for installed in self.installations.values() if installed.account is account
+        )
+        return self.tokens.for_installation(installation).token

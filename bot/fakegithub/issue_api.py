@@ -42,41 +42,43 @@ def answer_graphql(call: ApiCall) -> ApiAnswer:  # noqa: PLR0911  a return for e
         return _viewer(call)
     if "addReaction" in query:
         return _react(call, _arguments(query, call.fields.get("variables") or {}))
-    name = next((each for each in ("unminimizeComment", "minimizeComment") if each in query), None)
+    name = next(
+        (mutation for mutation in ("unminimizeComment", "minimizeComment") if mutation in query), None
+    )
     if name is None:
         return _failed(None, "undefinedField", "Only minimizeComment and unminimizeComment are known here.")
-    asked = _arguments(query, call.fields.get("variables") or {})
-    comment = _comment(call, asked.get("subjectId"))
+    arguments = _arguments(query, call.fields.get("variables") or {})
+    comment = _comment(call, arguments.get("subjectId"))
     if comment is None:
-        missing = f"Could not resolve to a node with the global id of '{asked.get('subjectId')}'."
+        missing = f"Could not resolve to a node with the global id of '{arguments.get('subjectId')}'."
         return _failed(name, "NOT_FOUND", missing)
     if not _may_write(call, comment):
         return _failed(name, "FORBIDDEN", "Resource not accessible by integration")
-    if name == "minimizeComment" and asked.get("classifier") not in _CLASSIFIERS:
+    if name == "minimizeComment" and arguments.get("classifier") not in _CLASSIFIERS:
         return _failed(None, "argumentLiteralsIncompatible", "Argument 'classifier' has an invalid value.")
-    reason = asked["classifier"].lower().replace("_", "-") if name == "minimizeComment" else None
+    reason = arguments["classifier"].lower().replace("_", "-") if name == "minimizeComment" else None
     call.github.minimize(comment, reason)
-    shown = {"isMinimized": reason is not None, "minimizedReason": reason}
-    return ApiAnswer({"data": {name: {_field(name): shown, "clientMutationId": None}}})
+    data = {"isMinimized": reason is not None, "minimizedReason": reason}
+    return ApiAnswer({"data": {name: {_field(name): data, "clientMutationId": None}}})
 
 
 def _viewer(call: ApiCall) -> ApiAnswer:
     """Who is asking; also an installation gets to know its App's account here, and nowhere else."""
-    who = call.actor
-    return ApiAnswer({"data": {"viewer": {"login": who.login, "databaseId": who.id}}})
+    account = call.actor
+    return ApiAnswer({"data": {"viewer": {"login": account.login, "databaseId": account.id}}})
 
 
-def _react(call: ApiCall, asked: dict[str, str]) -> ApiAnswer:
+def _react(call: ApiCall, variables: dict[str, str]) -> ApiAnswer:
     """Put a reaction on a review, which REST does not let anybody do."""
-    name, wanted, face = "addReaction", asked.get("subjectId"), asked.get("content")
+    name, wanted, face = "addReaction", variables.get("subjectId"), variables.get("content")
     reviews = (
         review
-        for where in call.github.repositories.values()
-        for thread in where.threads.values()
+        for repository in call.github.repositories.values()
+        for thread in repository.threads.values()
         if isinstance(thread, PullRequest)
         for review in thread.reviews.values()
     )
-    review = next((each for each in reviews if each.node_id == wanted), None)
+    review = next((subject for subject in reviews if subject.node_id == wanted), None)
     if review is None:
         return _failed(name, "NOT_FOUND", f"Could not resolve to a node with the global id of '{wanted}'.")
     if face not in _FACES:
@@ -87,25 +89,29 @@ def _react(call: ApiCall, asked: dict[str, str]) -> ApiAnswer:
 
 def _arguments(query: str, variables: dict[str, Any]) -> dict[str, str]:
     """The input's fields, given in place, as variables, or as one variable that holds them all."""
-    given = variables.get("input")
-    found = {key: str(value) for key, value in given.items()} if isinstance(given, dict) else {}
+    inputs = variables.get("input")
+    arguments = {key: str(value) for key, value in inputs.items()} if isinstance(inputs, dict) else {}
     for name, text, variable, word in _ARGUMENT.findall(query):
         if value := (str(variables.get(variable, "")) if variable else text or word):
-            found.setdefault(name, value)
-    return found
+            arguments.setdefault(name, value)
+    return arguments
 
 
 def _comment(call: ApiCall, wanted: str | None) -> IssueComment | None:
-    comments = (each for where in call.github.repositories.values() for each in where.comments.values())
-    return next((each for each in comments if each.node_id == wanted), None)
+    comments = (
+        comment
+        for repository in call.github.repositories.values()
+        for comment in repository.comments.values()
+    )
+    return next((comment for comment in comments if comment.node_id == wanted), None)
 
 
 def _may_write(call: ApiCall, comment: IssueComment) -> bool:
-    where = comment.issue.repository
+    repository = comment.issue.repository
     if isinstance(call.caller, InstallationCaller):
         granted = {call.caller.level("issues"), call.caller.level("pull_requests")}
-        return call.caller.covers(where) and "write" in granted
-    return call.account is not None and where.role(call.account) in {"write", "maintain", "admin"}
+        return call.caller.covers(repository) and "write" in granted
+    return call.account is not None and repository.role(call.account) in {"write", "maintain", "admin"}
 
 
 def _field(name: str) -> str:
@@ -126,19 +132,19 @@ _CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes
 def list_issues(call: ApiCall) -> ApiAnswer:
     """Issues and pull requests by state, labels and creator, newest first."""
     state, creator = call.query.get("state", "open"), call.query.get("creator")
-    labels = {each for each in call.query.get("labels", "").split(",") if each}
+    labels = {name for name in call.query.get("labels", "").split(",") if name}
     since = call.since() or _LONG_AGO
-    found = [
-        each
-        for each in call.repository.threads.values()
-        if state in {"all", each.state}
-        and (creator is None or each.user.login.casefold() == creator.casefold())
-        and labels <= {one.name for one in each.labels}
-        and each.updated_at >= since
+    threads = [
+        thread
+        for thread in call.repository.threads.values()
+        if state in {"all", thread.state}
+        and (creator is None or thread.user.login.casefold() == creator.casefold())
+        and labels <= {label.name for label in thread.labels}
+        and thread.updated_at >= since
     ]
     ascending = call.query.get("direction") == "asc"
-    found.sort(key=lambda each: each.number, reverse=not ascending)
-    return page_answer(call, found, lambda each: issue_json(call.github, each))
+    threads.sort(key=lambda thread: thread.number, reverse=not ascending)
+    return page_answer(call, threads, issue_json)
 
 
 def get_issue(call: ApiCall) -> ApiAnswer:
@@ -148,20 +154,20 @@ def get_issue(call: ApiCall) -> ApiAnswer:
 
 def create_issue(call: ApiCall) -> ApiAnswer:
     """A new issue."""
-    names = [each if isinstance(each, str) else each["name"] for each in call.fields.get("labels", ())]
-    labels = tuple(call.github.label(call.repository, each) for each in names)
+    names = [label if isinstance(label, str) else label["name"] for label in call.fields.get("labels", ())]
+    labels = tuple(call.github.label(call.repository, name) for name in names)
     title = call.text("title", "Issue")
-    made = call.github.open_issue(call.repository, call.actor, title, call.fields.get("body"), labels)
-    return ApiAnswer(issue_json(call.github, made), status=201)
+    issue = call.github.open_issue(call.repository, call.actor, title, call.fields.get("body"), labels)
+    return ApiAnswer(issue_json(call.github, issue), status=201)
 
 
 def edit_issue(call: ApiCall) -> ApiAnswer:
     """Other words, labels or another state."""
-    thread, asked = call.thread, call.fields
-    call.github.edit_issue(thread, call.actor, title=asked.get("title"), body=asked.get("body"))
-    if "labels" in asked:
-        thread.labels = [call.github.label(call.repository, each) for each in asked["labels"]]
-    wanted = asked.get("state", thread.state)
+    thread, fields = call.thread, call.fields
+    call.github.edit_issue(thread, call.actor, title=fields.get("title"), body=fields.get("body"))
+    if "labels" in fields:
+        thread.labels = [call.github.label(call.repository, label) for label in fields["labels"]]
+    wanted = fields.get("state", thread.state)
     if wanted == "closed" and thread.state == "open":
         call.github.close(thread, by=call.actor)
     elif wanted == "open" and thread.state == "closed":
@@ -172,27 +178,27 @@ def edit_issue(call: ApiCall) -> ApiAnswer:
 def list_issue_comments(call: ApiCall) -> ApiAnswer:
     """The comments of a thread, oldest first; `since` looks at the last change."""
     since = call.since() or _LONG_AGO
-    found = [each for each in call.github.comments_of(call.thread) if each.updated_at >= since]
-    return page_answer(call, found, lambda each: comment_json(call.github, each))
+    comments = [comment for comment in call.github.comments_of(call.thread) if comment.updated_at >= since]
+    return page_answer(call, comments, comment_json)
 
 
 def list_all_comments(call: ApiCall) -> ApiAnswer:
     """The comments of all threads."""
     since = call.since() or _LONG_AGO
-    found = [each for each in call.repository.comments.values() if each.updated_at >= since]
+    comments = [comment for comment in call.repository.comments.values() if comment.updated_at >= since]
     if call.query.get("sort") == "updated":
-        found.sort(key=lambda each: each.updated_at)
+        comments.sort(key=lambda comment: comment.updated_at)
     if call.query.get("direction") == "desc":
-        found.reverse()
-    return page_answer(call, found, lambda each: comment_json(call.github, each))
+        comments.reverse()
+    return page_answer(call, comments, comment_json)
 
 
 def create_comment(call: ApiCall) -> ApiAnswer:
     """A new comment."""
     _check_may_write(call, call.thread)
-    made = call.github.comment(call.thread, call.actor, call.text("body", "IssueComment"))
-    written = comment_json(call.github, made)
-    return ApiAnswer(written, status=201, headers={"Location": written["url"]})
+    comment = call.github.comment(call.thread, call.actor, call.text("body", "IssueComment"))
+    content = comment_json(call.github, comment)
+    return ApiAnswer(content, status=201, headers={"Location": content["url"]})
 
 
 def get_issue_comment(call: ApiCall) -> ApiAnswer:
@@ -202,23 +208,23 @@ def get_issue_comment(call: ApiCall) -> ApiAnswer:
 
 def edit_comment(call: ApiCall) -> ApiAnswer:
     """Another text for a comment of the caller's own."""
-    found = _issue_comment(call)
-    _own(call, found)
-    call.github.edit_comment(found, call.text("body", "IssueComment"), by=call.actor)
-    return ApiAnswer(comment_json(call.github, found))
+    comment = _issue_comment(call)
+    _check_may_change(call, comment)
+    call.github.edit_comment(comment, call.text("body", "IssueComment"), by=call.actor)
+    return ApiAnswer(comment_json(call.github, comment))
 
 
 def delete_comment(call: ApiCall) -> ApiAnswer:
     """Remove a comment."""
-    found = _issue_comment(call)
-    _own(call, found)
-    call.github.delete_comment(found, by=call.actor)
+    comment = _issue_comment(call)
+    _check_may_change(call, comment)
+    call.github.delete_comment(comment, by=call.actor)
     return ApiAnswer(status=204)
 
 
 def list_reactions(call: ApiCall) -> ApiAnswer:
     """The reactions to a comment."""
-    return page_answer(call, _issue_comment(call).reactions, lambda each: reaction_json(call.github, each))
+    return page_answer(call, _issue_comment(call).reactions, reaction_json)
 
 
 def react_to_comment(call: ApiCall) -> ApiAnswer:
@@ -227,37 +233,39 @@ def react_to_comment(call: ApiCall) -> ApiAnswer:
     if content not in _CONTENTS:
         raise invalid_refusal("Reaction", "content")
     before = len(to.reactions)
-    made = call.github.react(to, call.actor, content)
-    return ApiAnswer(reaction_json(call.github, made), status=201 if len(to.reactions) > before else 200)
+    reaction = call.github.react(to, call.actor, content)
+    return ApiAnswer(reaction_json(call.github, reaction), status=201 if len(to.reactions) > before else 200)
 
 
 def remove_reaction(call: ApiCall) -> ApiAnswer:
     """Take a reaction back."""
     to, wanted = _issue_comment(call), call.number("reaction_id")
-    found = next((each for each in to.reactions if each.id == wanted), None)
-    if found is None:
+    reaction = next((item for item in to.reactions if item.id == wanted), None)
+    if reaction is None:
         raise not_found_refusal()
-    to.reactions.remove(found)
+    to.reactions.remove(reaction)
     call.github.changed()
     return ApiAnswer(status=204)
 
 
 def list_thread_labels(call: ApiCall) -> ApiAnswer:
     """The labels of a thread."""
-    return page_answer(call, call.thread.labels, lambda each: label_json(call.github, call.repository, each))
+    return page_answer(
+        call, call.thread.labels, lambda github, label: label_json(github, call.repository, label)
+    )
 
 
 def add_labels(call: ApiCall) -> ApiAnswer:
     """More labels for a thread."""
-    asked = call.body if isinstance(call.body, list) else call.fields.get("labels", ())
-    for each in asked:
-        call.github.add_label(call.thread, each if isinstance(each, str) else each["name"], by=call.actor)
+    labels = call.body if isinstance(call.body, list) else call.fields.get("labels", ())
+    for label in labels:
+        call.github.add_label(call.thread, label if isinstance(label, str) else label["name"], by=call.actor)
     return list_thread_labels(call)
 
 
 def remove_label(call: ApiCall) -> ApiAnswer:
     """One label less."""
-    if call.params["name"] not in {each.name for each in call.thread.labels}:
+    if call.params["name"] not in {label.name for label in call.thread.labels}:
         raise ApiRefusal(404, "Label does not exist")
     call.github.remove_label(call.thread, call.params["name"], by=call.actor)
     return list_thread_labels(call)
@@ -272,17 +280,17 @@ def _check_may_write(call: ApiCall, thread: Issue) -> None:
 
 
 def _issue_comment(call: ApiCall) -> IssueComment:
-    found = call.repository.comments.get(call.number("comment_id"))
-    if found is None:
+    comment = call.repository.comments.get(call.number("comment_id"))
+    if comment is None:
         raise not_found_refusal()
-    return found
+    return comment
 
 
-def _own(call: ApiCall, found: IssueComment) -> None:
+def _check_may_change(call: ApiCall, comment: IssueComment) -> None:
     """A person may change their own comments; who may write to the repository, and Apps, all of them."""
     role = call.repository.role(call.actor)
     mighty = isinstance(call.caller, InstallationCaller) or role in {"write", "maintain", "admin"}
-    if found.user is not call.actor and not mighty:
+    if comment.user is not call.actor and not mighty:
         raise ApiRefusal(403, "Must have admin rights to Repository.")
 
 

@@ -19,14 +19,15 @@ from bot.fakegithub.model import (
     Review,
     ReviewComment,
 )
-from bot.fakegithub.pull_shapes import pull_changes, simple_pull_json
-from bot.fakegithub.pull_shapes import pull_request_json as written_pull
-from bot.fakegithub.pull_shapes import review_comment_json as written_comment
-from bot.fakegithub.pull_shapes import review_json as written_review
+from bot.fakegithub.pull_shapes import (
+    pull_changes,
+    pull_request_json,
+    review_comment_json,
+    review_json,
+    simple_pull_json,
+)
 from bot.fakegithub.repository_actions import Actions, Actor, PushActions
-from bot.fakegithub.shapes import ShapeJson
-from bot.fakegithub.shapes import issue_json as written_issue
-from bot.fakegithub.shapes import label_json as written_label
+from bot.fakegithub.shapes import ShapeJson, issue_json, label_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,38 +46,38 @@ class PullRequestActions(PushActions):
     """Pull requests, without their reviews."""
 
     def open_pull_request(
-        self, where: Repository, author: Actor, opening: PullRequestOptions | None = None
+        self, repository: Repository, author: Actor, opening: PullRequestOptions | None = None
     ) -> PullRequest:
         """Open a pull request that makes these changes on a branch of its own."""
         opening = opening or PullRequestOptions()
-        who = self.account(author)
-        number = len(where.threads) + 1
-        head_repository = self._fork(where, who) if opening.fork else where
+        account = self.account(author)
+        number = len(repository.threads) + 1
+        head_repository = self._fork(repository, account) if opening.fork else repository
         branch = opening.branch or f"change-{number}"
-        base = where.branches[where.default_branch]
-        head = where.objects.commit(
-            opening.files, parents=(base,), message=opening.title, login=who.login, at=self.now()
+        base = repository.branches[repository.default_branch]
+        head = repository.objects.commit(
+            opening.files, parents=(base,), message=opening.title, login=account.login, at=self.now()
         )
         head_repository.branches[branch] = head.sha
         pull = PullRequest(
             self.new_id(),
-            where,
+            repository,
             number,
             opening.title,
             opening.body,
-            who,
+            account,
             self.now(),
             self.now(),
             pull_id=self.new_id(),
-            base_ref=where.default_branch,
+            base_ref=repository.default_branch,
             base_sha=base,
             head_ref=branch,
             head_sha=head.sha,
             head_repository=head_repository,
             draft=opening.draft,
         )
-        where.threads[number] = pull
-        self._tell_pull(pull, "opened", who)
+        repository.threads[number] = pull
+        self._emit_pull(pull, "opened", account)
         return pull
 
     def push(
@@ -88,13 +89,13 @@ class PullRequestActions(PushActions):
         message: str = "Address the review",
     ) -> GitCommit:
         """Push one more commit to the pull request."""
-        who = self.account(by) if by is not None else pull.user
+        account = self.account(by) if by is not None else pull.user
         objects = pull.repository.objects
-        made = objects.commit(
-            files, parents=(pull.head_sha,), message=message, login=who.login, at=self.now()
+        commit = objects.commit(
+            files, parents=(pull.head_sha,), message=message, login=account.login, at=self.now()
         )
-        self._move_head(pull, made.sha, who)
-        return made
+        self._move_head(pull, commit.sha, account)
+        return commit
 
     def force_push(self, pull: PullRequest, sha: str, *, by: Actor | None = None) -> None:
         """Set the pull request's branch to a commit that exists."""
@@ -109,67 +110,69 @@ class PullRequestActions(PushActions):
             changes["title"], pull.title = {"from": pull.title}, title
         if body is not None:
             changes["body"], pull.body = {"from": pull.body or ""}, body
-        self._tell_pull(pull, "edited", pull.user, changes=changes)
+        self._emit_pull(pull, "edited", pull.user, changes=changes)
 
     def set_draft(self, pull: PullRequest, *, draft: bool) -> None:
         """Turn the pull request into a draft, or say that it is ready."""
         pull.draft = draft
-        self._tell_pull(pull, "converted_to_draft" if draft else "ready_for_review", pull.user)
+        self._emit_pull(pull, "converted_to_draft" if draft else "ready_for_review", pull.user)
 
     def close(self, thread: Issue, *, by: Actor | None = None) -> None:
         """Close a pull request without merging it, or an issue."""
-        who = self.account(by) if by is not None else thread.user
-        self._end(thread, who)
-        self.tell_thread(thread, "closed", who)
+        account = self.account(by) if by is not None else thread.user
+        self._end(thread, account)
+        self.emit_thread(thread, "closed", account)
 
     def merge(self, pull: PullRequest, *, by: Actor) -> GitCommit:
         """Merge a pull request into its base."""
-        who, where = self.account(by), pull.repository
-        tip, message = where.branches[pull.base_ref], f"Merge pull request #{pull.number}"
-        made = where.objects.merge(tip, pull.head_sha, message=message, login=who.login, at=self.now())
-        where.branches[pull.base_ref] = made.sha
-        pull.merged_at, pull.merged_by, pull.merge_commit_sha = self.now(), who, made.sha
-        self._end(pull, who)
-        self._tell_pull(pull, "closed", who)
-        return made
+        account, repository = self.account(by), pull.repository
+        tip, message = repository.branches[pull.base_ref], f"Merge pull request #{pull.number}"
+        commit = repository.objects.merge(
+            tip, pull.head_sha, message=message, login=account.login, at=self.now()
+        )
+        repository.branches[pull.base_ref] = commit.sha
+        pull.merged_at, pull.merged_by, pull.merge_commit_sha = self.now(), account, commit.sha
+        self._end(pull, account)
+        self._emit_pull(pull, "closed", account)
+        return commit
 
     def reopen(self, thread: Issue, *, by: Actor | None = None) -> None:
         """Open a closed pull request or issue again."""
         thread.state, thread.closed_at, thread.closed_by = "open", None, None
         thread.state_reason = None if isinstance(thread, PullRequest) else "reopened"
         thread.updated_at = self.now()
-        self.tell_thread(thread, "reopened", self.account(by or thread.user))
+        self.emit_thread(thread, "reopened", self.account(by or thread.user))
 
     def lock(self, thread: Issue, *, locked: bool = True) -> None:
         """Lock a conversation, or open it again."""
         thread.locked = locked
-        self.tell_thread(thread, "locked" if locked else "unlocked", thread.repository.owner)
+        self.emit_thread(thread, "locked" if locked else "unlocked", thread.repository.owner)
 
     def add_label(self, thread: Issue, name: str, *, by: Actor) -> Label:
         """Put a label on a pull request or an issue."""
-        made = self.label(thread.repository, name)
-        if made not in thread.labels:
-            thread.labels.append(made)
-            self._tell_label(thread, "labeled", made, self.account(by))
-        return made
+        label = self.label(thread.repository, name)
+        if label not in thread.labels:
+            thread.labels.append(label)
+            self._emit_label(thread, "labeled", label, self.account(by))
+        return label
 
     def remove_label(self, thread: Issue, name: str, *, by: Actor) -> None:
         """Take a label off."""
-        for gone in [each for each in thread.labels if each.name == name]:
+        for gone in [label for label in thread.labels if label.name == name]:
             thread.labels.remove(gone)
-            self._tell_label(thread, "unlabeled", gone, self.account(by))
+            self._emit_label(thread, "unlabeled", gone, self.account(by))
 
-    def label(self, where: Repository, name: str, *, color: str = "ededed") -> Label:
+    def label(self, repository: Repository, name: str, *, color: str = "ededed") -> Label:
         """The repository's label of this name; made where there is none."""
-        return where.labels.setdefault(name, Label(self.new_id(), name, color))
+        return repository.labels.setdefault(name, Label(self.new_id(), name, color))
 
-    def tell_thread(self, thread: Issue, action: str, who: Account) -> None:
-        """Tell of a change of a pull request or an issue, by its own event."""
+    def emit_thread(self, thread: Issue, action: str, account: Account) -> None:
+        """Emit the event of a change of a pull request or an issue."""
         if isinstance(thread, PullRequest):
-            self._tell_pull(thread, action, who)
+            self._emit_pull(thread, action, account)
         else:
             self.emit(
-                "issues", thread.repository, who, {"action": action, "issue": written_issue(self, thread)}
+                "issues", thread.repository, account, {"action": action, "issue": issue_json(self, thread)}
             )
 
     def delete_fork(self, pull: PullRequest) -> None:
@@ -180,46 +183,52 @@ class PullRequestActions(PushActions):
             pull.head_repository = None
         self.changed()
 
-    def _end(self, thread: Issue, who: Account) -> None:
-        thread.state, thread.closed_at, thread.closed_by = "closed", self.now(), who
+    def _end(self, thread: Issue, account: Account) -> None:
+        thread.state, thread.closed_at, thread.closed_by = "closed", self.now(), account
         thread.state_reason = None if isinstance(thread, PullRequest) else "completed"
         thread.updated_at = self.now()
 
-    def _move_head(self, pull: PullRequest, sha: str, who: Account) -> None:
+    def _move_head(self, pull: PullRequest, sha: str, account: Account) -> None:
         before = pull.head_sha
         pull.head_sha, pull.updated_at = sha, self.now()
         pull.pushed[sha] = self.new_id()
-        where = pull.head_repository
-        if where is not None:
-            where.branches[pull.head_ref] = sha
-            self.emit_push(where, pull.head_ref, before, sha, who)
+        repository = pull.head_repository
+        if repository is not None:
+            repository.branches[pull.head_ref] = sha
+            self.emit_push(repository, pull.head_ref, before, sha, account)
         _outdate(pull)
-        self._tell_pull(pull, "synchronize", who, before=before, after=sha)
+        self._emit_pull(pull, "synchronize", account, before=before, after=sha)
 
-    def _fork(self, where: Repository, who: Account) -> Repository:
-        made = Repository(self.new_id(), who, where.name, where.private, self.now(), fork_of=where)
-        made.objects = where.objects
-        made.branches = dict(where.branches)
-        self.repositories[made.id] = made
-        return made
+    def _fork(self, repository: Repository, account: Account) -> Repository:
+        fork = Repository(
+            self.new_id(), account, repository.name, repository.private, self.now(), fork_of=repository
+        )
+        fork.objects = repository.objects
+        fork.branches = dict(repository.branches)
+        self.repositories[fork.id] = fork
+        return fork
 
-    def _tell_label(self, thread: Issue, action: str, made: Label, who: Account) -> None:
-        written = written_label(self, thread.repository, made)
+    def _emit_label(self, thread: Issue, action: str, label: Label, account: Account) -> None:
+        content = label_json(self, thread.repository, label)
         if isinstance(thread, PullRequest):
-            self._tell_pull(thread, action, who, label=written)
+            self._emit_pull(thread, action, account, label=content)
         else:
-            payload = {"action": action, "issue": written_issue(self, thread), "label": written}
-            self.emit("issues", thread.repository, who, payload)
+            payload = {"action": action, "issue": issue_json(self, thread), "label": content}
+            self.emit("issues", thread.repository, account, payload)
 
-    def _tell_pull(self, pull: PullRequest, action: str, who: Account, **more: Any) -> None:
-        payload = {"action": action, "number": pull.number, "pull_request": written_pull(self, pull)} | more
-        self.emit("pull_request", pull.repository, who, payload)
+    def _emit_pull(self, pull: PullRequest, action: str, account: Account, **more: Any) -> None:
+        payload = {
+            "action": action,
+            "number": pull.number,
+            "pull_request": pull_request_json(self, pull),
+        } | more
+        self.emit("pull_request", pull.repository, account, payload)
 
 
 def _outdate(pull: PullRequest) -> None:
     """Mark the inline comments whose line is no longer what it was."""
     objects = pull.repository.objects
-    for comment in (each for review in pull.reviews.values() for each in review.comments):
+    for comment in (inline for review in pull.reviews.values() for inline in review.comments):
         if comment.line is not None and comment.side == "RIGHT":
             old = _line(objects.content(comment.commit_id, comment.path), comment.line)
             comment.outdated = old != _line(objects.content(pull.head_sha, comment.path), comment.line)
@@ -253,72 +262,72 @@ class ReviewActions(Actions):
         comments: Sequence[InlineDraft] = (),
     ) -> Review:
         """Review the pull request's head; `PENDING` keeps the review to its author."""
-        who = self.account(reviewer)
-        places = [self._place(pull, each) for each in comments]
+        account = self.account(reviewer)
+        places = [self._anchor_of(pull, comment) for comment in comments]
         moment = self.now() if state != "PENDING" else None
-        via_app = who is self.app.bot
-        made = Review(self.new_id(), pull, who, state.upper(), body, pull.head_sha, moment, via_app)
-        pull.reviews[made.id] = made
+        via_app = account is self.app.bot
+        review = Review(self.new_id(), pull, account, state.upper(), body, pull.head_sha, moment, via_app)
+        pull.reviews[review.id] = review
         for inline, anchor in zip(comments, places, strict=True):
-            self._attach(made, inline, anchor)
+            self._attach(review, inline, anchor)
         if moment is not None:
-            self._announce(made)
-        return made
+            self._emit_submitted(review)
+        return review
 
     def submit_pending(self, review: Review, state: str) -> None:
         """Submit a review that was pending."""
         review.state, review.submitted_at = state, self.now()
-        self._announce(review)
+        self._emit_submitted(review)
 
     def edit_review(self, review: Review, body: str) -> None:
         """Change a review's text; GitHub sends what it was before, too."""
         before, review.body = review.body, body
-        self._tell_review(review, "edited", review.user, changes={"body": {"from": before}})
+        self._emit_review(review, "edited", review.user, changes={"body": {"from": before}})
 
     def dismiss_review(self, review: Review, *, by: Actor) -> None:
         """Take a review's verdict back."""
         review.state = "DISMISSED"
-        self._tell_review(review, "dismissed", self.account(by))
+        self._emit_review(review, "dismissed", self.account(by))
 
     def reply(self, to: ReviewComment, by: Actor, body: str) -> ReviewComment:
         """Answer an inline comment; GitHub makes a review of its own around the answer."""
-        who, first = self.account(by), to.in_reply_to or to
+        account, first = self.account(by), to.in_reply_to or to
         pull = to.review.pull
-        around = Review(self.new_id(), pull, who, "COMMENTED", "", pull.head_sha, self.now())
+        around = Review(self.new_id(), pull, account, "COMMENTED", "", pull.head_sha, self.now())
         pull.reviews[around.id] = around
         inline = InlineDraft(to.path, body, to.line, to.start_line, to.side)
-        made = self._attach(around, inline, git.DiffAnchor(to.diff_hunk, to.position))
-        made.in_reply_to = first
-        self._tell_inline(made, "created", who)
-        return made
+        comment = self._attach(around, inline, git.DiffAnchor(to.diff_hunk, to.position))
+        comment.in_reply_to = first
+        self._emit_inline(comment, "created", account)
+        return comment
 
     def edit_review_comment(self, comment: ReviewComment, body: str) -> None:
         """Change an inline comment's text."""
         before, comment.body, comment.updated_at = comment.body, body, self.now()
-        self._tell_inline(comment, "edited", comment.user, changes={"body": {"from": before}})
+        self._emit_inline(comment, "edited", comment.user, changes={"body": {"from": before}})
 
     def delete_review_comment(self, comment: ReviewComment, *, by: Actor | None = None) -> None:
         """Delete an inline comment."""
         comment.review.comments.remove(comment)
         comment.review.pull.repository.review_comments.pop(comment.id)
-        self._tell_inline(comment, "deleted", self.account(by or comment.user))
+        self._emit_inline(comment, "deleted", self.account(by or comment.user))
 
     def resolve_thread(self, comment: ReviewComment, *, by: Actor, resolved: bool = True) -> None:
         """Mark the thread that a comment began as resolved, or open it again."""
         first = comment.in_reply_to or comment
         inline = first.review.pull.repository.review_comments.values()
-        members = [first, *(each for each in inline if each.in_reply_to is first)]
+        members = [first, *(reply for reply in inline if reply.in_reply_to is first)]
         thread = {
             "node_id": f"PRRT_{first.id}",
-            "comments": [written_comment(self, each) for each in members],
+            "comments": [review_comment_json(self, member) for member in members],
         }
         payload = {
             "action": "resolved" if resolved else "unresolved",
             "pull_request": simple_pull_json(self, first.review.pull),
             "thread": thread,
         }
-        where = first.review.pull.repository
-        self.emit("pull_request_review_thread", where, self.account(by), payload)
+        repository = first.review.pull.repository
+        self.emit("pull_request_review_thread", repository, self.account(by), payload)
 
     def react_to_review(self, review: Review, by: Actor, content: str) -> Reaction:
         """Put a reaction on a review's text; a second one of the same kind is the first."""
@@ -328,21 +337,21 @@ class ReviewActions(Actions):
         """Put a reaction on an inline comment; a second one of the same kind is the first."""
         return self.reacted(comment.reactions, by, content)
 
-    def _place(self, pull: PullRequest, inline: InlineDraft) -> git.DiffAnchor:
-        change = next((each for each in pull_changes(pull) if each.path == inline.path), None)
+    def _anchor_of(self, pull: PullRequest, inline: InlineDraft) -> git.DiffAnchor:
+        change = next((item for item in pull_changes(pull) if item.path == inline.path), None)
         if change is None:
             raise ApiRefusal(422, "Unprocessable Entity", errors=["Path could not be resolved"])
         if inline.line is None:
             return git.DiffAnchor(change.patch or "", 1)
-        found = git.find_anchor(change, inline.side, inline.line)
+        anchor = git.find_anchor(change, inline.side, inline.line)
         begins = inline.line if inline.start_line is None else inline.start_line
-        if found is None or git.find_anchor(change, inline.side, begins) is None:
+        if anchor is None or git.find_anchor(change, inline.side, begins) is None:
             raise ApiRefusal(422, "Unprocessable Entity", errors=["Line could not be resolved"])
-        return found
+        return anchor
 
     def _attach(self, review: Review, inline: InlineDraft, anchor: git.DiffAnchor) -> ReviewComment:
         moment = self.now()
-        made = ReviewComment(
+        comment = ReviewComment(
             self.new_id(),
             review,
             review.user,
@@ -358,29 +367,29 @@ class ReviewActions(Actions):
             moment,
             moment,
         )
-        review.comments.append(made)
-        review.pull.repository.review_comments[made.id] = made
-        return made
+        review.comments.append(comment)
+        review.pull.repository.review_comments[comment.id] = comment
+        return comment
 
-    def _announce(self, review: Review) -> None:
-        self._tell_review(review, "submitted", review.user)
+    def _emit_submitted(self, review: Review) -> None:
+        self._emit_review(review, "submitted", review.user)
         for comment in review.comments:
-            self._tell_inline(comment, "created", review.user)
+            self._emit_inline(comment, "created", review.user)
 
-    def _tell_review(self, review: Review, action: str, who: Account, **more: Any) -> None:
+    def _emit_review(self, review: Review, action: str, account: Account, **more: Any) -> None:
         # In a webhook the state is in lower case and an empty body is null; in the API neither is so.
         lowered = {"state": review.state.lower(), "body": review.body or None}
         payload = {
             "action": action,
-            "review": written_review(self, review) | lowered,
+            "review": review_json(self, review) | lowered,
             "pull_request": simple_pull_json(self, review.pull),
         } | more
-        self.emit("pull_request_review", review.pull.repository, who, payload)
+        self.emit("pull_request_review", review.pull.repository, account, payload)
 
-    def _tell_inline(self, comment: ReviewComment, action: str, who: Account, **more: Any) -> None:
+    def _emit_inline(self, comment: ReviewComment, action: str, account: Account, **more: Any) -> None:
         payload = {
             "action": action,
-            "comment": written_comment(self, comment),
+            "comment": review_comment_json(self, comment),
             "pull_request": simple_pull_json(self, comment.review.pull),
         } | more
-        self.emit("pull_request_review_comment", comment.review.pull.repository, who, payload)
+        self.emit("pull_request_review_comment", comment.review.pull.repository, account, payload)

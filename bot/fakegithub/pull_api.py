@@ -45,21 +45,21 @@ _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 def list_pulls(call: ApiCall) -> ApiAnswer:
     """The pull requests of a state, newest first; `head` is `owner:branch`."""
     state, head, base = call.query.get("state", "open"), call.query.get("head"), call.query.get("base")
-    pulls = [each for each in call.repository.threads.values() if isinstance(each, PullRequest)]
-    found = [
-        each
-        for each in pulls
-        if state in {"all", each.state}
-        and (head is None or head == _head(each))
-        and (base is None or base == each.base_ref)
+    pulls = [thread for thread in call.repository.threads.values() if isinstance(thread, PullRequest)]
+    matching = [
+        pull
+        for pull in pulls
+        if state in {"all", pull.state}
+        and (head is None or head == _head(pull))
+        and (base is None or base == pull.base_ref)
     ]
     ascending = call.query.get("direction") == "asc"
     by_change = call.query.get("sort") == "updated"
-    found.sort(
-        key=lambda each: (each.updated_at if by_change else each.created_at, each.number),
+    matching.sort(
+        key=lambda pull: (pull.updated_at if by_change else pull.created_at, pull.number),
         reverse=not ascending,
     )
-    return page_answer(call, found, lambda each: simple_pull_json(call.github, each))
+    return page_answer(call, matching, simple_pull_json)
 
 
 def get_pull(call: ApiCall) -> ApiAnswer:
@@ -73,14 +73,14 @@ def list_files(call: ApiCall) -> ApiAnswer:
     return page_answer(
         call,
         pull_changes(pull),
-        lambda each: file_change_json(call.github, pull.repository, pull.head_sha, each),
+        lambda github, change: file_change_json(github, pull.repository, pull.head_sha, change),
     )
 
 
 def list_reviews(call: ApiCall) -> ApiAnswer:
     """The submitted reviews, oldest first, and the caller's own pending one."""
-    shown = [each for each in call.pull.reviews.values() if _is_visible(call, each)]
-    return page_answer(call, shown, lambda each: review_json(call.github, each))
+    reviews = [review for review in call.pull.reviews.values() if _is_visible(call, review)]
+    return page_answer(call, reviews, review_json)
 
 
 def get_review(call: ApiCall) -> ApiAnswer:
@@ -90,7 +90,7 @@ def get_review(call: ApiCall) -> ApiAnswer:
 
 def list_comments_of_review(call: ApiCall) -> ApiAnswer:
     """The inline comments of one review."""
-    return page_answer(call, _review(call).comments, lambda each: review_comment_json(call.github, each))
+    return page_answer(call, _review(call).comments, review_comment_json)
 
 
 def create_review(call: ApiCall) -> ApiAnswer:
@@ -101,24 +101,26 @@ def create_review(call: ApiCall) -> ApiAnswer:
     if event in {"APPROVE", "REQUEST_CHANGES"} and call.actor is call.pull.user:
         raise ApiRefusal(422, "Unprocessable Entity", errors=["Can not review your own pull request"])
     state = "PENDING" if event is None else _EVENTS[event]
-    comments = [_inline(each) for each in call.fields.get("comments", ())]
+    comments = [_inline(draft) for draft in call.fields.get("comments", ())]
     body = call.fields.get("body") or ""
-    made = call.github.submit_review(call.pull, call.actor, state, body, comments)
-    return ApiAnswer(review_json(call.github, made))
+    review = call.github.submit_review(call.pull, call.actor, state, body, comments)
+    return ApiAnswer(review_json(call.github, review))
 
 
 def list_review_comments(call: ApiCall) -> ApiAnswer:
     """The inline comments of a pull request."""
     pull, since = call.pull, call.since() or _LONG_AGO
-    found = [
-        each for each in _visible_comments(call) if each.review.pull is pull and each.updated_at >= since
+    comments = [
+        comment
+        for comment in _visible_comments(call)
+        if comment.review.pull is pull and comment.updated_at >= since
     ]
     if call.query.get("sort") in {"created", "updated"}:
         by_time = call.query["sort"]
-        found.sort(key=lambda each: each.created_at if by_time == "created" else each.updated_at)
+        comments.sort(key=lambda comment: comment.created_at if by_time == "created" else comment.updated_at)
     if call.query.get("direction") == "desc":
-        found.reverse()
-    return page_answer(call, found, lambda each: review_comment_json(call.github, each))
+        comments.reverse()
+    return page_answer(call, comments, review_comment_json)
 
 
 def get_review_comment(call: ApiCall) -> ApiAnswer:
@@ -133,16 +135,16 @@ def reply_to_review_comment(call: ApiCall) -> ApiAnswer:
         raise not_found_refusal()
     if call.pull.locked:
         raise ApiRefusal(403, "Unable to create comment because issue is locked.")
-    made = call.github.reply(to, call.actor, call.text("body", "PullRequestReviewComment"))
-    return ApiAnswer(review_comment_json(call.github, made), status=201)
+    comment = call.github.reply(to, call.actor, call.text("body", "PullRequestReviewComment"))
+    return ApiAnswer(review_comment_json(call.github, comment), status=201)
 
 
 def react_to_review_comment(call: ApiCall) -> ApiAnswer:
     """A reaction to an inline comment; 200 where the caller had given it before."""
     to = _comment(call)
     before = len(to.reactions)
-    made = call.github.react_to_review_comment(to, call.actor, call.text("content", "Reaction"))
-    return ApiAnswer(reaction_json(call.github, made), status=201 if len(to.reactions) > before else 200)
+    reaction = call.github.react_to_review_comment(to, call.actor, call.text("content", "Reaction"))
+    return ApiAnswer(reaction_json(call.github, reaction), status=201 if len(to.reactions) > before else 200)
 
 
 def _head(pull: PullRequest) -> str:
@@ -150,31 +152,33 @@ def _head(pull: PullRequest) -> str:
     return f"{owner.login}:{pull.head_ref}"
 
 
-def _is_visible(call: ApiCall, made: Review) -> bool:
-    return made.state != "PENDING" or made.user is call.account
+def _is_visible(call: ApiCall, review: Review) -> bool:
+    return review.state != "PENDING" or review.user is call.account
 
 
 def _visible_comments(call: ApiCall) -> list[ReviewComment]:
-    return [each for each in call.repository.review_comments.values() if _is_visible(call, each.review)]
+    return [
+        comment for comment in call.repository.review_comments.values() if _is_visible(call, comment.review)
+    ]
 
 
 def _review(call: ApiCall) -> Review:
-    found = call.pull.reviews.get(call.number("review_id"))
-    if found is None or not _is_visible(call, found):
+    review = call.pull.reviews.get(call.number("review_id"))
+    if review is None or not _is_visible(call, review):
         raise not_found_refusal()
-    return found
+    return review
 
 
 def _comment(call: ApiCall) -> ReviewComment:
-    found = call.repository.review_comments.get(call.number("comment_id"))
-    if found is None:
+    comment = call.repository.review_comments.get(call.number("comment_id"))
+    if comment is None:
         raise not_found_refusal()
-    return found
+    return comment
 
 
-def _inline(asked: dict[str, Any]) -> InlineDraft:
-    side = asked.get("side", "RIGHT")
-    return InlineDraft(asked["path"], asked["body"], asked.get("line"), asked.get("start_line"), side)
+def _inline(draft: dict[str, Any]) -> InlineDraft:
+    side = draft.get("side", "RIGHT")
+    return InlineDraft(draft["path"], draft["body"], draft.get("line"), draft.get("start_line"), side)
 
 
 _PULL = f"{REPO_ROUTE}/pulls/{{pull_number}}"
@@ -211,27 +215,29 @@ def get_repository(call: ApiCall) -> ApiAnswer:
 
 
 def get_permission(call: ApiCall) -> ApiAnswer:
-    """What somebody may do here."""
-    found = call.github.find_account(call.params["username"])
-    if found is None or found.deleted:
+    """An account's permission in the repository."""
+    account = call.github.find_account(call.params["username"])
+    if account is None or account.deleted:
         raise not_found_refusal()
-    if found.type == "Bot":
-        raise ApiRefusal(404, f"{found.login} is not a user")
-    return ApiAnswer(collaborator_permission_json(call.github, call.repository, found))
+    if account.type == "Bot":
+        raise ApiRefusal(404, f"{account.login} is not a user")
+    return ApiAnswer(collaborator_permission_json(call.github, call.repository, account))
 
 
 def list_repository_labels(call: ApiCall) -> ApiAnswer:
     """The repository's labels."""
-    where = call.repository
-    return page_answer(call, where.labels.values(), lambda each: label_json(call.github, where, each))
+    repository = call.repository
+    return page_answer(
+        call, repository.labels.values(), lambda github, label: label_json(github, repository, label)
+    )
 
 
 def get_label(call: ApiCall) -> ApiAnswer:
     """One label."""
-    found = call.repository.labels.get(call.params["name"])
-    if found is None:
+    label = call.repository.labels.get(call.params["name"])
+    if label is None:
         raise not_found_refusal()
-    return ApiAnswer(label_json(call.github, call.repository, found))
+    return ApiAnswer(label_json(call.github, call.repository, label))
 
 
 def create_label(call: ApiCall) -> ApiAnswer:
@@ -240,9 +246,9 @@ def create_label(call: ApiCall) -> ApiAnswer:
     if name in call.repository.labels:
         errors = [{"resource": "Label", "code": "already_exists", "field": "name"}]
         raise ApiRefusal(422, "Validation Failed", errors=errors)
-    made = call.github.label(call.repository, name, color=call.fields.get("color") or "ededed")
-    made.description = call.fields.get("description")
-    return ApiAnswer(label_json(call.github, call.repository, made), status=201)
+    label = call.github.label(call.repository, name, color=call.fields.get("color") or "ededed")
+    label.description = call.fields.get("description")
+    return ApiAnswer(label_json(call.github, call.repository, label), status=201)
 
 
 REPOSITORY_ROUTES = (

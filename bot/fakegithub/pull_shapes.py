@@ -37,113 +37,113 @@ from bot.fakegithub.shapes import (
 from bot.fakegithub.world import World
 
 
-def check_run_json(world: World, made: CheckRun) -> ShapeJson:
+def check_run_json(world: World, run: CheckRun) -> ShapeJson:
     """A check run; pull requests from forks are not named in it."""
-    api = f"{repository_url(world, made.repository)}/check-runs/{made.id}"
-    page = f"{page_url(world, made.repository)}/runs/{made.id}"
+    api = f"{repository_url(world, run.repository)}/check-runs/{run.id}"
+    page = f"{page_url(world, run.repository)}/runs/{run.id}"
     return {
-        "id": made.id,
-        "name": made.name,
-        "node_id": node_id("CR", made.id),
-        "head_sha": made.head_sha,
-        "external_id": made.external_id,
+        "id": run.id,
+        "name": run.name,
+        "node_id": node_id("CR", run.id),
+        "head_sha": run.head_sha,
+        "external_id": run.external_id,
         "url": api,
         "html_url": page,
-        "details_url": made.details_url or page,
-        "status": made.status,
-        "conclusion": made.conclusion,
-        "started_at": format_time(made.started_at),
-        "completed_at": format_optional_time(made.completed_at),
+        "details_url": run.details_url or page,
+        "status": run.status,
+        "conclusion": run.conclusion,
+        "started_at": format_time(run.started_at),
+        "completed_at": format_optional_time(run.completed_at),
         "output": {
-            "title": made.title,
-            "summary": made.summary,
-            "text": made.text,
-            "annotations_count": len(made.annotations),
+            "title": run.title,
+            "summary": run.summary,
+            "text": run.text,
+            "annotations_count": len(run.annotations),
             "annotations_url": f"{api}/annotations",
         },
-        "check_suite": {"id": made.suite_id},
-        "app": app_json(world, made.app),
-        "pull_requests": [_minimal(world, each) for each in pulls_at(made.repository, made.head_sha)],
+        "check_suite": {"id": run.suite_id},
+        "app": app_json(world, run.app),
+        "pull_requests": [_minimal(world, pull) for pull in pulls_at(run.repository, run.head_sha)],
     }
 
 
-def check_suite_json(world: World, made: CheckRun) -> ShapeJson:
+def check_suite_json(world: World, run: CheckRun) -> ShapeJson:
     """The suite around a check run, as its webhook has it."""
-    pulls = pulls_at(made.repository, made.head_sha)
+    pulls = pulls_at(run.repository, run.head_sha)
     return {
-        "id": made.suite_id,
-        "node_id": node_id("CS", made.suite_id),
+        "id": run.suite_id,
+        "node_id": node_id("CS", run.suite_id),
         "head_branch": pulls[0].head_ref if pulls else None,
-        "head_sha": made.head_sha,
-        "status": made.status,
-        "conclusion": made.conclusion,
-        "url": f"{repository_url(world, made.repository)}/check-suites/{made.suite_id}",
+        "head_sha": run.head_sha,
+        "status": run.status,
+        "conclusion": run.conclusion,
+        "url": f"{repository_url(world, run.repository)}/check-suites/{run.suite_id}",
         "before": None,
-        "after": made.head_sha,
-        "pull_requests": [_minimal(world, each) for each in pulls],
-        "app": app_json(world, made.app),
-        "created_at": format_time(made.started_at),
-        "updated_at": format_time(made.completed_at or made.started_at),
+        "after": run.head_sha,
+        "pull_requests": [_minimal(world, pull) for pull in pulls],
+        "app": app_json(world, run.app),
+        "created_at": format_time(run.started_at),
+        "updated_at": format_time(run.completed_at or run.started_at),
     }
 
 
-def pulls_at(where: Repository, sha: str) -> list[PullRequest]:
+def pulls_at(repository: Repository, sha: str) -> list[PullRequest]:
     """The open pull requests of this repository's own branches with this head."""
-    pulls = [each for each in where.threads.values() if isinstance(each, PullRequest)]
+    pulls = [thread for thread in repository.threads.values() if isinstance(thread, PullRequest)]
     return [
-        each
-        for each in pulls
-        if each.head_sha == sha and each.state == "open" and each.head_repository is where
+        pull
+        for pull in pulls
+        if pull.head_sha == sha and pull.state == "open" and pull.head_repository is repository
     ]
 
 
-def annotation_json(world: World, made: CheckRun, one: Annotation) -> ShapeJson:
+def annotation_json(world: World, run: CheckRun, annotation: Annotation) -> ShapeJson:
     """A finding at a place."""
     return {
-        "path": one.path,
-        "blob_href": f"{page_url(world, made.repository)}/blob/{made.head_sha}/{one.path}",
-        "start_line": one.start_line,
-        "end_line": one.end_line,
-        "start_column": one.start_column,
-        "end_column": one.end_column,
-        "annotation_level": one.annotation_level,
-        "title": one.title,
-        "message": one.message,
-        "raw_details": one.raw_details,
+        "path": annotation.path,
+        "blob_href": f"{page_url(world, run.repository)}/blob/{run.head_sha}/{annotation.path}",
+        "start_line": annotation.start_line,
+        "end_line": annotation.end_line,
+        "start_column": annotation.start_column,
+        "end_column": annotation.end_column,
+        "annotation_level": annotation.annotation_level,
+        "title": annotation.title,
+        "message": annotation.message,
+        "raw_details": annotation.raw_details,
     }
 
 
-def status_json(world: World, where: Repository, made: CommitStatus) -> ShapeJson:
+def status_json(world: World, repository: Repository, status: CommitStatus) -> ShapeJson:
     """One commit status."""
     return {
-        "id": made.id,
-        "node_id": node_id("SC", made.id),
-        "url": f"{repository_url(world, where)}/statuses/{made.sha}",
-        "avatar_url": f"https://avatars.githubusercontent.com/u/{made.creator.id}?v=4",
-        "state": made.state,
-        "description": made.description,
-        "target_url": made.target_url,
-        "context": made.context,
-        "created_at": format_time(made.created_at),
-        "updated_at": format_time(made.created_at),
+        "id": status.id,
+        "node_id": node_id("SC", status.id),
+        "url": f"{repository_url(world, repository)}/statuses/{status.sha}",
+        "avatar_url": f"https://avatars.githubusercontent.com/u/{status.creator.id}?v=4",
+        "state": status.state,
+        "description": status.description,
+        "target_url": status.target_url,
+        "context": status.context,
+        "created_at": format_time(status.created_at),
+        "updated_at": format_time(status.created_at),
     }
 
 
 def combined_status_json(
-    world: World, where: Repository, sha: str, statuses: Sequence[CommitStatus]
+    world: World, repository: Repository, sha: str, statuses: Sequence[CommitStatus]
 ) -> ShapeJson:
     """The newest status of every context, and what they come to."""
-    newest = {each.context: each for each in statuses if each.sha == sha}
-    states = {each.state for each in newest.values()}
+    newest = {status.context: status for status in statuses if status.sha == sha}
+    states = {item.state for item in newest.values()}
     failed = states & {"failure", "error"}
     state = "failure" if failed else "success" if states == {"success"} else "pending"
-    api = repository_url(world, where)
+    api = repository_url(world, repository)
     return {
         "state": state,
         "sha": sha,
         "total_count": len(newest),
-        "statuses": [status_json(world, where, each) for each in newest.values()],
-        "repository": repository_json(world, where),
+        "statuses": [status_json(world, repository, item) for item in newest.values()],
+        "repository": repository_json(world, repository),
         "commit_url": f"{api}/commits/{sha}",
         "url": f"{api}/commits/{sha}/status",
     }
@@ -151,13 +151,13 @@ def combined_status_json(
 
 def _minimal(world: World, pull: PullRequest) -> ShapeJson:
     api = repository_url(world, pull.repository)
-    where = {"id": pull.repository.id, "name": pull.repository.name, "url": api}
+    repository = {"id": pull.repository.id, "name": pull.repository.name, "url": api}
     return {
         "id": pull.pull_id,
         "number": pull.number,
         "url": f"{api}/pulls/{pull.number}",
-        "head": {"ref": pull.head_ref, "sha": pull.head_sha, "repo": where},
-        "base": {"ref": pull.base_ref, "sha": pull.base_sha, "repo": where},
+        "head": {"ref": pull.head_ref, "sha": pull.head_sha, "repo": repository},
+        "base": {"ref": pull.base_ref, "sha": pull.base_sha, "repo": repository},
     }
 
 
@@ -197,7 +197,7 @@ def simple_pull_json(world: World, pull: PullRequest) -> ShapeJson:
         "assignees": [],
         "requested_reviewers": [],
         "requested_teams": [],
-        "labels": [label_json(world, pull.repository, each) for each in pull.labels],
+        "labels": [label_json(world, pull.repository, label) for label in pull.labels],
         "milestone": None,
         "draft": pull.draft,
         "head": _end(world, pull.head_repository, pull.head_ref, pull.head_sha, pull),
@@ -210,7 +210,7 @@ def simple_pull_json(world: World, pull: PullRequest) -> ShapeJson:
 
 def pull_request_json(world: World, pull: PullRequest) -> ShapeJson:
     """A pull request in full."""
-    changed = pull_changes(pull)
+    changes = pull_changes(pull)
     comments = pull.repository.comments.values()
     return simple_pull_json(world, pull) | {
         "merged": pull.merged,
@@ -218,13 +218,13 @@ def pull_request_json(world: World, pull: PullRequest) -> ShapeJson:
         "rebaseable": None if pull.merged else True,
         "mergeable_state": "unknown" if pull.merged else "clean",
         "merged_by": optional_user_json(world, pull.merged_by),
-        "comments": sum(each.issue is pull for each in comments),
-        "review_comments": sum(len(each.comments) for each in pull.reviews.values()),
+        "comments": sum(comment.issue is pull for comment in comments),
+        "review_comments": sum(len(review.comments) for review in pull.reviews.values()),
         "maintainer_can_modify": False,
         "commits": len(pull.repository.objects.between(pull.base_sha, pull.head_sha)),
-        "additions": sum(each.additions for each in changed),
-        "deletions": sum(each.deletions for each in changed),
-        "changed_files": len(changed),
+        "additions": sum(change.additions for change in changes),
+        "deletions": sum(change.deletions for change in changes),
+        "changed_files": len(changes),
     }
 
 
@@ -235,101 +235,101 @@ def pull_changes(pull: PullRequest) -> tuple[git.FileChange, ...]:
     return git.diff_commits(objects, base, pull.head_sha)
 
 
-def file_change_json(world: World, made: Repository, sha: str, change: git.FileChange) -> ShapeJson:
+def file_change_json(world: World, repository: Repository, sha: str, change: git.FileChange) -> ShapeJson:
     """One file of a diff."""
     path = quote(change.path)
-    api = repository_url(world, made)
-    written: dict[str, Any] = {
+    api = repository_url(world, repository)
+    content: dict[str, Any] = {
         "sha": change.sha,
         "filename": change.path,
         "status": change.status,
         "additions": change.additions,
         "deletions": change.deletions,
         "changes": change.additions + change.deletions,
-        "blob_url": f"{page_url(world, made)}/blob/{sha}/{path}",
-        "raw_url": f"{page_url(world, made)}/raw/{sha}/{path}",
+        "blob_url": f"{page_url(world, repository)}/blob/{sha}/{path}",
+        "raw_url": f"{page_url(world, repository)}/raw/{sha}/{path}",
         "contents_url": f"{api}/contents/{path}?ref={sha}",
     }
     if change.patch is not None:
-        written["patch"] = change.patch
+        content["patch"] = change.patch
     if change.previous is not None:
-        written["previous_filename"] = change.previous
-    return written
+        content["previous_filename"] = change.previous
+    return content
 
 
-def review_json(world: World, made: Review) -> ShapeJson:
+def review_json(world: World, review: Review) -> ShapeJson:
     """A review, as the API answers it: its state is in upper case."""
-    page = f"{pull_page(world, made.pull)}#pullrequestreview-{made.id}"
-    written: ShapeJson = {
-        "id": made.id,
-        "node_id": made.node_id,
-        "user": optional_user_json(world, made.user),
-        "body": made.body,
-        "state": made.state,
+    page = f"{pull_page(world, review.pull)}#pullrequestreview-{review.id}"
+    content: ShapeJson = {
+        "id": review.id,
+        "node_id": review.node_id,
+        "user": optional_user_json(world, review.user),
+        "body": review.body,
+        "state": review.state,
         "html_url": page,
-        "pull_request_url": pull_url(world, made.pull),
-        "author_association": author_association(made.pull.repository, made.user),
-        "_links": {"html": {"href": page}, "pull_request": {"href": pull_url(world, made.pull)}},
-        "commit_id": made.commit_id,
+        "pull_request_url": pull_url(world, review.pull),
+        "author_association": author_association(review.pull.repository, review.user),
+        "_links": {"html": {"href": page}, "pull_request": {"href": pull_url(world, review.pull)}},
+        "commit_id": review.commit_id,
     }
-    if made.submitted_at is not None:
-        written["submitted_at"] = format_time(made.submitted_at)
-    return written
+    if review.submitted_at is not None:
+        content["submitted_at"] = format_time(review.submitted_at)
+    return content
 
 
-def review_comment_json(world: World, made: ReviewComment) -> ShapeJson:
+def review_comment_json(world: World, comment: ReviewComment) -> ShapeJson:
     """An inline comment; outdated, it has lost its line but keeps the original one."""
-    pull = made.review.pull
-    api = f"{repository_url(world, pull.repository)}/pulls/comments/{made.id}"
-    page = f"{pull_page(world, pull)}#discussion_r{made.id}"
-    on_line = made.subject_type == "line"
-    start_side = made.side if made.start_line is not None else None
-    written: ShapeJson = {
-        "id": made.id,
-        "node_id": made.node_id,
+    pull = comment.review.pull
+    api = f"{repository_url(world, pull.repository)}/pulls/comments/{comment.id}"
+    page = f"{pull_page(world, pull)}#discussion_r{comment.id}"
+    on_line = comment.subject_type == "line"
+    start_side = comment.side if comment.start_line is not None else None
+    content: ShapeJson = {
+        "id": comment.id,
+        "node_id": comment.node_id,
         "url": api,
         "html_url": page,
         "pull_request_url": pull_url(world, pull),
-        "pull_request_review_id": made.review.id,
-        "user": optional_user_json(world, made.user),
-        "body": made.body,
-        "path": made.path,
-        "diff_hunk": made.diff_hunk,
-        "commit_id": made.commit_id if made.outdated else pull.head_sha,
-        "original_commit_id": made.commit_id,
-        "created_at": format_time(made.created_at),
-        "updated_at": format_time(made.updated_at),
-        "author_association": author_association(pull.repository, made.user),
-        "subject_type": made.subject_type,
-        "side": made.side,
+        "pull_request_review_id": comment.review.id,
+        "user": optional_user_json(world, comment.user),
+        "body": comment.body,
+        "path": comment.path,
+        "diff_hunk": comment.diff_hunk,
+        "commit_id": comment.commit_id if comment.outdated else pull.head_sha,
+        "original_commit_id": comment.commit_id,
+        "created_at": format_time(comment.created_at),
+        "updated_at": format_time(comment.updated_at),
+        "author_association": author_association(pull.repository, comment.user),
+        "subject_type": comment.subject_type,
+        "side": comment.side,
         "start_side": start_side if on_line else None,
-        "line": None if made.outdated or not on_line else made.line,
-        "start_line": None if made.outdated or not on_line else made.start_line,
-        "original_line": made.line if on_line else 1,
-        "original_start_line": made.start_line if on_line else None,
-        "position": None if made.outdated else made.position,
-        "original_position": made.position,
-        "reactions": reactions_json(f"{api}/reactions", made.reactions),
+        "line": None if comment.outdated or not on_line else comment.line,
+        "start_line": None if comment.outdated or not on_line else comment.start_line,
+        "original_line": comment.line if on_line else 1,
+        "original_start_line": comment.start_line if on_line else None,
+        "position": None if comment.outdated else comment.position,
+        "original_position": comment.position,
+        "reactions": reactions_json(f"{api}/reactions", comment.reactions),
         "_links": {
             "self": {"href": api},
             "html": {"href": page},
             "pull_request": {"href": pull_url(world, pull)},
         },
     }
-    if made.in_reply_to is not None:
-        written["in_reply_to_id"] = made.in_reply_to.id
-    return written
+    if comment.in_reply_to is not None:
+        content["in_reply_to_id"] = comment.in_reply_to.id
+    return content
 
 
-def _end(world: World, made: Repository | None, ref: str, sha: str, pull: PullRequest) -> ShapeJson:
+def _end(world: World, repository: Repository | None, ref: str, sha: str, pull: PullRequest) -> ShapeJson:
     """The head or the base; a deleted fork leaves the head without a repository."""
-    owner = made.owner if made is not None else pull.user
+    owner = repository.owner if repository is not None else pull.user
     return {
         "label": f"{owner.login}:{ref}",
         "ref": ref,
         "sha": sha,
         "user": user_json(world, owner),
-        "repo": None if made is None else repository_json(world, made),
+        "repo": None if repository is None else repository_json(world, repository),
     }
 
 
@@ -354,32 +354,32 @@ _LARGEST_INLINE = 1_000_000  # above it GitHub leaves the content out of the JSO
 _KINDS = {TREE: "tree", SUBMODULE: "commit"}
 
 
-def commit_json(world: World, where: Repository, made: GitCommit) -> ShapeJson:
+def commit_json(world: World, repository: Repository, commit: GitCommit) -> ShapeJson:
     """A commit, without its files."""
-    api = f"{repository_url(world, where)}/commits/{made.sha}"
+    api = f"{repository_url(world, repository)}/commits/{commit.sha}"
     person = {
-        "name": made.login,
-        "email": f"{made.login}@users.noreply.github.com",
-        "date": format_time(made.at),
+        "name": commit.login,
+        "email": f"{commit.login}@users.noreply.github.com",
+        "date": format_time(commit.at),
     }
-    account = optional_user_json(world, world.find_account(made.login))
-    trees = f"{repository_url(world, where)}/git/trees"
+    account = optional_user_json(world, world.find_account(commit.login))
+    trees = f"{repository_url(world, repository)}/git/trees"
     return {
-        "sha": made.sha,
-        "node_id": node_id("C", int(made.sha[:12], 16)),
+        "sha": commit.sha,
+        "node_id": node_id("C", int(commit.sha[:12], 16)),
         "url": api,
-        "html_url": f"{page_url(world, where)}/commit/{made.sha}",
+        "html_url": f"{page_url(world, repository)}/commit/{commit.sha}",
         "comments_url": f"{api}/comments",
         "author": account,
         "committer": account,
-        "parents": [_parent(world, where, each) for each in made.parents],
+        "parents": [_parent(world, repository, parent) for parent in commit.parents],
         "commit": {
-            "url": f"{repository_url(world, where)}/git/commits/{made.sha}",
+            "url": f"{repository_url(world, repository)}/git/commits/{commit.sha}",
             "author": person,
             "committer": person,
-            "message": made.message,
+            "message": commit.message,
             "comment_count": 0,
-            "tree": {"sha": made.tree_sha, "url": f"{trees}/{made.tree_sha}"},
+            "tree": {"sha": commit.tree_sha, "url": f"{trees}/{commit.tree_sha}"},
             "verification": {
                 "verified": False,
                 "reason": "unsigned",
@@ -391,82 +391,82 @@ def commit_json(world: World, where: Repository, made: GitCommit) -> ShapeJson:
     }
 
 
-def full_commit_json(world: World, where: Repository, made: GitCommit) -> ShapeJson:
+def full_commit_json(world: World, repository: Repository, commit: GitCommit) -> ShapeJson:
     """A commit with what it changed against its first parent."""
-    changed = git.diff_commits(where.objects, made.parents[0] if made.parents else None, made.sha)
-    additions = sum(each.additions for each in changed)
-    deletions = sum(each.deletions for each in changed)
-    return commit_json(world, where, made) | {
+    changes = git.diff_commits(repository.objects, commit.parents[0] if commit.parents else None, commit.sha)
+    additions = sum(change.additions for change in changes)
+    deletions = sum(change.deletions for change in changes)
+    return commit_json(world, repository, commit) | {
         "stats": {"additions": additions, "deletions": deletions, "total": additions + deletions},
-        "files": [file_change_json(world, where, made.sha, each) for each in changed],
+        "files": [file_change_json(world, repository, commit.sha, change) for change in changes],
     }
 
 
-def tree_json(world: World, where: Repository, sha: str, *, recursive: bool) -> ShapeJson:
+def tree_json(world: World, repository: Repository, sha: str, *, recursive: bool) -> ShapeJson:
     """A tree, with all that is in its folders where asked; it can be told to be cut short."""
-    items = _deep(where, sha, "") if recursive else list(where.objects.trees[sha])
-    api = f"{repository_url(world, where)}/git"
-    shown = items[: len(items) // 2] if where.truncate_trees else items
+    items = _deep(repository, sha, "") if recursive else list(repository.objects.trees[sha])
+    api = f"{repository_url(world, repository)}/git"
+    page = items[: len(items) // 2] if repository.truncate_trees else items
     return {
         "sha": sha,
         "url": f"{api}/trees/{sha}",
-        "tree": [_tree_item(where, api, each) for each in shown],
-        "truncated": where.truncate_trees,
+        "tree": [_tree_item(repository, api, item) for item in page],
+        "truncated": repository.truncate_trees,
     }
 
 
-def file_json(world: World, where: Repository, ref: str, path: str, entry: GitEntry) -> ShapeJson:
+def file_json(world: World, repository: Repository, ref: str, path: str, entry: GitEntry) -> ShapeJson:
     """A file with its content; a symlink or a submodule with where it leads."""
-    data = where.objects.blobs.get(entry.sha, b"")
-    written = entry_json(world, where, ref, path, entry)
+    data = repository.objects.blobs.get(entry.sha, b"")
+    content = entry_json(world, repository, ref, path, entry)
     if entry.mode == SUBMODULE:
-        return written | {"type": "submodule", "submodule_git_url": entry.submodule_url}
+        return content | {"type": "submodule", "submodule_git_url": entry.submodule_url}
     if entry.mode == SYMLINK:
-        return written | {"type": "symlink", "target": data.decode()}
+        return content | {"type": "symlink", "target": data.decode()}
     if len(data) > _LARGEST_INLINE:
-        return written | {"content": "", "encoding": "none"}
-    return written | {"content": _wrapped(data), "encoding": "base64"}
+        return content | {"content": "", "encoding": "none"}
+    return content | {"content": _wrapped(data), "encoding": "base64"}
 
 
 def folder_json(
-    world: World, where: Repository, ref: str, path: str, items: dict[str, GitEntry]
+    world: World, repository: Repository, ref: str, path: str, items: dict[str, GitEntry]
 ) -> list[ShapeJson]:
     """What is in a folder: files, and the folders below it."""
     prefix = f"{path}/" if path else ""
     names = sorted({name.removeprefix(prefix).partition("/")[0] for name in items})
     listed = []
     for name in names:
-        entry = items.get(prefix + name) or GitEntry(TREE, _folder_sha(where, ref, prefix + name))
-        listed.append(entry_json(world, where, ref, prefix + name, entry))
+        entry = items.get(prefix + name) or GitEntry(TREE, _folder_sha(repository, ref, prefix + name))
+        listed.append(entry_json(world, repository, ref, prefix + name, entry))
     return listed
 
 
-def blob_json(world: World, where: Repository, sha: str) -> ShapeJson:
+def blob_json(world: World, repository: Repository, sha: str) -> ShapeJson:
     """A blob in base64."""
-    data = where.objects.blobs[sha]
+    data = repository.objects.blobs[sha]
     return {
         "sha": sha,
         "node_id": node_id("B", int(sha[:12], 16)),
-        "url": f"{repository_url(world, where)}/git/blobs/{sha}",
+        "url": f"{repository_url(world, repository)}/git/blobs/{sha}",
         "size": len(data),
         "content": _wrapped(data),
         "encoding": "base64",
     }
 
 
-def entry_json(world: World, where: Repository, ref: str, path: str, entry: GitEntry) -> ShapeJson:
+def entry_json(world: World, repository: Repository, ref: str, path: str, entry: GitEntry) -> ShapeJson:
     """A file or folder as its folder lists it."""
     is_folder, is_submodule = entry.mode == TREE, entry.mode == SUBMODULE
-    api = f"{repository_url(world, where)}/contents/{quote(path)}?ref={quote(ref, safe='')}"
+    api = f"{repository_url(world, repository)}/contents/{quote(path)}?ref={quote(ref, safe='')}"
     kind = "tree" if is_folder else "blob"
-    git = f"{repository_url(world, where)}/git/{kind}s/{entry.sha}"
-    page = f"{page_url(world, where)}/{kind}/{ref}/{quote(path)}"
-    raw = f"https://raw.githubusercontent.com/{where.full_name}/{ref}/{quote(path)}"
+    git = f"{repository_url(world, repository)}/git/{kind}s/{entry.sha}"
+    page = f"{page_url(world, repository)}/{kind}/{ref}/{quote(path)}"
+    raw = f"https://raw.githubusercontent.com/{repository.full_name}/{ref}/{quote(path)}"
     return {
         "name": path.rpartition("/")[2],
         "path": path,
         "sha": entry.sha,
-        "size": len(where.objects.blobs.get(entry.sha, b"")),
+        "size": len(repository.objects.blobs.get(entry.sha, b"")),
         "url": api,
         "html_url": page,
         "git_url": git,
@@ -477,37 +477,37 @@ def entry_json(world: World, where: Repository, ref: str, path: str, entry: GitE
     }
 
 
-def _parent(world: World, where: Repository, sha: str) -> dict[str, str]:
+def _parent(world: World, repository: Repository, sha: str) -> dict[str, str]:
     return {
         "sha": sha,
-        "url": f"{repository_url(world, where)}/commits/{sha}",
-        "html_url": f"{page_url(world, where)}/commit/{sha}",
+        "url": f"{repository_url(world, repository)}/commits/{sha}",
+        "html_url": f"{page_url(world, repository)}/commit/{sha}",
     }
 
 
-def _deep(where: Repository, sha: str, prefix: str) -> list[TreeItem]:
-    found = []
-    for item in where.objects.trees[sha]:
-        found.append(TreeItem(prefix + item.path, item.mode, item.sha))
+def _deep(repository: Repository, sha: str, prefix: str) -> list[TreeItem]:
+    items = []
+    for item in repository.objects.trees[sha]:
+        items.append(TreeItem(prefix + item.path, item.mode, item.sha))
         if item.mode == TREE:
-            found += _deep(where, item.sha, f"{prefix}{item.path}/")
-    return found
+            items += _deep(repository, item.sha, f"{prefix}{item.path}/")
+    return items
 
 
-def _tree_item(where: Repository, api: str, item: TreeItem) -> dict[str, Any]:
+def _tree_item(repository: Repository, api: str, item: TreeItem) -> dict[str, Any]:
     kind = _KINDS.get(item.mode, "blob")
-    written: dict[str, Any] = {"path": item.path, "mode": item.mode, "type": kind, "sha": item.sha}
+    content: dict[str, Any] = {"path": item.path, "mode": item.mode, "type": kind, "sha": item.sha}
     if kind == "blob":
-        written["size"] = len(where.objects.blobs[item.sha])
+        content["size"] = len(repository.objects.blobs[item.sha])
     if kind != "commit":
-        written["url"] = f"{api}/{kind}s/{item.sha}"
-    return written
+        content["url"] = f"{api}/{kind}s/{item.sha}"
+    return content
 
 
-def _folder_sha(where: Repository, ref: str, path: str) -> str:
-    sha = where.objects.commits[where.branches.get(ref, ref)].tree_sha
+def _folder_sha(repository: Repository, ref: str, path: str) -> str:
+    sha = repository.objects.commits[repository.branches.get(ref, ref)].tree_sha
     for name in path.split("/"):
-        sha = next(each.sha for each in where.objects.trees[sha] if each.path == name)
+        sha = next(tree.sha for tree in repository.objects.trees[sha] if tree.path == name)
     return sha
 
 

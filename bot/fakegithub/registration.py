@@ -60,8 +60,8 @@ class _Pages:
         self._github = github
 
     async def confirm(self, request: web.Request) -> web.Response:
-        given = await request.post()
-        manifest = str(given.get("manifest", ""))
+        form = await request.post()
+        manifest = str(form.get("manifest", ""))
         try:
             name = str(json.loads(manifest)["name"])
         except (ValueError, KeyError, TypeError):
@@ -83,22 +83,22 @@ class _Pages:
         )
 
     async def create(self, request: web.Request) -> web.Response:
-        given = await request.post()
-        manifest: dict[str, Any] = json.loads(str(given["manifest"]))
-        self._register(str(given["name"]), str(given["owner"]), manifest)
+        form = await request.post()
+        manifest: dict[str, Any] = json.loads(str(form["manifest"]))
+        self._register(str(form["name"]), str(form["owner"]), manifest)
         code = secrets.token_hex(20)
         keys = new_key_pair()
         self._github.app.public_pem = keys.public_pem
         self._github.manifest_codes[code] = keys.private_pem
-        query = urlencode({"code": code, "state": str(given["state"])})
+        query = urlencode({"code": code, "state": str(form["state"])})
         return web.Response(status=302, headers={"Location": f"{manifest['redirect_url']}?{query}"})
 
     async def about(self, request: web.Request) -> web.Response:
         slug = html.escape(request.match_info["slug"])
-        where = f"/apps/{slug}/installations/new"
+        action = f"/apps/{slug}/installations/new"
         return _page(
             f"Install {slug}",
-            f'<form method="post" action="{where}"><button id="install">Install</button></form>',
+            f'<form method="post" action="{action}"><button id="install">Install</button></form>',
         )
 
     async def install(self, _: web.Request) -> web.Response:

@@ -16,11 +16,12 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from bot.fakegithub import app_api, commit_api, issue_api, pull_api, registration
+from bot.fakegithub import app_api, commit_api, issue_api, pull_api
 from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
 from bot.fakegithub.deliveries import Exchange, ExchangeObserver, WebhookDelivery
 from bot.fakegithub.github import GitHubState
 from bot.fakegithub.model import ROLES, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
+from bot.fakegithub.registration import registration_routes
 from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, Unauthorized, UserCaller
 from bot.fakegithub.world import GITHUB_WEB, WAIT_SECONDS, AppRegistration, Awaited, WorldClock
 
@@ -28,7 +29,7 @@ _SUSPENDED = "This installation has been suspended"
 _ARCHIVED = "Repository was archived so is read-only."
 
 
-def check_access(caller: Caller, needs: RequiredAccess, where: Repository | None) -> None:
+def check_access(caller: Caller, needs: RequiredAccess, repository: Repository | None) -> None:
     """Raise GitHub's refusal where the caller may not."""
     if needs.app:
         if not isinstance(caller, AppCaller):
@@ -37,24 +38,26 @@ def check_access(caller: Caller, needs: RequiredAccess, where: Repository | None
     if isinstance(caller, AppCaller) and needs.permissions:
         raise ApiRefusal(403, "Resource not accessible by integration")
     if isinstance(caller, InstallationCaller):
-        _installation(caller, needs, where)
-    elif where is not None:
-        _person(caller, needs, where)
-    if where is not None and where.archived and needs.level == "write":
+        _check_installation(caller, needs, repository)
+    elif repository is not None:
+        _check_person(caller, needs, repository)
+    if repository is not None and repository.archived and needs.level == "write":
         raise ApiRefusal(403, _ARCHIVED)
 
 
-def _installation(caller: InstallationCaller, needs: RequiredAccess, where: Repository | None) -> None:
+def _check_installation(
+    caller: InstallationCaller, needs: RequiredAccess, repository: Repository | None
+) -> None:
     if caller.installation.suspended_at is not None:
         raise ApiRefusal(403, _SUSPENDED)
-    if where is not None and not caller.covers(where):
-        if where.private:
+    if repository is not None and not caller.covers(repository):
+        if repository.private:
             raise not_found_refusal()
         if needs.level == "write":
             raise forbidden_refusal()
         return
     if needs.permissions and not any(
-        _is_enough(caller.level(each), needs.level) for each in needs.permissions
+        _is_enough(caller.level(permission), needs.level) for permission in needs.permissions
     ):
         raise forbidden_refusal()
 
@@ -63,10 +66,10 @@ def _is_enough(granted: str | None, wanted: str) -> bool:
     return granted == "write" or (granted == "read" and wanted == "read")
 
 
-def _person(caller: Caller, needs: RequiredAccess, where: Repository) -> None:
-    """What GitHub asks of people: to see the repository; to comment, no more; for the rest, to write."""
-    role = where.role(caller.account) if isinstance(caller, UserCaller) else None
-    if where.private and role is None:
+def _check_person(caller: Caller, needs: RequiredAccess, repository: Repository) -> None:
+    """Check a person: reading and commenting need to see the repository, everything else the role write."""
+    role = repository.role(caller.account) if isinstance(caller, UserCaller) else None
+    if repository.private and role is None:
         raise not_found_refusal()
     if needs.level == "read":
         return
@@ -92,7 +95,7 @@ class FaultKind(Enum):
 
 @dataclass(slots=True, eq=False)
 class Fault:
-    """One trouble: it meets the next `times` requests that fit, after letting `skip` of them pass."""
+    """A fault for the next `times` requests that match, after the first `skip` of them."""
 
     method: str
     pattern: str
@@ -111,22 +114,18 @@ class Fault:
 
 
 class Faults:
-    """The troubles that wait for their requests."""
+    """The faults that wait for their requests."""
 
     def __init__(self) -> None:
         self.waiting: list[Fault] = []
 
     def add(self, fault: Fault) -> Fault:
-        """Let one more trouble wait."""
+        """Add a fault."""
         self.waiting.append(fault)
         return fault
 
-    def clear(self) -> None:
-        """No more trouble."""
-        self.waiting.clear()
-
     def meet(self, method: str, path: str) -> Fault | None:
-        """The trouble of this request, if it has any."""
+        """Return the fault of this request, if it has any, and count it."""
         for fault in self.waiting:
             if not fault.fits(method, path):
                 continue
@@ -141,7 +140,7 @@ class Faults:
 
 
 class FaultActions:
-    """The ways to order trouble; a pattern is a path with `*` for anything, slashes included."""
+    """Ways to inject faults; a pattern is a path with `*` for anything, slashes included."""
 
     def __init__(self) -> None:
         self.faults = Faults()
@@ -165,9 +164,9 @@ class FaultActions:
         if status is None and after:
             return self.faults.add(Fault(method, pattern, FaultKind.RESET, times, skip, after=True))
         code = 500 if status is None else status
-        shown = {"message": _MESSAGES.get(code, "Something went wrong")} if body is None else body
+        content = {"message": _MESSAGES.get(code, "Something went wrong")} if body is None else body
         return self.faults.add(
-            Fault(method, pattern, FaultKind.ANSWER, times, skip, after, code, headers or {}, shown)
+            Fault(method, pattern, FaultKind.ANSWER, times, skip, after, code, headers or {}, content)
         )
 
     def lose_answer(self, method: str, pattern: str, *, times: int = 1, skip: int = 0) -> Fault:
@@ -179,7 +178,7 @@ class FaultActions:
         return self.faults.add(Fault(method, pattern, FaultKind.RESET, times, skip))
 
     def hang(self, method: str, pattern: str, *, times: int = 1, after: bool = False) -> Fault:
-        """Never answer."""
+        """Do not answer at all."""
         return self.faults.add(Fault(method, pattern, FaultKind.HANG, times, after=after))
 
     def limit_primary(
@@ -207,7 +206,7 @@ class FaultActions:
 
 
 _DOCUMENTATION = "https://docs.github.com/rest"
-_USED_UP = "API rate limit exceeded for installation."
+_LIMIT_EXCEEDED = "API rate limit exceeded for installation."
 
 
 class RequestHandler(GitHubState):
@@ -222,14 +221,14 @@ class RequestHandler(GitHubState):
         budget = self.limits.of(caller.budget)
         try:
             if budget.used >= budget.limit:
-                raise ApiRefusal(403, _USED_UP)  # noqa: TRY301  # one place turns refusals into answers
+                raise ApiRefusal(403, _LIMIT_EXCEEDED)  # noqa: TRY301  # one place turns refusals into answers
             if route.needs.level == "write" and not self.limits.allows_write(caller.budget):
                 raise ApiRefusal(403, SECONDARY_LIMIT, headers={"Retry-After": "60"})  # noqa: TRY301  # as above
             answer = self._carry_out(route, request, body, caller)
         except ApiRefusal as refusal:
             answer = _refusal(refusal)
         if request.method == "GET" and answer.status == 200:
-            answer = _tagged(answer, request.headers.get("If-None-Match"))
+            answer = _with_etag(answer, request.headers.get("If-None-Match"))
         # What the caller had already is free, and so is asking for the budget itself.
         budget.used += answer.status != 304 and route.path != "/rate_limit"
         headers = {**budget.headers(), **_scopes(caller), **answer.headers}
@@ -240,10 +239,10 @@ class RequestHandler(GitHubState):
             raise ApiRefusal(403, "Request forbidden by administrative rules.")
         if body is None:
             raise ApiRefusal(400, "Problems parsing JSON")
-        where = self._repository(request)
-        if isinstance(where, str):
-            return _moved(request.method, where)
-        check_access(caller, route.needs, where)
+        repository = self._repository(request)
+        if isinstance(repository, str):
+            return _moved(request.method, repository)
+        check_access(caller, route.needs, repository)
         call = ApiCall(
             github=self,
             caller=caller,
@@ -252,7 +251,7 @@ class RequestHandler(GitHubState):
             accept=request.headers.get("Accept", ""),
             body=body,
             url=self.api_url + request.rel_url.raw_path.removeprefix("/api/v3"),
-            found=where,
+            path_repository=repository,
         )
         return route.answer(call)
 
@@ -260,19 +259,19 @@ class RequestHandler(GitHubState):
         """The repository in the path, or the address that a former name leads to."""
         gaps = request.match_info
         if "repository_id" in gaps:
-            found = self.repositories.get(int(gaps["repository_id"]))
+            repository = self.repositories.get(int(gaps["repository_id"]))
         elif "owner" in gaps:
             name = f"{gaps['owner']}/{gaps['repo']}"
-            found = self.find_repository(name)
+            repository = self.find_repository(name)
             former = self.former_names.get(name.casefold())
-            if found is None and former is not None:
+            if repository is None and former is not None:
                 rest = request.path_qs.partition(f"/repos/{name}")[2]
                 return f"{self.api_url}/repositories/{former.id}{rest}"
         else:
             return None
-        if found is None:
+        if repository is None:
             raise not_found_refusal()
-        return found
+        return repository
 
 
 def _scopes(caller: Caller) -> dict[str, str]:
@@ -296,12 +295,12 @@ def _moved(method: str, to: str) -> ApiAnswer:
     return ApiAnswer(body, status, {"Location": to})
 
 
-def _tagged(answer: ApiAnswer, known: str | None) -> ApiAnswer:
+def _with_etag(answer: ApiAnswer, cached_tag: str | None) -> ApiAnswer:
     """The answer with its ETag; no body where the caller has it already."""
     data = answer.raw if answer.raw is not None else json.dumps(answer.body, sort_keys=True).encode()
     etag = f'W/"{hashlib.sha256(data).hexdigest()}"'
     headers = {**answer.headers, "ETag": etag}
-    if known == etag:
+    if cached_tag == etag:
         return ApiAnswer(None, 304, headers)
     return ApiAnswer(answer.body, answer.status, headers, answer.raw)
 
@@ -319,7 +318,7 @@ ALL_ROUTES = (
 GRAPHQL_ROUTE = Route("POST", "/graphql", issue_api.answer_graphql, ANYBODY)
 UNUSED_URL = Route("*", "", lambda _: ApiAnswer({"message": "Not Found"}, status=404), ANYBODY)
 
-_LARGEST_BODY = 32 * 1024 * 1024
+_MAX_BODY = 32 * 1024 * 1024
 _FREE_TEXT = {
     "path": "{path:.*}",
     "basehead": "{basehead:.+}",
@@ -332,13 +331,13 @@ class FakeGitHub(RequestHandler, FaultActions):
 
     def __init__(
         self,
-        facts: AppRegistration | None = None,
+        registration: AppRegistration | None = None,
         *,
         webhook_url: str | None = None,
         clock: WorldClock | None = None,
         enterprise: bool = False,
     ) -> None:
-        RequestHandler.__init__(self, facts or AppRegistration(), webhook_url=webhook_url, clock=clock)
+        RequestHandler.__init__(self, registration or AppRegistration(), webhook_url=webhook_url, clock=clock)
         FaultActions.__init__(self)
         self.enterprise = enterprise
         self.requests: list[Exchange] = []
@@ -387,11 +386,11 @@ class FakeGitHub(RequestHandler, FaultActions):
         await self.stop()
 
     async def until(self, condition: Callable[[], Awaited], timeout: float = WAIT_SECONDS) -> Awaited:  # noqa: ASYNC109  # asked for by each test
-        """The condition's first true value; a time-out tells what happened last."""
+        """Wait for the condition's first true value; a time-out says what happened last."""
         try:
             return await super().until(condition, timeout)
         except TimeoutError:
-            raise TimeoutError(f"after {timeout} s; {self._story()}") from None
+            raise TimeoutError(f"after {timeout} s; {self._describe_last()}") from None
 
     def hold(self) -> None:
         """Keep every webhook from now on back."""
@@ -414,55 +413,55 @@ class FakeGitHub(RequestHandler, FaultActions):
     def asked(self, method: str = "*", pattern: str = "*") -> list[Exchange]:
         """The requests so far of this method and path (`*` for anything)."""
         wanted = Fault(method, pattern, FaultKind.ANSWER, 1)
-        return [each for each in self.requests if wanted.fits(each.method, each.path)]
+        return [request for request in self.requests if wanted.fits(request.method, request.path)]
 
     def _application(self, prefix: str) -> web.Application:
-        application = web.Application(client_max_size=_LARGEST_BODY)
+        application = web.Application(client_max_size=_MAX_BODY)
         router = application.router
         for route in ALL_ROUTES:
             for path in _addresses(route.path):
                 router.add_route(route.method, prefix + path, partial(self._serve, route))
         graphql_path = "/api/graphql" if self.enterprise else "/graphql"
         router.add_route("POST", graphql_path, partial(self._serve, GRAPHQL_ROUTE))
-        application.add_routes(registration.registration_routes(self))
+        application.add_routes(registration_routes(self))
         router.add_route("*", "/{tail:.*}", partial(self._serve, UNUSED_URL))
         return application
 
     async def _serve(self, route: Route, request: web.Request) -> web.StreamResponse:
-        body = _parsed(await request.read())
+        body = _parse_body(await request.read())
         fault = self.faults.meet(request.method, self._path(request))
         answer: ApiAnswer | None = None
         if fault is None or fault.after:
             answer = self.answer(route, request, body)
         if fault is not None:
-            answer = await self._trouble(fault, request)
-        self._note(route, request, body, answer, is_fault=fault is not None)
+            answer = await self._inject(fault, request)
+        self._record(route, request, body, answer, is_fault=fault is not None)
         return web.Response(status=500) if answer is None else _response(answer)
 
-    async def _trouble(self, fault: Fault, request: web.Request) -> ApiAnswer | None:
+    async def _inject(self, fault: Fault, request: web.Request) -> ApiAnswer | None:
         """The ordered answer, or None once the connection is dropped."""
         if fault.kind is FaultKind.ANSWER:
             return ApiAnswer(fault.body, fault.status, fault.headers)
         if fault.kind is FaultKind.HANG:
-            self.changed()  # whoever waits for the trouble sees it begin
+            self.changed()  # a test that waits for the fault sees it begin
             await self._stopping.wait()
         if request.transport is not None:
             request.transport.abort()
         return None
 
-    def _note(
+    def _record(
         self, route: Route, request: web.Request, body: Any, answer: ApiAnswer | None, *, is_fault: bool
     ) -> None:
-        given = answer or ApiAnswer(status=0)
+        response = answer or ApiAnswer(status=0)
         exchange = Exchange(
             method=request.method,
             path=self._path(request),
             query=dict(request.query),
             headers=dict(request.headers),
             body=body,
-            status=given.status,
-            answer=given.body if given.raw is None else given.raw,
-            answer_headers=dict(given.headers),
+            status=response.status,
+            answer=response.body if response.raw is None else response.raw,
+            answer_headers=dict(response.headers),
             route=route.path,
             params=dict(request.match_info),
             is_fault=is_fault,
@@ -472,18 +471,21 @@ class FakeGitHub(RequestHandler, FaultActions):
             observer(exchange)
         self.changed()
 
-    def _story(self) -> str:
-        """The last requests and webhooks, for whoever waited in vain."""
-        asked = [f"{each.method} {each.path} {each.status}" for each in self.requests[-5:]]
-        sent = [f"{each.event} {each.action} {each.status_code}" for each in self.deliveries.all[-5:]]
-        return f"last requests: {', '.join(asked) or 'none'}; last webhooks: {', '.join(sent) or 'none'}"
+    def _describe_last(self) -> str:
+        """Describe the last requests and webhooks."""
+        requests = [f"{request.method} {request.path} {request.status}" for request in self.requests[-5:]]
+        sent = [
+            f"{delivery.event} {delivery.action} {delivery.status_code}"
+            for delivery in self.deliveries.all[-5:]
+        ]
+        return f"last requests: {', '.join(requests) or 'none'}; last webhooks: {', '.join(sent) or 'none'}"
 
     def _path(self, request: web.Request) -> str:
         return request.path.removeprefix("/api/v3") if self.enterprise else request.path
 
 
 def _addresses(path: str) -> list[str]:
-    """A route's path, also by the repository's id, which is where former names lead."""
+    """A route's path, and the one by the repository's id, to which former names lead."""
     for gap, free in _FREE_TEXT.items():
         path = path.replace(f"{{{gap}}}", free)
     if path.startswith(REPO_ROUTE):
@@ -491,7 +493,7 @@ def _addresses(path: str) -> list[str]:
     return [path]
 
 
-def _parsed(data: bytes) -> Any:
+def _parse_body(data: bytes) -> Any:
     """The body; an empty one is an empty object, and what is no JSON is None."""
     try:
         return json.loads(data) if data else {}

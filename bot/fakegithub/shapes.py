@@ -70,49 +70,49 @@ def public_user_json(world: World, account: Account) -> ShapeJson:
     }
 
 
-def app_json(world: World, made: App) -> ShapeJson:
+def app_json(world: World, app: App) -> ShapeJson:
     """An App, as in `performed_via_github_app`."""
     return {
-        "id": made.id,
-        "client_id": f"Iv23li{made.id:014d}",
-        "slug": made.slug,
-        "node_id": made.node_id,
-        "owner": user_json(world, made.owner),
-        "name": made.name,
+        "id": app.id,
+        "client_id": f"Iv23li{app.id:014d}",
+        "slug": app.slug,
+        "node_id": app.node_id,
+        "owner": user_json(world, app.owner),
+        "name": app.name,
         "description": None,
-        "external_url": f"https://{made.slug}.example",
-        "html_url": f"{world.web_url}/apps/{made.slug}",
-        "created_at": format_time(made.created_at),
-        "updated_at": format_time(made.created_at),
-        "permissions": dict(made.permissions),
-        "events": list(made.events),
+        "external_url": f"https://{app.slug}.example",
+        "html_url": f"{world.web_url}/apps/{app.slug}",
+        "created_at": format_time(app.created_at),
+        "updated_at": format_time(app.created_at),
+        "permissions": dict(app.permissions),
+        "events": list(app.events),
     }
 
 
-def installation_json(world: World, made: Installation) -> ShapeJson:
+def installation_json(world: World, installation: Installation) -> ShapeJson:
     """An installation of the App."""
-    api = f"{world.api_url}/app/installations/{made.id}"
+    api = f"{world.api_url}/app/installations/{installation.id}"
     return {
-        "id": made.id,
-        "client_id": f"Iv23li{made.app.id:014d}",
-        "account": user_json(world, made.account),
+        "id": installation.id,
+        "client_id": f"Iv23li{installation.app.id:014d}",
+        "account": user_json(world, installation.account),
         "repository_selection": "selected",
         "access_tokens_url": f"{api}/access_tokens",
         "repositories_url": f"{world.api_url}/installation/repositories",
-        "html_url": f"{world.web_url}/settings/installations/{made.id}",
-        "app_id": made.app.id,
-        "app_slug": made.app.slug,
-        "target_id": made.account.id,
-        "target_type": made.account.type,
-        "permissions": dict(made.permissions),
-        "events": list(made.events),
-        "created_at": format_time(made.created_at),
-        "updated_at": format_time(made.created_at),
+        "html_url": f"{world.web_url}/settings/installations/{installation.id}",
+        "app_id": installation.app.id,
+        "app_slug": installation.app.slug,
+        "target_id": installation.account.id,
+        "target_type": installation.account.type,
+        "permissions": dict(installation.permissions),
+        "events": list(installation.events),
+        "created_at": format_time(installation.created_at),
+        "updated_at": format_time(installation.created_at),
         "single_file_name": None,
         "has_multiple_single_files": False,
         "single_file_paths": [],
-        "suspended_by": optional_user_json(world, made.suspended_by),
-        "suspended_at": format_optional_time(made.suspended_at),
+        "suspended_by": optional_user_json(world, installation.suspended_by),
+        "suspended_at": format_optional_time(installation.suspended_at),
     }
 
 
@@ -207,56 +207,56 @@ _FIXED: dict[str, Any] = {
 }
 
 
-def repository_url(world: World, made: Repository) -> str:
+def repository_url(world: World, repository: Repository) -> str:
     """The repository's address in the API."""
-    return f"{world.api_url}/repos/{made.full_name}"
+    return f"{world.api_url}/repos/{repository.full_name}"
 
 
-def page_url(world: World, made: Repository) -> str:
+def page_url(world: World, repository: Repository) -> str:
     """The repository's address for people."""
-    return f"{world.web_url}/{made.full_name}"
+    return f"{world.web_url}/{repository.full_name}"
 
 
-def repository_json(world: World, made: Repository) -> ShapeJson:
+def repository_json(world: World, repository: Repository) -> ShapeJson:
     """A repository as it stands in payloads and pull requests."""
-    api, page = repository_url(world, made), page_url(world, made)
-    open_issues = sum(each.state == "open" for each in made.threads.values())
+    api, page = repository_url(world, repository), page_url(world, repository)
+    open_issues = sum(thread.state == "open" for thread in repository.threads.values())
     host = world.web_url.partition("://")[2]
     return (
         {
-            "id": made.id,
-            "node_id": node_id("R", made.id),
-            "name": made.name,
-            "full_name": made.full_name,
-            "private": made.private,
-            "owner": user_json(world, made.owner),
+            "id": repository.id,
+            "node_id": node_id("R", repository.id),
+            "name": repository.name,
+            "full_name": repository.full_name,
+            "private": repository.private,
+            "owner": user_json(world, repository.owner),
             "html_url": page,
             "url": api,
-            "fork": made.fork_of is not None,
-            "archived": made.archived,
-            "visibility": "private" if made.private else "public",
-            "default_branch": made.default_branch,
+            "fork": repository.fork_of is not None,
+            "archived": repository.archived,
+            "visibility": "private" if repository.private else "public",
+            "default_branch": repository.default_branch,
             "open_issues": open_issues,
             "open_issues_count": open_issues,
-            "git_url": f"git://{host}/{made.full_name}.git",
-            "ssh_url": f"git@{host}:{made.full_name}.git",
+            "git_url": f"git://{host}/{repository.full_name}.git",
+            "ssh_url": f"git@{host}:{repository.full_name}.git",
             "clone_url": f"{page}.git",
             "svn_url": page,
-            "created_at": format_time(made.created_at),
-            "updated_at": format_time(made.created_at),
-            "pushed_at": format_time(made.created_at),
+            "created_at": format_time(repository.created_at),
+            "updated_at": format_time(repository.created_at),
+            "pushed_at": format_time(repository.created_at),
         }
         | _FIXED
         | {key: api + path for key, path in _PATHS.items()}
     )
 
 
-def full_repository_json(world: World, made: Repository, caller: Account | None) -> ShapeJson:
+def full_repository_json(world: World, repository: Repository, caller: Account | None) -> ShapeJson:
     """A repository on its own, with what the caller may do in it."""
-    role = made.role(caller) if caller is not None else None
-    if role is None and not made.private:
+    role = repository.role(caller) if caller is not None else None
+    if role is None and not repository.private:
         role = "read"
-    return repository_json(world, made) | {
+    return repository_json(world, repository) | {
         "network_count": 0,
         "subscribers_count": 0,
         # The flags are a user's: of an App's token they say nothing.
@@ -276,9 +276,9 @@ def permissions_json(role: Role | None) -> dict[str, bool]:
     }
 
 
-def collaborator_permission_json(world: World, made: Repository, account: Account) -> ShapeJson:
-    """Somebody's permission here; `permission` knows four words only, `role_name` all of them."""
-    role = made.role(account) or (None if made.private else "read")
+def collaborator_permission_json(world: World, repository: Repository, account: Account) -> ShapeJson:
+    """An account's permission; `permission` has four values only, `role_name` all of them."""
+    role = repository.role(account) or (None if repository.private else "read")
     folded = {"maintain": "write", "triage": "read"}.get(role or "none", role or "none")
     return {
         "permission": folded,
@@ -288,124 +288,126 @@ def collaborator_permission_json(world: World, made: Repository, account: Accoun
     }
 
 
-def label_json(world: World, made: Repository, one: Label) -> ShapeJson:
+def label_json(world: World, repository: Repository, label: Label) -> ShapeJson:
     """A label."""
     return {
-        "id": one.id,
-        "node_id": node_id("LA", one.id),
-        "url": f"{repository_url(world, made)}/labels/{one.name.replace(' ', '%20')}",
-        "name": one.name,
-        "color": one.color,
+        "id": label.id,
+        "node_id": node_id("LA", label.id),
+        "url": f"{repository_url(world, repository)}/labels/{label.name.replace(' ', '%20')}",
+        "name": label.name,
+        "color": label.color,
         "default": False,
-        "description": one.description,
+        "description": label.description,
     }
 
 
-def author_association(made: Repository, account: Account) -> str:
+def author_association(repository: Repository, account: Account) -> str:
     """How an account belongs to a repository, in GitHub's word."""
-    if account is made.owner:
+    if account is repository.owner:
         return "OWNER"
-    if account.id in made.collaborators:
-        return "MEMBER" if made.owner.type == "Organization" else "COLLABORATOR"
+    if account.id in repository.collaborators:
+        return "MEMBER" if repository.owner.type == "Organization" else "COLLABORATOR"
     return "NONE"
 
 
 _CONTENTS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
 
-def issue_url(world: World, made: Issue) -> str:
+def issue_url(world: World, issue: Issue) -> str:
     """The thread's address as an issue."""
-    return f"{repository_url(world, made.repository)}/issues/{made.number}"
+    return f"{repository_url(world, issue.repository)}/issues/{issue.number}"
 
 
-def issue_json(world: World, made: Issue) -> ShapeJson:
+def issue_json(world: World, issue: Issue) -> ShapeJson:
     """An issue, or a pull request seen as one."""
-    api = issue_url(world, made)
-    kind = "pull" if isinstance(made, PullRequest) else "issues"
-    comments = sum(each.issue is made for each in made.repository.comments.values())
+    api = issue_url(world, issue)
+    kind = "pull" if isinstance(issue, PullRequest) else "issues"
+    comments = sum(comment.issue is issue for comment in issue.repository.comments.values())
     return {
-        "id": made.id,
-        "node_id": node_id("PR" if isinstance(made, PullRequest) else "I", made.id),
+        "id": issue.id,
+        "node_id": node_id("PR" if isinstance(issue, PullRequest) else "I", issue.id),
         "url": api,
-        "repository_url": repository_url(world, made.repository),
+        "repository_url": repository_url(world, issue.repository),
         "labels_url": f"{api}/labels{{/name}}",
         "comments_url": f"{api}/comments",
         "events_url": f"{api}/events",
         "timeline_url": f"{api}/timeline",
-        "html_url": f"{page_url(world, made.repository)}/{kind}/{made.number}",
-        "number": made.number,
-        "state": made.state,
-        "state_reason": made.state_reason,
-        "title": made.title,
-        "body": made.body,
-        "user": optional_user_json(world, made.user),
-        "labels": [label_json(world, made.repository, each) for each in made.labels],
+        "html_url": f"{page_url(world, issue.repository)}/{kind}/{issue.number}",
+        "number": issue.number,
+        "state": issue.state,
+        "state_reason": issue.state_reason,
+        "title": issue.title,
+        "body": issue.body,
+        "user": optional_user_json(world, issue.user),
+        "labels": [label_json(world, issue.repository, label) for label in issue.labels],
         "assignee": None,
         "assignees": [],
         "milestone": None,
-        "locked": made.locked,
+        "locked": issue.locked,
         "active_lock_reason": None,
         "comments": comments,
-        "closed_at": format_optional_time(made.closed_at),
-        "closed_by": optional_user_json(world, made.closed_by),
-        "created_at": format_time(made.created_at),
-        "updated_at": format_time(made.updated_at),
-        "author_association": author_association(made.repository, made.user),
-        "performed_via_github_app": app_json(world, world.app) if made.via_app else None,
+        "closed_at": format_optional_time(issue.closed_at),
+        "closed_by": optional_user_json(world, issue.closed_by),
+        "created_at": format_time(issue.created_at),
+        "updated_at": format_time(issue.updated_at),
+        "author_association": author_association(issue.repository, issue.user),
+        "performed_via_github_app": app_json(world, world.app) if issue.via_app else None,
         "reactions": reactions_json(f"{api}/reactions", ()),
-    } | _pull_part(world, made)
+    } | _pull_part(world, issue)
 
 
-def comment_json(world: World, made: IssueComment) -> ShapeJson:
+def comment_json(world: World, comment: IssueComment) -> ShapeJson:
     """A comment in a thread."""
-    repository = made.issue.repository
-    api = f"{repository_url(world, repository)}/issues/comments/{made.id}"
-    kind = "pull" if isinstance(made.issue, PullRequest) else "issues"
-    page = f"{page_url(world, repository)}/{kind}/{made.issue.number}"
+    repository = comment.issue.repository
+    api = f"{repository_url(world, repository)}/issues/comments/{comment.id}"
+    kind = "pull" if isinstance(comment.issue, PullRequest) else "issues"
+    page = f"{page_url(world, repository)}/{kind}/{comment.issue.number}"
     return {
-        "id": made.id,
-        "node_id": made.node_id,
+        "id": comment.id,
+        "node_id": comment.node_id,
         "url": api,
-        "html_url": f"{page}#issuecomment-{made.id}",
-        "issue_url": issue_url(world, made.issue),
-        "user": optional_user_json(world, made.user),
-        "body": made.body,
-        "created_at": format_time(made.created_at),
-        "updated_at": format_time(made.updated_at),
-        "author_association": author_association(repository, made.user),
-        "performed_via_github_app": app_json(world, world.app) if made.via_app else None,
-        "reactions": reactions_json(f"{api}/reactions", made.reactions),
+        "html_url": f"{page}#issuecomment-{comment.id}",
+        "issue_url": issue_url(world, comment.issue),
+        "user": optional_user_json(world, comment.user),
+        "body": comment.body,
+        "created_at": format_time(comment.created_at),
+        "updated_at": format_time(comment.updated_at),
+        "author_association": author_association(repository, comment.user),
+        "performed_via_github_app": app_json(world, world.app) if comment.via_app else None,
+        "reactions": reactions_json(f"{api}/reactions", comment.reactions),
     }
 
 
-def reaction_json(world: World, made: Reaction) -> ShapeJson:
+def reaction_json(world: World, reaction: Reaction) -> ShapeJson:
     """One reaction."""
     return {
-        "id": made.id,
-        "node_id": node_id("REA", made.id),
-        "user": optional_user_json(world, made.user),
-        "content": made.content,
-        "created_at": format_time(made.created_at),
+        "id": reaction.id,
+        "node_id": node_id("REA", reaction.id),
+        "user": optional_user_json(world, reaction.user),
+        "content": reaction.content,
+        "created_at": format_time(reaction.created_at),
     }
 
 
 def reactions_json(url: str, reactions: Sequence[Reaction]) -> ShapeJson:
     """How many reactions of each kind there are."""
-    given = [each.content for each in reactions]
-    return {"url": url, "total_count": len(given)} | {each: given.count(each) for each in _CONTENTS}
+    contents = [reaction.content for reaction in reactions]
+    return {"url": url, "total_count": len(contents)} | {
+        content: contents.count(content) for content in _CONTENTS
+    }
 
 
-def _pull_part(world: World, made: Issue) -> ShapeJson:
-    if not isinstance(made, PullRequest):
+def _pull_part(world: World, issue: Issue) -> ShapeJson:
+    if not isinstance(issue, PullRequest):
         return {}
-    page = f"{page_url(world, made.repository)}/pull/{made.number}"
+    page = f"{page_url(world, issue.repository)}/pull/{issue.number}"
     return {
-        "draft": made.draft,
+        "draft": issue.draft,
         "pull_request": {
-            "url": f"{repository_url(world, made.repository)}/pulls/{made.number}",
+            "url": f"{repository_url(world, issue.repository)}/pulls/{issue.number}",
             "html_url": page,
             "diff_url": f"{page}.diff",
             "patch_url": f"{page}.patch",
-            "merged_at": format_optional_time(made.merged_at),
+            "merged_at": format_optional_time(issue.merged_at),
         },
     }

@@ -99,40 +99,40 @@ class IssuedTokens:
     ) -> InstallationCaller:
         """A fresh installation token, good for an hour."""
         token = f"ghs_{secrets.token_urlsafe(27)}"
-        made = InstallationCaller(installation, token, self.now() + _LIFE, repositories, permissions)
-        self.issued[token] = made
-        return made
+        caller = InstallationCaller(installation, token, self.now() + _LIFE, repositories, permissions)
+        self.issued[token] = caller
+        return caller
 
     def for_user(self, account: Account, scopes: tuple[str, ...] | None = ("repo",)) -> UserCaller:
         """A fresh personal token, fine-grained where there are no scopes."""
         kind = "github_pat" if scopes is None else "ghp"
-        made = UserCaller(account, f"{kind}_{secrets.token_urlsafe(27)}", scopes=scopes)
-        self.issued[made.token] = made
-        return made
+        token = UserCaller(account, f"{kind}_{secrets.token_urlsafe(27)}", scopes=scopes)
+        self.issued[token.token] = token
+        return token
 
     def revoke_all(self) -> None:
         """Make every token given out so far worthless."""
-        for each in self.issued.values():
-            each.revoked = True
+        for caller in self.issued.values():
+            caller.revoked = True
 
     def caller(self, authorization: str | None) -> Caller:
         """Who this `Authorization` header belongs to; raises `Unauthorized` for a bad one."""
         if not authorization:
             return AnonymousCaller()
-        _, _, shown = authorization.partition(" ")
-        known = self.issued.get(shown)
-        if isinstance(known, UserCaller) and not known.revoked:
-            return known
-        if isinstance(known, InstallationCaller) and self._is_good(known):
-            return known
-        if shown.count(".") == 2 and shown.startswith("eyJ"):
-            return self._app(shown)
+        _, _, token = authorization.partition(" ")
+        issued = self.issued.get(token)
+        if isinstance(issued, UserCaller) and not issued.revoked:
+            return issued
+        if isinstance(issued, InstallationCaller) and self._is_good(issued):
+            return issued
+        if token.count(".") == 2 and token.startswith("eyJ"):
+            return self._app(token)
         raise Unauthorized(_BAD)
 
     def _is_good(self, token: InstallationCaller) -> bool:
         return not (token.revoked or token.installation.deleted or token.expires_at <= self.now())
 
-    def _app(self, shown: str) -> AppCaller:
+    def _app(self, token: str) -> AppCaller:
         if self.app.public_pem is None:
             raise Unauthorized("A JSON web token could not be decoded")
         try:
@@ -143,7 +143,7 @@ class IssuedTokens:
                 "verify_nbf": False,
                 "require": ["iat", "exp"],
             }
-            claims = jwt.decode(shown, self.app.public_pem, algorithms=["RS256"], options=options)  # type: ignore[arg-type]
+            claims = jwt.decode(token, self.app.public_pem, algorithms=["RS256"], options=options)  # type: ignore[arg-type]
         except jwt.PyJWTError:
             raise Unauthorized("A JSON web token could not be decoded") from None
         if str(claims.get("iss")) != str(self.app.id):

@@ -20,15 +20,15 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(slots=True, eq=False)
 class CallerBudget:
-    """One caller's hour."""
+    """The requests that a caller has left in this hour."""
 
     limit: int
     reset_at: datetime
     used: int = 0
     writes: list[datetime] = field(default_factory=list)
 
-    def written(self) -> dict[str, int]:
-        """The budget as `GET /rate_limit` tells it."""
+    def as_json(self) -> dict[str, int]:
+        """The budget as `GET /rate_limit` shows it."""
         left = max(self.limit - self.used, 0)
         return {
             "limit": self.limit,
@@ -38,7 +38,7 @@ class CallerBudget:
         }
 
     def headers(self) -> dict[str, str]:
-        """The budget as GitHub tells it with every answer."""
+        """The budget as the headers of every answer."""
         return {
             "X-RateLimit-Limit": str(self.limit),
             "X-RateLimit-Remaining": str(max(self.limit - self.used, 0)),
@@ -62,7 +62,7 @@ class RateLimits:
         if self.writes_per_minute is None:
             return True
         budget, now = self.of(caller), self.now()
-        budget.writes = [each for each in budget.writes if each > now - _MINUTE]
+        budget.writes = [write for write in budget.writes if write > now - _MINUTE]
         if len(budget.writes) >= self.writes_per_minute:
             return False
         budget.writes.append(now)
@@ -70,10 +70,10 @@ class RateLimits:
 
     def of(self, caller: str) -> CallerBudget:
         """The caller's budget of this hour."""
-        now, found = self.now(), self.budgets.get(caller)
-        if found is None or found.reset_at <= now:
-            found = self.budgets[caller] = CallerBudget(self.per_hour, now + _HOUR)
-        return found
+        now, budget = self.now(), self.budgets.get(caller)
+        if budget is None or budget.reset_at <= now:
+            budget = self.budgets[caller] = CallerBudget(self.per_hour, now + _HOUR)
+        return budget
 
 
 WorldClock = Callable[[], datetime]
@@ -81,7 +81,7 @@ Awaited = TypeVar("Awaited")
 
 WAIT_SECONDS = 60.0
 CLOCK_STEP = 0.5
-"""Seconds that somebody waits for a condition, and that count at a time."""
+"""Seconds to wait for a condition, and between two looks at the clock."""
 
 GITHUB_API = "https://api.github.com"
 GITHUB_WEB = "https://github.com"
@@ -123,7 +123,11 @@ class World:
     """The whole state: accounts, repositories, installations, and a clock."""
 
     def __init__(
-        self, facts: AppRegistration, *, webhook_url: str | None = None, clock: WorldClock | None = None
+        self,
+        registration: AppRegistration,
+        *,
+        webhook_url: str | None = None,
+        clock: WorldClock | None = None,
     ) -> None:
         self.clock = clock or (lambda: datetime.now(UTC))
         self.api_url = GITHUB_API
@@ -134,11 +138,11 @@ class World:
         self.installations: dict[int, Installation] = {}
         self._ids = itertools.count(1_000_001)
         self._waiting: list[_Waiting] = []
-        self.app = self._register(facts)
-        self.apps: dict[str, App] = {facts.slug: self.app}
+        self.app = self._register(registration)
+        self.apps: dict[str, App] = {registration.slug: self.app}
         self.deliveries = WebhookSender(
             app=self.app,
-            secret=facts.webhook_secret,
+            secret=registration.webhook_secret,
             url=webhook_url,
             now=self.now,
             new_id=self.new_id,
@@ -160,37 +164,44 @@ class World:
         """The account of this login; made where there is none."""
         if isinstance(login, Account):
             return login
-        known = self.find_account(login)
-        if known is not None:
-            return known
-        made = Account(
+        account = self.find_account(login)
+        if account is not None:
+            return account
+        created = Account(
             self.new_id(), login, kind or ("Bot" if login.endswith("[bot]") else "User"), self.now()
         )
-        self.accounts[made.id] = made
-        return made
+        self.accounts[created.id] = created
+        return created
 
     def find_account(self, login: str) -> Account | None:
         """The account of this login, in any case of letters."""
         wanted = login.casefold()
-        return next((each for each in self.accounts.values() if each.login.casefold() == wanted), None)
+        return next(
+            (account for account in self.accounts.values() if account.login.casefold() == wanted), None
+        )
 
     def find_repository(self, full_name: str) -> Repository | None:
         """The repository that has this name now."""
         wanted = full_name.casefold()
         return next(
-            (each for each in self.repositories.values() if each.full_name.casefold() == wanted), None
+            (
+                repository
+                for repository in self.repositories.values()
+                if repository.full_name.casefold() == wanted
+            ),
+            None,
         )
 
     def installation_of(self, repository: Repository) -> Installation | None:
         """The installation that covers this repository."""
-        living = (each for each in self.installations.values() if not each.deleted)
-        return next((each for each in living if repository in each.repositories), None)
+        active = (installation for installation in self.installations.values() if not installation.deleted)
+        return next((item for item in active if repository in item.repositories), None)
 
     def changed(self) -> None:
-        """Let everybody who waits look again."""
+        """Check again the conditions that are waited for."""
         for waiting in tuple(self._waiting):
             waiting.look()
-        self._waiting = [each for each in self._waiting if not each.answer.done()]
+        self._waiting = [waiter for waiter in self._waiting if not waiter.answer.done()]
 
     async def until(self, condition: Callable[[], Awaited], timeout: float = WAIT_SECONDS) -> Awaited:  # noqa: ASYNC109  # asked for by each test
         """The condition's first true value; it is looked at after every change of state.
@@ -210,18 +221,26 @@ class World:
         finally:
             waiting.answer.cancel()  # nobody looks for one who has gone
 
-    def _register(self, facts: AppRegistration) -> App:
-        bot = self.account(f"{facts.slug}[bot]", "Bot")
+    def _register(self, registration: AppRegistration) -> App:
+        bot = self.account(f"{registration.slug}[bot]", "Bot")
         owner = self.account("whetstone-makers", "Organization")
-        name = facts.slug.replace("-", " ").capitalize()
-        permissions = dict(facts.permissions)
+        name = registration.slug.replace("-", " ").capitalize()
+        permissions = dict(registration.permissions)
         return App(
-            facts.id, facts.slug, name, owner, bot, facts.public_pem, permissions, facts.events, self.now()
+            registration.id,
+            registration.slug,
+            name,
+            owner,
+            bot,
+            registration.public_pem,
+            permissions,
+            registration.events,
+            self.now(),
         )
 
 
 class _Waiting:
-    """Somebody who waits for a condition."""
+    """A condition that is waited for."""
 
     def __init__(self, condition: Callable[[], object], answer: asyncio.Future[object]) -> None:
         self.condition = condition
@@ -231,9 +250,9 @@ class _Waiting:
         if self.answer.done():
             return
         try:
-            found = self.condition()
+            value = self.condition()
         except Exception as failure:  # noqa: BLE001  # the waiter gets its own mistake, whatever it is
             self.answer.set_exception(failure)
         else:
-            if found:
-                self.answer.set_result(found)
+            if value:
+                self.answer.set_result(value)
