@@ -67,9 +67,9 @@ class Redaction:
         return self._secrets.sub(_hidden, text)
 
 
-def _hidden(found: regex.RegexMatch) -> str:
+def _hidden(match: regex.RegexMatch) -> str:
     """Return what stands for a secret, between what was matched around it."""
-    return f"{found['address'] or found['signature'] or ''}{REDACTED}{'@' if found['address'] else ''}"
+    return f"{match['address'] or match['signature'] or ''}{REDACTED}{'@' if match['address'] else ''}"
 
 
 class _Redacting(logging.Formatter):

@@ -67,14 +67,14 @@ SMALL = 65_536
 PER_CALLER = 25 * MIB
 """Bytes of large bodies at once from one caller: one delivery of the greatest length that GitHub sends."""
 
-PATIENCE = 10.0
+BODY_TIMEOUT = 10.0
 """Seconds for a whole body; GitHub itself gives up after ten."""
 WINDOW = 3.0
 PROGRESS = 65_536
-"""Bytes that must come in each window, unless the body ends: who sends less only holds memory."""
+"""Bytes that must come in each window, unless the body ends: a slower sender only holds memory."""
 
 LOG_EVERY = 60.0
-"""Seconds between two lines of the log about the same reason: whoever is refused can't fill the log."""
+"""Seconds between two log lines about the same reason: refused callers can't fill the log."""
 
 log = logging.getLogger("whetstone.web")
 
@@ -86,11 +86,11 @@ def remote_address(request: web.BaseRequest) -> str:
 
 @dataclass(slots=True, eq=False)
 class _Incoming:
-    """A body that is being read: whose it is, and how much of it has come in."""
+    """A body that is being read: its caller, and its size so far."""
 
     request: web.BaseRequest
     caller: str
-    largest: int
+    max_size: int
     size: int = 0
 
 
@@ -100,7 +100,7 @@ def _ignore(_reason: str) -> None:
 
 @dataclass(slots=True, eq=False)
 class BodyBudget:
-    """Bytes for the bodies of all callers together; what does not fit is refused, counted and logged."""
+    """A limit on the bytes of all bodies together; what does not fit is refused, counted and logged."""
 
     on_refused: Callable[[str], None] = _ignore
     address_of: Callable[[web.BaseRequest], str] = remote_address
@@ -116,20 +116,20 @@ class BodyBudget:
 
     @asynccontextmanager
     async def body(
-        self, request: web.BaseRequest, largest: int, *, caller: str = "", patience: float = PATIENCE
+        self, request: web.BaseRequest, max_size: int, *, caller: str = "", seconds: float = BODY_TIMEOUT
     ) -> AsyncIterator[bytes]:
-        """The body, which counts until the end of the block; raises `Refusal`.
+        """Read the body, which counts until the end of the block; raises `ApiError`.
 
         Without another name the caller is the address that the request comes from.
         """
-        incoming = _Incoming(request, caller or self.address_of(request), largest)
+        incoming = _Incoming(request, caller or self.address_of(request), max_size)
         try:
-            yield await self._read(incoming, patience)
+            yield await self._read(incoming, seconds)
         finally:
-            self._give_back(incoming)
+            self._release(incoming)
 
     def refuse(self, request: web.BaseRequest, reason: str, refusal: ApiError) -> ApiError:
-        """Count and log that a body is refused; returns the refusal, to be raised."""
+        """Count and log a refused body; returns the refusal, to be raised."""
         self.on_refused(reason)
         logged, count = self._refused.get(reason, (-LOG_EVERY, 0))
         now = time.monotonic()
@@ -141,18 +141,18 @@ class BodyBudget:
             log.warning("a request body was refused", extra={**facts, "refused_since_last_line": count})
         return refusal
 
-    async def _read(self, incoming: _Incoming, patience: float) -> bytes:
+    async def _read(self, incoming: _Incoming, seconds: float) -> bytes:
         content, loop = incoming.request.content, asyncio.get_running_loop()
-        if (incoming.request.content_length or 0) > incoming.largest:
+        if (incoming.request.content_length or 0) > incoming.max_size:
             raise self._too_large(incoming)
-        end, progress, body = loop.time() + patience, 0, bytearray()
+        end, progress, body = loop.time() + seconds, 0, bytearray()
         try:
             if content.is_eof():
                 # As most bodies do, it has come in with its head: there is nothing to wait for.
-                return self._take(incoming, content.read_nowait())
+                return self._count(incoming, content.read_nowait())
             async with asyncio.timeout_at(min(end, loop.time() + self.window)) as limit:
                 async for chunk in content.iter_any():
-                    body += self._take(incoming, chunk)
+                    body += self._count(incoming, chunk)
                     progress += len(chunk)
                     if progress >= PROGRESS:
                         progress = 0
@@ -164,10 +164,10 @@ class BodyBudget:
         except (ConnectionError, web.RequestPayloadError):
             raise ApiError(400, "The body was cut off.") from None
 
-    def _take(self, incoming: _Incoming, chunk: bytes) -> bytes:
-        """Count the chunk; raises `Refusal` where it is too much."""
+    def _count(self, incoming: _Incoming, chunk: bytes) -> bytes:
+        """Count the chunk; raises `ApiError` where it is too much."""
         size = incoming.size + len(chunk)
-        if size > incoming.largest:
+        if size > incoming.max_size:
             raise self._too_large(incoming)
         is_large = size > SMALL
         if self.used + len(chunk) > self.total - (self.reserve if is_large else 0):
@@ -183,7 +183,7 @@ class BodyBudget:
         incoming.size = size
         return chunk
 
-    def _give_back(self, incoming: _Incoming) -> None:
+    def _release(self, incoming: _Incoming) -> None:
         self.used -= incoming.size
         if incoming.size > SMALL:
             self._large[incoming.caller] -= incoming.size
@@ -192,5 +192,5 @@ class BodyBudget:
 
     def _too_large(self, incoming: _Incoming) -> ApiError:
         # A new one each time: a single one would keep every request that it refused.
-        large = ApiError(413, f"The payload is larger than {incoming.largest // MIB} MiB.")
+        large = ApiError(413, f"The payload is larger than {incoming.max_size // MIB} MiB.")
         return self.refuse(incoming.request, "too_large", large)

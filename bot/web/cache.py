@@ -1,4 +1,4 @@
-"""Cache the answers to expensive questions, computing each only once."""
+"""Cache expensive results, computing each only once at a time."""
 
 from __future__ import annotations
 
@@ -14,58 +14,57 @@ CacheKey = TypeVar("CacheKey")
 CacheValue = TypeVar("CacheValue")
 
 KEEP_FACTOR = 20.0
-"""An answer lasts so many times longer than it took: asking takes a twentieth of the time at the most."""
+"""A result is kept this many times longer than it took: computing it takes at most 1/20 of the time."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer(Generic[CacheValue]):
-    found: CacheValue
-    took: float
+class _Entry(Generic[CacheValue]):
+    value: CacheValue
+    seconds: float
 
 
 class SingleFlightCache(Generic[CacheKey, CacheValue]):
-    """Answers that are kept for some seconds; each is worked out by one at a time, whoever asks."""
+    """Results kept for some seconds; concurrent callers of one key share one computation."""
 
     def __init__(
         self,
         seconds: float,
         *,
-        most: int = 1000,
-        at_once: int = 1_000_000,
-        worth: float = KEEP_FACTOR,
+        max_size: int = 1000,
+        concurrency: int = 1_000_000,
+        keep_factor: float = KEEP_FACTOR,
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
         self._timer = timer
-        self._kept: TLRUCache[CacheKey, _Answer[CacheValue]] = TLRUCache(
-            most, lambda _, answer, now: now + max(seconds, worth * answer.took), timer=timer
+        self._entries: TLRUCache[CacheKey, _Entry[CacheValue]] = TLRUCache(
+            max_size, lambda _, entry, now: now + max(seconds, keep_factor * entry.seconds), timer=timer
         )
-        self._asked: dict[CacheKey, asyncio.Task[CacheValue]] = {}
-        self._places = asyncio.Semaphore(at_once)
+        self._tasks: dict[CacheKey, asyncio.Task[CacheValue]] = {}
+        self._semaphore = asyncio.Semaphore(concurrency)
 
-    async def of(self, key: CacheKey, work: Callable[[], Awaitable[CacheValue]]) -> CacheValue:
-        """What the work gives, or gave lately; its error goes to all who wait, and is not kept."""
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept.found
-        task = self._asked.get(key)
+    async def get(self, key: CacheKey, compute: Callable[[], Awaitable[CacheValue]]) -> CacheValue:
+        """Return the cached result or compute it; an error goes to all who wait, and is not cached."""
+        entry = self._entries.get(key)
+        if entry is not None:
+            return entry.value
+        task = self._tasks.get(key)
         if task is None:
-            task = asyncio.create_task(self._worked_out(key, work))
-            self._asked[key] = task
+            task = asyncio.create_task(self._compute(key, compute))
+            self._tasks[key] = task
             task.add_done_callback(lambda done: self._settle(key, done))
         return await asyncio.shield(task)
 
-    def knows(self, key: CacheKey) -> bool:
-        """Whether this can be answered without any work."""
-        return key in self._kept
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries
 
     def _settle(self, key: CacheKey, done: asyncio.Task[CacheValue]) -> None:
-        del self._asked[key]
+        del self._tasks[key]
         if not done.cancelled():
-            done.exception()  # seen, also where everybody who waited has gone
+            done.exception()  # retrieved, even where everybody who waited has gone
 
-    async def _worked_out(self, key: CacheKey, work: Callable[[], Awaitable[CacheValue]]) -> CacheValue:
-        async with self._places:
-            begun = self._timer()
-            found = await work()
-        self._kept[key] = _Answer(found, self._timer() - begun)
-        return found
+    async def _compute(self, key: CacheKey, compute: Callable[[], Awaitable[CacheValue]]) -> CacheValue:
+        async with self._semaphore:
+            start = self._timer()
+            value = await compute()
+        self._entries[key] = _Entry(value, self._timer() - start)
+        return value

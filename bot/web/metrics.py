@@ -26,30 +26,30 @@ from bot.web.responses import problem_response
 _MOST_TAGS = 200
 
 
-def export_followed(found: CollectorRegistry, heeded: Counter[FollowedItem]) -> None:
+def export_followed(registry: CollectorRegistry, heeded: Counter[FollowedItem]) -> None:
     """The items by tag, by whether they named a place, and by what became of them."""
     what = "Items of feedback of the last seven days whose fate is known"
-    shown = Gauge("whetstone_feedback_items", what, ["tag", "place", "followed"], registry=found)
+    gauge = Gauge("whetstone_feedback_items", what, ["tag", "place", "followed"], registry=registry)
     tags: Counter[str] = Counter()
     for item, number in heeded.items():
         tags[item.tag] += number
     named = {tag for tag, _ in tags.most_common(_MOST_TAGS)}
     for item, number in heeded.items():
         if item.tag in named:
-            shown.labels(item.tag, yes_or_no(item.placed), yes_or_no(item.followed)).inc(number)
+            gauge.labels(item.tag, yes_or_no(item.placed), yes_or_no(item.followed)).inc(number)
 
 
-def export_followup(found: CollectorRegistry, observed: Sequence[ItemOutcome]) -> None:
+def export_followup(registry: CollectorRegistry, observed: Sequence[ItemOutcome]) -> None:
     """How often the quality rose afterwards, and how clear the feedback was; nothing before that is known."""
     rate = overall_follow_rate(observed)
     if rate is None:
         return
     rose = "Items of the last seven days after which the quality rose, of those where it is known"
     if rate.improvement_rate is not None:
-        Gauge("whetstone_feedback_improvement_rate", rose, registry=found).set(rate.improvement_rate)
+        Gauge("whetstone_feedback_improvement_rate", rose, registry=registry).set(rate.improvement_rate)
     clear = "How clear the feedback of the last seven days was, from 0 to 1, the mean of its items"
     if rate.mean_clarity is not None:
-        Gauge("whetstone_feedback_clarity_score", clear, registry=found).set(rate.mean_clarity)
+        Gauge("whetstone_feedback_clarity_score", clear, registry=registry).set(rate.mean_clarity)
 
 
 def yes_or_no(holds: bool) -> str:  # noqa: FBT001  a label's value
@@ -71,37 +71,39 @@ ReviewerRatesByRepository = Mapping[str, tuple[ReviewerRates, ...]]
 """Repository → its validators."""
 
 
-def export_claims(found: CollectorRegistry, reviewed: ReviewerRatesByRepository) -> None:
+def export_claims(registry: CollectorRegistry, reviewed: ReviewerRatesByRepository) -> None:
     """Everybody's claims together."""
-    everybody = combine_reviewer_rates((one for each in reviewed.values() for one in each), Validator("", ""))
+    everybody = combine_reviewer_rates(
+        (rates for validators in reviewed.values() for rates in validators), Validator("", "")
+    )
     claims = everybody.claims
-    counts = Gauge("whetstone_claims", "Claims by what became of them", ["outcome"], registry=found)
+    counts = Gauge("whetstone_claims", "Claims by what became of them", ["outcome"], registry=registry)
     for outcome in ("verified", "contradicted", "unverifiable"):
         counts.labels(outcome).set(getattr(claims, outcome))
-    worded = Gauge("whetstone_worded_items", "Items with words of their own", ["vague"], registry=found)
+    worded = Gauge("whetstone_worded_items", "Items with words of their own", ["vague"], registry=registry)
     worded.labels("yes").set(everybody.vague.part)
     worded.labels("no").set(everybody.vague.whole - everybody.vague.part)
     for name, what in _RATES.items():
         rate = _rate(claims, name)
         if rate is not None:
-            Gauge(f"whetstone_{name}", what, registry=found).set(rate)
+            Gauge(f"whetstone_{name}", what, registry=registry).set(rate)
 
 
-def export_validators(found: CollectorRegistry, reviewed: ReviewerRatesByRepository) -> None:
+def export_validators(registry: CollectorRegistry, reviewed: ReviewerRatesByRepository) -> None:
     """Each validator's rates."""
     labels = ["repository", "validator"]
-    vague = Gauge("whetstone_validator_vague_items", "Items too vague to act on", labels, registry=found)
+    vague = Gauge("whetstone_validator_vague_items", "Items too vague to act on", labels, registry=registry)
     rates = {
-        name: Gauge(f"whetstone_validator_{name}", what, labels, registry=found)
+        name: Gauge(f"whetstone_validator_{name}", what, labels, registry=registry)
         for name, what in _RATES.items()
     }
-    for where, validators in reviewed.items():
-        for one in validators[:MAX_VALIDATORS]:
-            vague.labels(where, one.validator.name).set(one.vague.part)
-            for name, shown in rates.items():
-                rate = _rate(one.claims, name)
+    for repository, validators in reviewed.items():
+        for validator in validators[:MAX_VALIDATORS]:
+            vague.labels(repository, validator.validator.name).set(validator.vague.part)
+            for name, gauge in rates.items():
+                rate = _rate(validator.claims, name)
                 if rate is not None:
-                    shown.labels(where, one.validator.name).set(rate)
+                    gauge.labels(repository, validator.validator.name).set(rate)
 
 
 def _rate(claims: GroundingRates, name: str) -> float | None:
@@ -187,27 +189,27 @@ class Metrics:
     async def show(self, request: web.Request) -> web.Response:
         """Everything without names; with the token also by repository, author and a repository's own tags."""
         try:
-            counts = await self._queue.of("queue", self.stored.counts)
-            lately = await self._lately.of("lately", self._counted_lately)
+            counts = await self._queue.get("queue", self.stored.counts)
+            lately = await self._lately.get("lately", self._counted_lately)
         except StoreUnavailable:
             return problem_response(503, "The store is away.")
-        found = CollectorRegistry()
+        registry = CollectorRegistry()
         is_known = self._is_known(request.headers.get("Authorization", ""))
         if not is_known:
             counts, lately = without_ids(counts), self._without_own_tags(lately)
-        _show_queue(found, counts)
-        _show_reconcile(found, counts)
-        _show_tags(found, lately.broken)
-        _show_unheard(found, lately.unheard)
-        export_followed(found, lately.heeded)
-        export_followup(found, lately.observed)
-        export_claims(found, lately.reviewed)
+        _show_queue(registry, counts)
+        _show_reconcile(registry, counts)
+        _show_tags(registry, lately.broken)
+        _show_unheard(registry, lately.unheard)
+        export_followed(registry, lately.heeded)
+        export_followup(registry, lately.observed)
+        export_claims(registry, lately.reviewed)
         if is_known:
-            _show_names(found, lately.broken)
-            _show_unheard_names(found, lately.unheard)
-            _show_people(found, lately.heeded)
-            export_validators(found, lately.reviewed)
-        text = generate_latest(self.meter.registry) + generate_latest(found)
+            _show_names(registry, lately.broken)
+            _show_unheard_names(registry, lately.unheard)
+            _show_people(registry, lately.heeded)
+            export_validators(registry, lately.reviewed)
+        text = generate_latest(self.meter.registry) + generate_latest(registry)
         return web.Response(body=text, headers={"Content-Type": f"{METRICS_CONTENT_TYPE}; charset=utf-8"})
 
     async def _counted_lately(self) -> _Lately:
@@ -248,81 +250,81 @@ def without_ids(counts: QueueCounts) -> QueueCounts:
     return replace(counts, parked_crashes=dict(crashes))
 
 
-def _show_queue(found: CollectorRegistry, counts: QueueCounts) -> None:
-    deliveries = Gauge("whetstone_deliveries", "Deliveries kept", ["event", "state"], registry=found)
+def _show_queue(registry: CollectorRegistry, counts: QueueCounts) -> None:
+    deliveries = Gauge("whetstone_deliveries", "Deliveries kept", ["event", "state"], registry=registry)
     for (event, state), number in counts.deliveries.items():
         deliveries.labels(event, state).set(number)
     parked = sum(number for (_, state), number in counts.deliveries.items() if state == "parked")
-    Gauge("whetstone_parked", "Deliveries given up on", registry=found).set(parked)
+    Gauge("whetstone_parked", "Deliveries given up on", registry=registry).set(parked)
     what = "How often the process ended while it handled this parked delivery alone"
-    crashes = Gauge("whetstone_parked_crashes", what, ["delivery", "event"], registry=found)
+    crashes = Gauge("whetstone_parked_crashes", what, ["delivery", "event"], registry=registry)
     for labels, number in counts.parked_crashes.items():
         crashes.labels(*labels).set(number)
-    Gauge("whetstone_lanes", "Lanes known", registry=found).set(counts.lanes)
+    Gauge("whetstone_lanes", "Lanes known", registry=registry).set(counts.lanes)
     what = "Lanes whose last turn ended with the process"
-    Gauge("whetstone_lanes_crashed", what, registry=found).set(counts.lanes_crashed)
-    Gauge("whetstone_lanes_due", "Lanes that wait for a turn", registry=found).set(counts.due)
+    Gauge("whetstone_lanes_crashed", what, registry=registry).set(counts.lanes_crashed)
+    Gauge("whetstone_lanes_due", "Lanes that wait for a turn", registry=registry).set(counts.due)
     waited = "How long the oldest due lane has waited"
-    Gauge("whetstone_lane_wait_seconds", waited, registry=found).set(counts.longest_due)
-    outbox = Gauge("whetstone_outbox", "Writes to GitHub that are owed", ["state"], registry=found)
+    Gauge("whetstone_lane_wait_seconds", waited, registry=registry).set(counts.longest_due)
+    outbox = Gauge("whetstone_outbox", "Writes to GitHub that are owed", ["state"], registry=registry)
     for state in ("ready", "sending", "withheld"):
         outbox.labels(state).set(counts.outbox.get(state, 0))
 
 
-def _show_reconcile(found: CollectorRegistry, counts: QueueCounts) -> None:
+def _show_reconcile(registry: CollectorRegistry, counts: QueueCounts) -> None:
     if counts.reconciled_at is not None:
         what = "When missed deliveries were last looked for with success, in seconds since the epoch"
-        at = Gauge("whetstone_reconcile_last_run_timestamp_seconds", what, registry=found)
+        at = Gauge("whetstone_reconcile_last_run_timestamp_seconds", what, registry=registry)
         at.set(counts.reconciled_at)
-    missed = Gauge("whetstone_reconcile_found", "Missed deliveries found so far", registry=found)
+    missed = Gauge("whetstone_reconcile_found", "Missed deliveries found so far", registry=registry)
     missed.set(counts.missed)
     what = "Redeliveries asked of GitHub so far"
-    Gauge("whetstone_reconcile_resent", what, registry=found).set(counts.resent)
+    Gauge("whetstone_reconcile_resent", what, registry=registry).set(counts.resent)
 
 
-def _show_tags(found: CollectorRegistry, broken: Counter[BrokenGateKey]) -> None:
+def _show_tags(registry: CollectorRegistry, broken: Counter[BrokenGateKey]) -> None:
     tags: Counter[str] = Counter()
     for (_, _, tag), number in broken.items():
         tags[tag] += number
     what = "Pull requests of the last seven days in which a validator named the tag"
-    shown = Gauge("whetstone_rejections", what, ["tag"], registry=found)
+    gauge = Gauge("whetstone_rejections", what, ["tag"], registry=registry)
     for tag, number in tags.most_common(200):
-        shown.labels(tag).set(number)
+        gauge.labels(tag).set(number)
 
 
-def _show_unheard(found: CollectorRegistry, unheard: Counter[UncountedVerdictKey]) -> None:
+def _show_unheard(registry: CollectorRegistry, unheard: Counter[UncountedVerdictKey]) -> None:
     what = "Verdicts of the last seven days that do not count: who gave them is no validator"
-    shown = Gauge("whetstone_uncounted_verdicts", what, ["stance"], registry=found)
+    gauge = Gauge("whetstone_uncounted_verdicts", what, ["stance"], registry=registry)
     for (_, _, stance), number in unheard.items():
-        shown.labels(stance).inc(number)
+        gauge.labels(stance).inc(number)
 
 
-def _show_unheard_names(found: CollectorRegistry, unheard: Counter[UncountedVerdictKey]) -> None:
+def _show_unheard_names(registry: CollectorRegistry, unheard: Counter[UncountedVerdictKey]) -> None:
     what = "As whetstone_uncounted_verdicts, by repository and account"
     labels = ["repository", "account", "stance"]
-    shown = Gauge("whetstone_account_uncounted_verdicts", what, labels, registry=found)
+    gauge = Gauge("whetstone_account_uncounted_verdicts", what, labels, registry=registry)
     for key, number in limit_series(unheard.items()):
-        shown.labels(*key).set(number)
+        gauge.labels(*key).set(number)
 
 
-def _show_people(found: CollectorRegistry, heeded: Counter[FollowedItem]) -> None:
+def _show_people(registry: CollectorRegistry, heeded: Counter[FollowedItem]) -> None:
     for role in ("author", "reviewer"):
         what = f"As whetstone_feedback_items, by repository and {role}"
         labels = ["repository", role, "followed"]
-        shown = Gauge(f"whetstone_{role}_feedback_items", what, labels, registry=found)
+        gauge = Gauge(f"whetstone_{role}_feedback_items", what, labels, registry=registry)
         counted: Counter[BrokenGateKey] = Counter()
         for item, number in heeded.items():
-            who = item.author if role == "author" else item.reviewer
-            counted[item.repository, who, yes_or_no(item.followed)] += number
+            login = item.author if role == "author" else item.reviewer
+            counted[item.repository, login, yes_or_no(item.followed)] += number
         for labelled, number in limit_series(counted.items()):
-            shown.labels(*labelled).set(number)
+            gauge.labels(*labelled).set(number)
 
 
-def _show_names(found: CollectorRegistry, broken: Counter[BrokenGateKey]) -> None:
+def _show_names(registry: CollectorRegistry, broken: Counter[BrokenGateKey]) -> None:
     what = "As whetstone_rejections, by repository and author"
-    shown = Gauge("whetstone_author_rejections", what, ["repository", "author", "tag"], registry=found)
+    gauge = Gauge("whetstone_author_rejections", what, ["repository", "author", "tag"], registry=registry)
     for key, number in limit_series(broken.items()):
-        shown.labels(*key).set(number)
+        gauge.labels(*key).set(number)
 
 
 def limit_series(broken: Iterable[tuple[BrokenGateKey, int]]) -> list[tuple[BrokenGateKey, int]]:

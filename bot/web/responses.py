@@ -24,13 +24,13 @@ def json_response(status: int, content: dict[str, Any]) -> web.Response:
 
 
 def problem_response(status: int, detail: str) -> web.Response:
-    """What is wrong with the request, in the form of RFC 9457."""
+    """A problem with the request, in the form of RFC 9457."""
     content = {"title": HTTPStatus(status).phrase, "status": status, "detail": detail}
     return web.Response(status=status, body=msgspec.json.encode(content), content_type=PROBLEM_TYPE)
 
 
 class ApiError(Exception):
-    """The caller's mistake, or a trouble that passes."""
+    """The caller's mistake, or a temporary failure."""
 
     def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -38,15 +38,15 @@ class ApiError(Exception):
         self.detail = detail
         self.headers = dict(headers or {})
 
-    def answer(self) -> web.Response:
-        """The refusal in the form of RFC 9457."""
-        said = problem_response(self.status, self.detail)
-        said.headers.update(self.headers)
-        return said
+    def response(self) -> web.Response:
+        """The error in the form of RFC 9457."""
+        response = problem_response(self.status, self.detail)
+        response.headers.update(self.headers)
+        return response
 
 
 def unauthorized() -> ApiError:
-    """401: nothing was shown, or nothing that GitHub knows."""
+    """401: no token, or one that GitHub does not know."""
     return ApiError(
         401,
         "Show a GitHub token that may read this repository's metadata: Authorization: Bearer <token>.",
@@ -55,7 +55,7 @@ def unauthorized() -> ApiError:
 
 
 def api_not_found(what: str = "There is no such repository, or the token may not read it.") -> ApiError:
-    """404: also for what is there but not to be seen."""
+    """404: nothing there, or nothing that the caller may see."""
     return ApiError(404, what)
 
 
@@ -65,11 +65,11 @@ def too_many_requests(seconds: float, what: str = "Too many calls with this toke
     return ApiError(429, f"{what}; wait {wait} s.", {"Retry-After": wait})
 
 
-def github_unavailable(trouble: GitHubError, now: datetime) -> ApiError:
-    """503: GitHub did not answer us; with the seconds to wait where it told them."""
-    if not isinstance(trouble, RateLimited):
+def github_unavailable(error: GitHubError, now: datetime) -> ApiError:
+    """503: GitHub did not answer; with the seconds to wait where they are known."""
+    if not isinstance(error, RateLimited):
         return ApiError(503, "GitHub can't be asked right now; ask again later.")
-    wait = str(max(1, round((trouble.until - now).total_seconds())))
+    wait = str(max(1, round((error.until - now).total_seconds())))
     return ApiError(503, f"GitHub answers us no more for {wait} s.", {"Retry-After": wait})
 
 
@@ -91,32 +91,32 @@ def cached_response(
     body = content.encode() if isinstance(content, str) else msgspec.json.encode(content)
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Authorization", **(links or {})}
-    known = {tag.value for tag in request.if_none_match or ()}
-    if known & {etag.strip('"'), "*"}:
+    cached_tags = {tag.value for tag in request.if_none_match or ()}
+    if cached_tags & {etag.strip('"'), "*"}:
         return web.Response(status=304, headers=headers)
     charset = "utf-8" if content_type.startswith("text/") else None
     return web.Response(body=body, content_type=content_type, charset=charset, headers=headers)
 
 
 def paginate(request: web.Request, items: Sequence[PageItem]) -> tuple[Sequence[PageItem], dict[str, str]]:
-    """The items of the page that was asked for, and the `Link` header to the others."""
+    """Return the items of the requested page, and the `Link` header to the others."""
     page = query_integer(request, "page", 1, _LAST_PAGE)
     size = query_integer(request, "per_page", PER_PAGE, MAX_PER_PAGE)
     last = max(1, -(-len(items) // size))
     others = {"prev": page - 1, "next": page + 1, "first": 1, "last": last}
-    wanted = {name: to for name, to in others.items() if 1 <= to <= last and to != page}
-    links = ", ".join(f'<{_address(request.rel_url, to)}>; rel="{name}"' for name, to in wanted.items())
+    targets = {name: to for name, to in others.items() if 1 <= to <= last and to != page}
+    links = ", ".join(f'<{_address(request.rel_url, to)}>; rel="{name}"' for name, to in targets.items())
     return items[(page - 1) * size : page * size], {"Link": links} if links else {}
 
 
-def query_integer(request: web.Request, name: str, default: int, most: int) -> int:
-    """A whole number of the query from 1 on."""
-    given = request.query.get(name)
-    if given is None:
+def query_integer(request: web.Request, name: str, default: int, maximum: int) -> int:
+    """Read a positive integer from the query."""
+    text = request.query.get(name)
+    if text is None:
         return default
-    if not (given.isascii() and given.isdigit() and len(given) <= 9 and 1 <= int(given) <= most):
-        raise ApiError(400, f"{name} is a whole number from 1 to {most}.")
-    return int(given)
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= maximum):
+        raise ApiError(400, f"{name} is a whole number from 1 to {maximum}.")
+    return int(text)
 
 
 def _address(url: URL, page: int) -> str:

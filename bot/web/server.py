@@ -30,10 +30,10 @@ def client_address(peer: str, forwarded: Iterable[str], trusted: Sequence[Networ
     Every proxy adds the address that it sees at the right end of `X-Forwarded-For`, so only what stands
     right of the first untrusted one was written by proxies; what stands left of it anybody can make up.
     """
-    address = _parse(peer)
+    address = _parse_address(peer)
     hops = [hop for line in forwarded for hop in line.split(",")]
     while address and hops and any(address in network for network in trusted):
-        hop = _parse(hops.pop())
+        hop = _parse_address(hops.pop())
         if hop is None:
             break
         address = hop
@@ -54,8 +54,8 @@ def remote_is_client(trusted: Sequence[Network]) -> Middleware:
     return middleware
 
 
-def _parse(text: str) -> Address | None:
-    """The address, which some proxies write with a port; None where it is none."""
+def _parse_address(text: str) -> Address | None:
+    """Parse an address, which some proxies write with a port; None where it is none."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]
@@ -82,9 +82,9 @@ log = logging.getLogger("whetstone.web")
 def build_application(
     routes: Iterable[web.AbstractRouteDef], trusted_proxies: Sequence[Network] = ()
 ) -> web.Application:
-    """An application of these routes that answers its errors as problem+json."""
+    """Build an application of these routes that answers errors as problem+json."""
     app = web.Application(
-        client_max_size=MAX_BODY, middlewares=[_problems, remote_is_client(trusted_proxies)]
+        client_max_size=MAX_BODY, middlewares=[_answer_errors, remote_is_client(trusted_proxies)]
     )
     app.add_routes(routes)
     return app
@@ -92,9 +92,9 @@ def build_application(
 
 @asynccontextmanager
 async def serve_application(
-    app: web.Application, host: str, port: int, *, silence: float = REQUEST_TIMEOUT
+    app: web.Application, host: str, port: int, *, idle_timeout: float = REQUEST_TIMEOUT
 ) -> AsyncIterator[tuple[str, int]]:
-    """Listens while the block runs; gives the address, with the port that the system chose."""
+    """Listen while the block runs; yields the address, with the port that the system chose."""
     # Signatures are over the bytes as sent, so nothing is unpacked on the way.
     runner = web.AppRunner(
         app,
@@ -102,46 +102,48 @@ async def serve_application(
         logger=_protocol,
         auto_decompress=False,
         shutdown_timeout=SHUTDOWN_TIMEOUT,
-        keepalive_timeout=silence,
+        keepalive_timeout=idle_timeout,
     )
     await runner.setup()
     try:
-        async with await asyncio.get_running_loop().create_server(_callers(runner), host, port) as listening:
-            address = listening.sockets[0].getsockname()
+        async with await asyncio.get_running_loop().create_server(
+            _protocol_factory(runner), host, port
+        ) as listener:
+            address = listener.sockets[0].getsockname()
             yield str(address[0]), int(address[1])
     finally:
         await runner.cleanup()
 
 
-def _callers(runner: web.AppRunner) -> Callable[[], asyncio.Protocol]:
-    """Makes what talks to one caller, who is not waited for if no request comes."""
+def _protocol_factory(runner: web.AppRunner) -> Callable[[], asyncio.Protocol]:
+    """Make protocols that close a connection on which no request comes."""
     server = runner.server
     if server is None:
         raise RuntimeError("the runner is not set up")
-    most = min(MAX_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+    limit = min(MAX_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
 
-    def caller() -> asyncio.Protocol:
-        talking = server()
+    def create() -> asyncio.Protocol:
+        protocol = server()
         # Else the time for the next request is watched only from the second one on.
-        talking.keep_alive(val=True)
-        if len(server.connections) >= most:
-            asyncio.get_running_loop().call_soon(talking.force_close)
-        return talking
+        protocol.keep_alive(val=True)
+        if len(server.connections) >= limit:
+            asyncio.get_running_loop().call_soon(protocol.force_close)
+        return protocol
 
-    return caller
+    return create
 
 
-def _is_ours(record: logging.LogRecord) -> bool:
+def _is_own_error(record: logging.LogRecord) -> bool:
     # What is no HTTP is answered 400; a stranger's nonsense is not worth a traceback.
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 _protocol = logging.getLogger("whetstone.web.protocol")
-_protocol.addFilter(_is_ours)
+_protocol.addFilter(_is_own_error)
 
 
 @web.middleware
-async def _problems(
+async def _answer_errors(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
     try:
@@ -149,10 +151,10 @@ async def _problems(
     except web.HTTPException as error:
         if error.status < 400:
             raise
-        answer = problem_response(error.status, _DETAILS.get(error.status, error.reason))
-        answer.headers.update({k: v for k, v in error.headers.items() if k == "Allow"})
-        return answer
-    except Exception:  # whatever it is: the caller gets one form of answer, and the log the traceback
+        response = problem_response(error.status, _DETAILS.get(error.status, error.reason))
+        response.headers.update({k: v for k, v in error.headers.items() if k == "Allow"})
+        return response
+    except Exception:  # any error: the caller gets one form of answer, and the log the traceback
         log.exception("a request failed", extra={"method": request.method, "path": request.path})
         return problem_response(500, "Something went wrong here; the log of the server says what.")
 
@@ -165,15 +167,15 @@ _DETAILS = {
 
 
 class Readiness(Protocol):
-    """Whoever knows the state of store and worker."""
+    """Reports the state of store and worker."""
 
     async def ready(self) -> tuple[bool, dict[str, Any]]:
-        """Whether work can be done, and what was looked at."""
+        """Whether work can be done, and the state of each part."""
         ...
 
 
 def health_routes(readiness: Readiness) -> list[web.RouteDef]:
-    """The two probes."""
+    """The routes of the two probes."""
 
     async def healthz(_: web.Request) -> web.Response:
         return json_response(200, {"status": "ok"})

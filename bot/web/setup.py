@@ -165,9 +165,9 @@ def _too_many(wait: float) -> web.Response:
     return response
 
 
-def _are_same(one: str, other: str) -> bool:
+def _are_same(first: str, second: str) -> bool:
     # Bytes, because comparing a str with letters outside ASCII raises.
-    return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
+    return hmac.compare_digest(first.encode("utf-8", "replace"), second.encode("utf-8", "replace"))
 
 
 log = logging.getLogger("whetstone.setup")

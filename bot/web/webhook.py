@@ -18,46 +18,46 @@ from bot.github.payloads import JsonObject, get_integer, get_path
 from bot.inbox.parse import lane_of_payload
 from bot.store.model import Acceptance, Delivery, StoreUnavailable
 from bot.turn.store import DeliveryInbox
-from bot.web.bodies import PATIENCE, BodyBudget
+from bot.web.bodies import BODY_TIMEOUT, BodyBudget
 from bot.web.responses import ApiError, json_response, problem_response
 
 
 def is_own_event(payload: JsonObject, app_id: int) -> bool:
-    """Whether our App wrote the thing and did the act; somebody else changing or deleting it is news."""
-    if not app_id or get_path(payload, "action") not in _WRITING:
+    """Whether the App itself caused the event; a change of its comment by somebody else is news."""
+    if not app_id or get_path(payload, "action") not in _WRITE_ACTIONS:
         return False
     if "check_run" in payload:
         return bool(get_path(payload, "check_run.app.id") == app_id)
-    thing = "comment" if "comment" in payload else "issue"
-    if get_path(payload, f"{thing}.performed_via_github_app.id") != app_id:
+    subject = "comment" if "comment" in payload else "issue"
+    if get_path(payload, f"{subject}.performed_via_github_app.id") != app_id:
         return False
-    return bool(get_path(payload, f"{thing}.user.id") == get_path(payload, "sender.id"))
+    return bool(get_path(payload, f"{subject}.user.id") == get_path(payload, "sender.id"))
 
 
-_WRITING = ("created", "edited", "opened", "completed")
+_WRITE_ACTIONS = ("created", "edited", "opened", "completed")
 
 
 def parse_envelope(body: bytes) -> JsonObject | None:
-    """The fields that the door asks for, of a JSON object; None where the body is none."""
+    """Parse the fields of the payload that the webhook needs; None where the body is no JSON object."""
     try:
-        str(body, "utf-8")  # what is passed over is not looked at so closely
-        return _known(body)
+        str(body, "utf-8")  # the decoder does not check strings that it skips
+        return _decode_envelope(body)
     except msgspec.ValidationError:
-        # JSON, with something of a kind that GitHub does not send: slower, and whatever it is.
-        return _whole(body)
+        # JSON, with a value of a type that GitHub does not send: slower, and of any shape.
+        return _parse_whole(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _whole(body: bytes) -> JsonObject | None:
+def _parse_whole(body: bytes) -> JsonObject | None:
     try:
-        payload = _anything(body)
+        payload = _decode_any(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return payload if isinstance(payload, dict) else None
 
 
-class _Numbered(TypedDict, total=False):
+class _WithId(TypedDict, total=False):
     id: Any
 
 
@@ -65,26 +65,26 @@ class _PullRequest(TypedDict, total=False):
     number: Any
 
 
-class _Written(TypedDict, total=False):
+class _Thread(TypedDict, total=False):
     number: Any
     pull_request: Any
-    user: _Numbered | None
-    performed_via_github_app: _Numbered | None
+    user: _WithId | None
+    performed_via_github_app: _WithId | None
 
 
 class _Check(TypedDict, total=False):
     head_sha: Any
-    app: _Numbered | None
+    app: _WithId | None
 
 
-class _Payload(TypedDict, total=False):
+class _Envelope(TypedDict, total=False):
     action: Any
-    repository: _Numbered | None
-    installation: _Numbered | None
-    sender: _Numbered | None
+    repository: _WithId | None
+    installation: _WithId | None
+    sender: _WithId | None
     pull_request: _PullRequest | None
-    issue: _Written | None
-    comment: _Written | None
+    issue: _Thread | None
+    comment: _Thread | None
     check_run: _Check | None
     check_suite: _Check | None
     sha: Any
@@ -92,15 +92,15 @@ class _Payload(TypedDict, total=False):
     lane: Any
 
 
-_known = msgspec.json.Decoder(_Payload).decode
-_anything = msgspec.json.Decoder().decode
+_decode_envelope = msgspec.json.Decoder(_Envelope).decode
+_decode_any = msgspec.json.Decoder().decode
 
 
-_SECONDS = 15
+_HAND_OVER_TIMEOUT = 15
 
 
 async def hand_over_delivery(delivery: Delivery, secret: bytes, host: str, port: int) -> bool:
-    """Whether a server took the delivery; False where none listens there."""
+    """Post a delivery to a local server; returns False where none listens there."""
     signature = hmac.digest(secret, delivery.body, "sha256").hex()
     headers = {
         "Content-Type": "application/json",
@@ -109,15 +109,15 @@ async def hand_over_delivery(delivery: Delivery, secret: bytes, host: str, port:
         "X-Hub-Signature-256": f"sha256={signature}",
     }
     address = local_webhook_url(host, port)
-    timeout = aiohttp.ClientTimeout(total=_SECONDS)
+    timeout = aiohttp.ClientTimeout(total=_HAND_OVER_TIMEOUT)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
-            session.post(address, data=delivery.body, headers=headers) as answer,
+            session.post(address, data=delivery.body, headers=headers) as response,
         ):
-            if answer.status in {200, 202}:
+            if response.status in {200, 202}:
                 return True
-            raise StoreUnavailable(f"{address} answers {answer.status}; is it another program's port?")
+            raise StoreUnavailable(f"{address} answers {response.status}; is it another program's port?")
     except (aiohttp.ClientConnectorError, ConnectionError):
         return False
     except (aiohttp.ClientError, TimeoutError) as error:
@@ -125,14 +125,14 @@ async def hand_over_delivery(delivery: Delivery, secret: bytes, host: str, port:
 
 
 def local_webhook_url(host: str, port: int) -> str:
-    """Where a server that listens on this host takes deliveries from this machine."""
+    """The webhook URL of a server that listens on this host, as seen from this machine."""
     try:
-        listens = ipaddress.ip_address(host or "0.0.0.0")  # noqa: S104  nobody listens on it here
+        listening = ipaddress.ip_address(host or "0.0.0.0")  # noqa: S104  nobody listens on it here
     except ValueError:
         return f"http://{host}:{port}/webhook"
     # A server that listens everywhere is reached here, too.
-    local = {4: "127.0.0.1", 6: "::1"}[listens.version] if listens.is_unspecified else host
-    return f"http://{f'[{local}]' if listens.version == 6 else local}:{port}/webhook"
+    local = {4: "127.0.0.1", 6: "::1"}[listening.version] if listening.is_unspecified else host
+    return f"http://{f'[{local}]' if listening.version == 6 else local}:{port}/webhook"
 
 
 MAX_BODY = 25 * 1024 * 1024
@@ -145,56 +145,56 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class WebhookHandler:
-    """Where deliveries come in: whose signature counts, which events are read, who keeps them."""
+    """Verifies deliveries, drops those that are not needed, and queues the rest."""
 
     inbox: DeliveryInbox
     secrets: tuple[bytes, ...]
     events: frozenset[str]
     app_id: int = 0
-    """Our own App: what it wrote itself comes back as an event, and says nothing new."""
+    """The id of this App: events of its own writes say nothing new."""
     now: Callable[[], datetime] = _now
-    patience: float = PATIENCE
+    body_timeout: float = BODY_TIMEOUT
     """Seconds for a body to come in."""
     bodies: BodyBudget = field(default_factory=BodyBudget)
 
     def __post_init__(self) -> None:
-        """No secret, or an empty one, would let anybody in."""
+        """Refuse no secret or an empty one: it would accept any delivery."""
         if not self.secrets or not all(self.secrets):
             raise ValueError("a webhook secret is needed")
 
     def routes(self) -> list[web.RouteDef]:
-        """The one route of the door."""
+        """The route of the webhook."""
         return [web.post("/webhook", self.handle)]
 
     async def handle(self, request: web.Request) -> web.Response:
         """Check size, signature, event, delivery id and body, in this order; 202 only once it is stored."""
         headers = request.headers
         try:
-            async with self.bodies.body(request, MAX_BODY, patience=self.patience) as body:
+            async with self.bodies.body(request, MAX_BODY, seconds=self.body_timeout) as body:
                 self._check_signature(body, headers.get("X-Hub-Signature-256", ""))
             event = _event(headers)
             if event not in self.events:
                 return _ignored()
-            return await self._keep(_delivery_id(headers), event, _object(body), body)
+            return await self._queue(_delivery_id(headers), event, _parse_object(body), body)
         except ApiError as refusal:
-            return refusal.answer()
+            return refusal.response()
 
     def _check_signature(self, body: bytes, signature: str) -> None:
         # Bytes, because comparing a str with letters outside ASCII raises.
-        given = signature.encode("utf-8", "surrogateescape")
+        received = signature.encode("utf-8", "surrogateescape")
         matches = [
-            hmac.compare_digest(b"sha256=" + hmac.digest(secret, body, "sha256").hex().encode(), given)
+            hmac.compare_digest(b"sha256=" + hmac.digest(secret, body, "sha256").hex().encode(), received)
             for secret in self.secrets
         ]
         if not any(matches):
             raise ApiError(401, "X-Hub-Signature-256 does not sign this body with our secret.")
 
-    async def _keep(self, delivery_id: str, event: str, payload: JsonObject, body: bytes) -> web.Response:
-        name = lane_of_payload(event, payload)
-        if name is None or is_own_event(payload, self.app_id):
+    async def _queue(self, delivery_id: str, event: str, payload: JsonObject, body: bytes) -> web.Response:
+        lane = lane_of_payload(event, payload)
+        if lane is None or is_own_event(payload, self.app_id):
             return _ignored()
         installation = get_integer(payload, "installation.id") or 0
-        delivery = Delivery(delivery_id, event, name, installation, body, self.now())
+        delivery = Delivery(delivery_id, event, lane, installation, body, self.now())
         try:
             acceptance = await self.inbox.accept(delivery)
         except StoreUnavailable:
@@ -216,7 +216,7 @@ def _delivery_id(headers: Mapping[str, str]) -> str:
     return delivery_id
 
 
-def _object(body: bytes) -> JsonObject:
+def _parse_object(body: bytes) -> JsonObject:
     payload = parse_envelope(body)
     if payload is None:
         raise ApiError(400, "The body is not a JSON object; set the webhook to application/json.")

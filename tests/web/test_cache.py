@@ -26,9 +26,9 @@ class Work:
 
 
 async def test_all_who_ask_at_once_share_one_answer():
-    work, shared = Work(), SingleFlightCache(10)
+    work, cache = Work(), SingleFlightCache(10)
     work.may_end.clear()
-    asked = [asyncio.create_task(shared.of("a", work)) for _ in range(3)]
+    asked = [asyncio.create_task(cache.get("a", work)) for _ in range(3)]
     await asyncio.sleep(0)
     work.may_end.set()
     assert await asyncio.gather(*asked) == [1, 1, 1]
@@ -36,40 +36,40 @@ async def test_all_who_ask_at_once_share_one_answer():
 
 async def test_an_answer_lasts_some_seconds_or_much_longer_than_it_took():
     work = Work()
-    shared = SingleFlightCache(10, timer=lambda: work.now)
-    assert [await shared.of("a", work), await shared.of("b", work), shared.knows("a")] == [1, 2, True]
+    cache = SingleFlightCache(10, timer=lambda: work.now)
+    assert [await cache.get("a", work), await cache.get("b", work), "a" in cache] == [1, 2, True]
     work.now += 11
     work.takes = 3.0
-    assert await shared.of("a", work) == 3
+    assert await cache.get("a", work) == 3
     work.now += 59
-    assert await shared.of("a", work) == 3
+    assert await cache.get("a", work) == 3
     work.now += 2
-    assert await shared.of("a", work) == 4
+    assert await cache.get("a", work) == 4
 
 
 async def test_an_answer_may_last_no_longer_than_its_seconds_however_long_it_took():
     work = Work()
     work.takes = 60.0
-    shared = SingleFlightCache(10, worth=0, timer=lambda: work.now)
-    assert await shared.of("a", work) == 1
+    cache = SingleFlightCache(10, keep_factor=0, timer=lambda: work.now)
+    assert await cache.get("a", work) == 1
     work.now += 11
-    assert await shared.of("a", work) == 2
+    assert await cache.get("a", work) == 2
 
 
 async def test_an_error_goes_to_all_who_wait_and_is_not_kept():
     async def fails():
         raise ValueError("no")
 
-    work, shared = Work(), SingleFlightCache(10)
-    asked = await asyncio.gather(*(shared.of("a", fails) for _ in range(2)), return_exceptions=True)
+    work, cache = Work(), SingleFlightCache(10)
+    asked = await asyncio.gather(*(cache.get("a", fails) for _ in range(2)), return_exceptions=True)
     assert [type(each) for each in asked] == [ValueError, ValueError]
-    assert await shared.of("a", work) == 1
+    assert await cache.get("a", work) == 1
 
 
 async def test_whoever_leaves_takes_the_answer_from_nobody():
-    work, shared = Work(), SingleFlightCache(10)
+    work, cache = Work(), SingleFlightCache(10)
     work.may_end.clear()
-    one, other = (asyncio.create_task(shared.of("a", work)) for _ in range(2))
+    one, other = (asyncio.create_task(cache.get("a", work)) for _ in range(2))
     await asyncio.sleep(0)
     one.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -79,9 +79,9 @@ async def test_whoever_leaves_takes_the_answer_from_nobody():
 
 
 async def test_only_so_many_are_worked_out_at_once():
-    work, shared = Work(), SingleFlightCache(10, at_once=1)
+    work, cache = Work(), SingleFlightCache(10, concurrency=1)
     work.may_end.clear()
-    asked = [asyncio.create_task(shared.of(key, work)) for key in "ab"]
+    asked = [asyncio.create_task(cache.get(key, work)) for key in "ab"]
     for _ in range(3):
         await asyncio.sleep(0)
     assert work.times == 1

@@ -208,9 +208,9 @@ async def test_one_byte_more_does_not_even_without_a_length(github, inbox):
 
 
 async def test_a_request_that_is_too_large_leaves_nothing_behind(inbox):
-    door = WebhookHandler(inbox, (b"new secret",), frozenset())
+    webhook = WebhookHandler(inbox, (b"new secret",), frozenset())
     request = make_mocked_request("POST", "/webhook", {"Content-Length": str(MAX_BODY + 1)})
-    answer, gone = await door.handle(request), weakref.ref(request)
+    answer, gone = await webhook.handle(request), weakref.ref(request)
     del request
     gc.collect()
     assert (answer.status, gone()) == (413, None)
@@ -263,15 +263,17 @@ async def test_a_body_that_is_cut_off_leaves_no_traceback(address, inbox, caplog
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(inbox):
-    door = WebhookHandler(inbox, (b"secret",), frozenset(), patience=0.05)
-    async with serve_application(build_application(door.routes()), "127.0.0.1", 0) as address:
+    webhook = WebhookHandler(inbox, (b"secret",), frozenset(), body_timeout=0.05)
+    async with serve_application(build_application(webhook.routes()), "127.0.0.1", 0) as address:
         assert await status_of(address, b"Content-Length: 20\r\n\r\n{}", then=b" " * 18) == "408"
 
 
 @pytest.mark.parametrize("sent", [b"", b"POST /webhook HTTP/1.1\r\nHost: x\r\nX-Half"])
 async def test_a_caller_who_never_comes_to_the_point_is_not_kept(inbox, sent):
-    door = WebhookHandler(inbox, (b"secret",), frozenset())
-    async with serve_application(build_application(door.routes()), "127.0.0.1", 0, silence=0.05) as address:
+    webhook = WebhookHandler(inbox, (b"secret",), frozenset())
+    async with serve_application(
+        build_application(webhook.routes()), "127.0.0.1", 0, idle_timeout=0.05
+    ) as address:
         reader, writer = await asyncio.open_connection(*address)
         writer.write(sent)
         assert await asyncio.wait_for(reader.read(), 60) == b""

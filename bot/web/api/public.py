@@ -47,7 +47,7 @@ _ACCEPTED: OpenApiJson = {
 
 
 def api_schemas() -> OpenApiJson:
-    """Every shape by its name."""
+    """Every schema by its name."""
     return {
         **_document(),
         "problem": object_schema(
@@ -157,17 +157,17 @@ def api_schemas() -> OpenApiJson:
 
 
 def schema_ref(name: str) -> OpenApiJson:
-    """The shape of this name, referred to."""
+    """A reference to the schema of this name."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def map_schema(values: OpenApiJson) -> OpenApiJson:
-    """Values of one shape under names of their own."""
+    """A map from names to values of one schema."""
     return {"type": "object", "additionalProperties": values}
 
 
 def object_schema(properties: OpenApiJson) -> OpenApiJson:
-    """An object that has all of these."""
+    """An object with all of these properties."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
@@ -186,7 +186,7 @@ _TOKEN: list[OpenApiJson] = [{"token": []}]
 
 @cache
 def describe_api() -> OpenApiJson:
-    """The whole description."""
+    """The OpenAPI description of the HTTP API."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -216,7 +216,7 @@ def describe_api() -> OpenApiJson:
             f"{_REPO}/pulls/{{number}}/selection-report": _guarded(
                 "Which iteration is the result, and why", None, _NUMBER
             ),
-            f"{_REPO}/pulls/{{number}}/validations": _taken_in(),
+            f"{_REPO}/pulls/{{number}}/validations": _validations(),
             f"{_REPO}/gates": _guarded("The gates in force", {"type": "array", "items": schema_ref("gate")}),
             "/api/v1/app": _open("The App's own login", schema_ref("app"), {503: "GitHub is away"}),
             "/schemas/{name}.json": _open(
@@ -257,7 +257,7 @@ def _guarded(summary: str, content: OpenApiJson | None, *parameters: OpenApiJson
     }
 
 
-def _taken_in() -> OpenApiJson:
+def _validations() -> OpenApiJson:
     problems = {
         "400": "The body is no JSON, or a parameter is wrong",
         "401": "No token, or one that GitHub does not know",
@@ -362,23 +362,23 @@ class PublicEndpoints:
             web.get("/openapi.json", self.openapi, allow_head=False),
         ]
 
-    async def gates(self, request: web.Request, visit: TokenAccess) -> web.Response:
+    async def gates(self, request: web.Request, access: TokenAccess) -> web.Response:
         """The gates in force in a repository, in order."""
-        rules = await self.rule_book.rules(visit.repository)
+        rules = await self.rule_book.rules(access.repository)
         return cached_response(request, [_gate(gate) for gate in rules.gates])
 
     async def app(self, request: web.Request) -> web.Response:
-        """Whose comments are ours: agents believe nobody else's."""
-        me = await self.shared.of("me", self._me)
+        """The App's login: agents trust comments of this account only."""
+        me = await self.shared.get("me", self._me)
         if isinstance(me, GitHubError):
-            return github_unavailable(me, datetime.now(UTC)).answer()
+            return github_unavailable(me, datetime.now(UTC)).response()
         return cached_response(request, {"id": me.id, "login": me.login})
 
     async def _me(self) -> Account | GitHubError:
         try:
             return await self.me()
-        except GitHubError as trouble:
-            return trouble  # kept as well: anybody may ask, as often as they like
+        except GitHubError as error:
+            return error  # cached as well: anybody may ask, as often as they like
 
     async def schema(self, request: web.Request) -> web.Response:
         """A published schema by its name."""
@@ -387,7 +387,7 @@ class PublicEndpoints:
         except LookupError:
             return api_not_found(
                 f"There is no such schema; one of {', '.join(schemas.schema_names())}."
-            ).answer()
+            ).response()
         return cached_response(request, text, content_type=_SCHEMA)
 
     async def openapi(self, request: web.Request) -> web.Response:
@@ -396,5 +396,4 @@ class PublicEndpoints:
 
 
 def _gate(gate: Gate) -> dict[str, Any]:
-    known = asdict(gate)
-    return {**known, "severity": gate.severity.value, "aspect": gate.aspect.value}
+    return {**asdict(gate), "severity": gate.severity.value, "aspect": gate.aspect.value}

@@ -42,7 +42,7 @@ from bot.web.responses import (
     too_many_requests,
 )
 
-_LARGEST = 2**31 - 1
+_MAX_NUMBER = 2**31 - 1
 
 ProgressFunction = Callable[[PullRequest, RepositoryRules], dict[str, Any]]
 """`iteration_history`, `feedback_history`, `best_tracker` and `grounding` of a pull request."""
@@ -51,7 +51,7 @@ ReportFunction = Callable[[PullRequest, RepositoryRules], str | None]
 
 
 class PullRequestLookup(Protocol):
-    """Whoever keeps pull requests."""
+    """Loads pull requests."""
 
     async def load(self, lane: str) -> PullRequest | None:
         """What is recorded about the pull request of this lane."""
@@ -59,7 +59,7 @@ class PullRequestLookup(Protocol):
 
 
 class DocumentLookup(Protocol):
-    """Whoever keeps documents."""
+    """Loads documents."""
 
     async def documents(self, lane: str) -> tuple[Any, ...]:
         """The documents of a pull request, newest first."""
@@ -68,12 +68,12 @@ class DocumentLookup(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PullRequestEndpoints:
-    """Answers about one pull request, to whoever may read its repository."""
+    """Endpoints of one pull request, for callers who may read its repository."""
 
     pulls: PullRequestLookup
     documents: DocumentLookup
     rule_book: RuleBook
-    course: ProgressFunction
+    progress: ProgressFunction
     report: ReportFunction
 
     def routes(self, guard: RepositoryGuard) -> list[web.RouteDef]:
@@ -83,38 +83,35 @@ class PullRequestEndpoints:
             guard.get("/pulls/{number}/selection-report", self.selection_report),
         ]
 
-    async def feedback(self, request: web.Request, visit: TokenAccess) -> web.Response:
-        """The documents, newest first, and how the iterations went."""
-        known, lane = await self._known(request, visit)
-        shown, links = paginate(request, await self.documents.documents(lane))
-        rules = await self.rule_book.rules(visit.repository)
-        return cached_response(request, {"documents": shown, **self.course(known, rules)}, links=links)
+    async def feedback(self, request: web.Request, access: TokenAccess) -> web.Response:
+        """The documents, newest first, and the progress of the iterations."""
+        pull, lane = await self._load(request, access)
+        page, links = paginate(request, await self.documents.documents(lane))
+        rules = await self.rule_book.rules(access.repository)
+        return cached_response(request, {"documents": page, **self.progress(pull, rules)}, links=links)
 
-    async def selection_report(self, request: web.Request, visit: TokenAccess) -> web.Response:
+    async def selection_report(self, request: web.Request, access: TokenAccess) -> web.Response:
         """The report as Markdown."""
-        known, _ = await self._known(request, visit)
-        text = self.report(known, await self.rule_book.rules(visit.repository))
+        pull, _ = await self._load(request, access)
+        text = self.report(pull, await self.rule_book.rules(access.repository))
         if text is None:
             raise api_not_found("There is no selection report: fewer than two iterations were judged.")
         return cached_response(request, text, content_type="text/markdown")
 
-    async def _known(self, request: web.Request, visit: TokenAccess) -> tuple[PullRequest, str]:
-        number = request.match_info["number"]
-        if not (number.isascii() and number.isdigit() and len(number) <= 10 and int(number) <= _LARGEST):
-            raise api_not_found("There is no such pull request.")
-        lane = f"pr:{visit.repository.id}:{int(number)}"
-        known = await self.pulls.load(lane)
-        if known is None or known.repository.id != visit.repository.id:
+    async def _load(self, request: web.Request, access: TokenAccess) -> tuple[PullRequest, str]:
+        lane = f"pr:{access.repository.id}:{_parse_number(request.match_info['number'])}"
+        pull = await self.pulls.load(lane)
+        if pull is None or pull.repository.id != access.repository.id:
             raise api_not_found("Nothing is recorded about this pull request.")
-        return known, lane
+        return pull, lane
 
 
 MAX_BODY = 10 * 1024 * 1024
-PATIENCE = 60.0
+BODY_TIMEOUT = 60.0
 """Seconds for a whole body: the sender is known, and a pipeline's line may be slow."""
 PER_MINUTE = 30
-"""Validations a minute and token."""
-_SHOWN = 5
+"""Validations per minute and token."""
+_MAX_VIOLATIONS = 5
 # Workflows of forks have its token too, and nobody can see whether one may write.
 _ACTIONS = "github-actions[bot]"
 _SHA = regex.Regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -122,7 +119,7 @@ _SHA = regex.Regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class ValidationEndpoint:
-    """Takes in what validators outside GitHub's events found."""
+    """Accepts the findings of validators outside GitHub's events."""
 
     inbox: DeliveryInbox
     rule_book: RuleBook
@@ -137,20 +134,20 @@ class ValidationEndpoint:
         """The one route, for tokens that may write, and for Apps that the config names."""
         return [guard.post("/pulls/{number}/validations", self.take_in, Permission.READ)]
 
-    async def take_in(self, request: web.Request, visit: TokenAccess) -> web.Response:
+    async def take_in(self, request: web.Request, access: TokenAccess) -> web.Response:
         """202 once it is safe on disk."""
-        number, head = _number(request.match_info["number"]), _head(request.query.get("head"))
-        role = await self._role(visit)
-        given = SubmittedValidation(
-            repository=visit.repository,
+        number, head = _parse_number(request.match_info["number"]), _parse_head(request.query.get("head"))
+        role = await self._role(access)
+        submitted = SubmittedValidation(
+            repository=access.repository,
             number=number,
-            author=visit.account,
+            author=access.account,
             role=role,
             head=head,
             content=await self._content(request),
         )
         identity = f"validation:{self.new_id()}"
-        await self.inbox.accept(validation_delivery(given, identity, INTERNAL_EVENT, self.clock()))
+        await self.inbox.accept(validation_delivery(submitted, identity, INTERNAL_EVENT, self.clock()))
         return json_response(202, {"status": "queued", "delivery": identity})
 
     async def _content(self, request: web.Request) -> ValidationContent:
@@ -160,7 +157,7 @@ class ValidationEndpoint:
             raise self.bodies.refuse(
                 request, "rate", too_many_requests(wait, "Too many validations with this token")
             )
-        reading = self.bodies.body(request, MAX_BODY, caller=token, patience=PATIENCE)
+        reading = self.bodies.body(request, MAX_BODY, caller=token, seconds=BODY_TIMEOUT)
         async with reading as body, self.decoding:
             try:
                 # Off the event loop: reading a log of ten megabytes must not hold up everybody else.
@@ -169,14 +166,14 @@ class ValidationEndpoint:
                 refusal = ApiError(422, f"The body can't be read: {reason}.")
                 raise self.bodies.refuse(request, "too_complex", refusal) from None
 
-    async def _role(self, visit: TokenAccess) -> str:
-        """By which right it is handed in; raises `Refusal` where there is none."""
-        if visit.may(Permission.WRITE):
-            return visit.role.value
+    async def _role(self, access: TokenAccess) -> str:
+        """The role that allows the caller to submit; raises `ApiError` where there is none."""
+        if access.may(Permission.WRITE):
+            return access.role.value
         # GitHub's flags are a user's: of an App's token they say nothing, so the config has to name it.
-        app = visit.account if visit.installed else None
+        app = access.account if access.installed else None
         if app and app.login != _ACTIONS:
-            rules = await self.rule_book.rules(visit.repository)
+            rules = await self.rule_book.rules(access.repository)
             if rules.validators.is_named(app.login, bot=True):
                 return "config"
         raise ApiError(
@@ -185,7 +182,7 @@ class ValidationEndpoint:
 
 
 def _content(body: bytes) -> ValidationContent:
-    """What was handed in; raises `TooComplex` and `Refusal`."""
+    """Parse the body; raises `TooComplex` and `ApiError`."""
     check_json(body)
     # What is decoded has no cycles, and looking for some in it would block the loop longer than decoding.
     gc.disable()
@@ -202,19 +199,19 @@ def _content(body: bytes) -> ValidationContent:
             raise ApiError(422, f"The body is no SARIF 2.1.0 log: {reason}") from None
     if len(body) > documents.MAX_DOCUMENT_SIZE:
         raise ApiError(422, f"A document has at most {documents.MAX_DOCUMENT_SIZE:,} bytes.")
-    if wrong := schemas.find_violations("actionable-feedback", content):
-        more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-        raise ApiError(422, "; ".join(map(str, wrong[:_SHOWN])) + more)
+    if violations := schemas.find_violations("actionable-feedback", content):
+        more = f"; and {len(violations) - _MAX_VIOLATIONS} more" if len(violations) > _MAX_VIOLATIONS else ""
+        raise ApiError(422, "; ".join(map(str, violations[:_MAX_VIOLATIONS])) + more)
     return document_content(content, body)
 
 
-def _number(given: str) -> int:
-    if not (given.isascii() and given.isdigit() and len(given) <= 10 and 1 <= int(given) <= _LARGEST):
+def _parse_number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= _MAX_NUMBER):
         raise api_not_found("There is no such pull request.")
-    return int(given)
+    return int(text)
 
 
-def _head(given: str | None) -> str | None:
-    if given is not None and not _SHA.fullmatch(given):
+def _parse_head(text: str | None) -> str | None:
+    if text is not None and not _SHA.fullmatch(text):
         raise ApiError(400, "head is the whole SHA of the commit that was validated.")
-    return given
+    return text

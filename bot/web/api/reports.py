@@ -40,12 +40,12 @@ _Both = tuple[tuple[PullRequestOutcome, ...], tuple[PullRequestOutcome, ...]]
 
 
 def report_cache() -> SingleFlightCache[Any, Any]:
-    """Keeps what costs much: a whole repository's figures are worked out for two callers at once, no more."""
-    return SingleFlightCache(1.0, most=200, at_once=2)
+    """Cache a whole repository's figures, which at most two callers compute at once."""
+    return SingleFlightCache(1.0, max_size=200, concurrency=2)
 
 
 class RecordLookup(Protocol):
-    """Whoever remembers pull requests."""
+    """Loads records of pull requests."""
 
     async def records(
         self, repository_id: int, since: datetime, author_id: int | None = None, *, shared: bool = False
@@ -55,7 +55,7 @@ class RecordLookup(Protocol):
 
 
 class AuthorLookup(RecordLookup, Protocol):
-    """Whoever remembers authors too."""
+    """Loads authors and what is stored about them."""
 
     async def author(self, repository_id: int, login: str, *, shared: bool = False) -> Account | None:
         """The author who has, or last had, this login there."""
@@ -76,7 +76,7 @@ class AuthorLookup(RecordLookup, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AuthorEndpoints:
-    """Answers about authors, to whoever may see their record."""
+    """Endpoints about authors, for callers who may see their record."""
 
     archive: AuthorLookup
     rule_book: RuleBook
@@ -92,60 +92,64 @@ class AuthorEndpoints:
             guard.get("/authors/{login}/export", self.export),
         ]
 
-    async def all(self, request: web.Request, visit: TokenAccess) -> web.Response:
+    async def all(self, request: web.Request, access: TokenAccess) -> web.Response:
         """Every author's patterns by login; without `triage` the agents' and the caller's own."""
         hours = query_integer(request, "hours", DEFAULT_HOURS, MAX_REPORT_HOURS)
-        rules = await self.rule_book.rules(visit.repository)
-        where, told = visit.repository.id, rules.history
-        now, before = await self.shared.of((where, hours, told), lambda: self._judged(where, hours, told))
-        rows = [row for row in now if is_record_visible(visit, row.author, rules)]
-        found = sorted(compute_all_patterns(rows, before, rules.gates, hours).items())
-        shown, links = paginate(request, found)
-        return cached_response(request, {login: known.as_json() for login, known in shown}, links=links)
+        rules = await self.rule_book.rules(access.repository)
+        repository_id, history_rules = access.repository.id, rules.history
+        now, before = await self.shared.get(
+            (repository_id, hours, history_rules), lambda: self._outcomes(repository_id, hours, history_rules)
+        )
+        rows = [row for row in now if is_record_visible(access, row.author, rules)]
+        patterns = sorted(compute_all_patterns(rows, before, rules.gates, hours).items())
+        page, links = paginate(request, patterns)
+        return cached_response(
+            request, {login: author_patterns.as_json() for login, author_patterns in page}, links=links
+        )
 
-    async def one(self, request: web.Request, visit: TokenAccess) -> web.Response:
+    async def one(self, request: web.Request, access: TokenAccess) -> web.Response:
         """One author's patterns; the empty ones for whoever has no pull requests here."""
         hours = query_integer(request, "hours", DEFAULT_HOURS, MAX_REPORT_HOURS)
-        rules = await self.rule_book.rules(visit.repository)
-        author = await self._author(request, visit, rules)
-        now, before = await self._judged(visit.repository.id, hours, rules.history, author.id)
+        rules = await self.rule_book.rules(access.repository)
+        author = await self._author(request, access, rules)
+        now, before = await self._outcomes(access.repository.id, hours, rules.history, author.id)
         return cached_response(
             request, compute_patterns(now, before, rules.gates, author.login, hours).as_json()
         )
 
-    async def export(self, request: web.Request, visit: TokenAccess) -> web.Response:
+    async def export(self, request: web.Request, access: TokenAccess) -> web.Response:
         """All that is stored about an author; a page of pull requests and deliveries at a time."""
-        rules = await self.rule_book.rules(visit.repository)
-        author = await self._author(request, visit, rules)
-        where = visit.repository
+        rules = await self.rule_book.rules(access.repository)
+        author = await self._author(request, access, rules)
+        repository = access.repository
         async with self.exporting:  # every stored delivery of the repository is searched
-            found = await self.archive.export(where.id, author.id)
-            ids = await self.archive.deliveries(where.id, author.id)
-            pull_requests = found["pull_requests"]
+            stored = await self.archive.export(repository.id, author.id)
+            ids = await self.archive.deliveries(repository.id, author.id)
+            pull_requests = stored["pull_requests"]
             page, links = paginate(request, range(max(len(pull_requests), len(ids))))
             deliveries = await self.archive.delivered([ids[row] for row in page if row < len(ids)])
-        about = {"login": author.login, "id": author.id, "repository": where.full_name}
-        shown = [pull_requests[row] for row in page if row < len(pull_requests)]
-        whole = {**about, **found, "pull_requests": shown, "deliveries": deliveries}
+        about = {"login": author.login, "id": author.id, "repository": repository.full_name}
+        pulls = [pull_requests[row] for row in page if row < len(pull_requests)]
+        whole = {**about, **stored, "pull_requests": pulls, "deliveries": deliveries}
         return cached_response(request, whole, links=links)
 
-    async def _author(self, request: web.Request, visit: TokenAccess, rules: RepositoryRules) -> Account:
+    async def _author(self, request: web.Request, access: TokenAccess, rules: RepositoryRules) -> Account:
         login = request.match_info["login"]
-        if visit.account and visit.account.login.lower() == login.lower():
-            return visit.account
-        author = await self.archive.author(visit.repository.id, login, shared=rules.history.shared)
+        if access.account and access.account.login.lower() == login.lower():
+            return access.account
+        author = await self.archive.author(access.repository.id, login, shared=rules.history.shared)
         author = author or Account(-1, login, bot=login.endswith("[bot]"))
-        if not is_record_visible(visit, author, rules):
+        if not is_record_visible(access, author, rules):
             raise api_not_found("There is no such author, or the token's holder may not see their record.")
         return author
 
-    async def _judged(
-        self, repository_id: int, hours: int, told: HistoryRules, author_id: int | None = None
+    async def _outcomes(
+        self, repository_id: int, hours: int, rules: HistoryRules, author_id: int | None = None
     ) -> _Both:
         window = window_of_last_hours(hours, self.now())
-        dead_after = timedelta(days=told.dead_after_days)
+        dead_after = timedelta(days=rules.dead_after_days)
         since = earliest_activity(window.before, dead_after)
-        records = await self.archive.records(repository_id, since, author_id, shared=told.shared)
+        records = await self.archive.records(repository_id, since, author_id, shared=rules.shared)
         return await asyncio.to_thread(
             lambda: (
                 outcomes_in_window(records, window, dead_after),
@@ -154,9 +158,9 @@ class AuthorEndpoints:
         )
 
 
-def is_record_visible(visit: TokenAccess, author: Account, rules: RepositoryRules) -> bool:
+def is_record_visible(access: TokenAccess, author: Account, rules: RepositoryRules) -> bool:
     """Whether an author's record is shown to the holder of this token."""
-    return visit.record_visibility(author, agent=rules.authors.is_agent(author.login, bot=author.bot))
+    return access.record_visibility(author, agent=rules.authors.is_agent(author.login, bot=author.bot))
 
 
 _Rates = tuple[AdviceRates, tuple[tuple[Account, AdviceRates], ...]]
@@ -165,7 +169,7 @@ _Rates = tuple[AdviceRates, tuple[tuple[Account, AdviceRates], ...]]
 
 @dataclass(frozen=True, slots=True)
 class AdviceReport:
-    """Answers about the briefs of a repository, by author to whoever may see their record."""
+    """Endpoint about the briefs of a repository, by author for callers who may see their record."""
 
     archive: RecordLookup
     rule_book: RuleBook
@@ -173,25 +177,27 @@ class AdviceReport:
     shared: SingleFlightCache[tuple[int, int], _Rates] = field(default_factory=report_cache)
 
     def routes(self, guard: RepositoryGuard) -> list[web.RouteDef]:
-        """The one route."""
+        """The route of the report."""
         return [guard.get("/advice", self.report)]
 
-    async def report(self, request: web.Request, visit: TokenAccess) -> web.Response:
+    async def report(self, request: web.Request, access: TokenAccess) -> web.Response:
         """All authors together, by login those whom the caller may see, and what a person should look at."""
         hours = query_integer(request, "hours", DEFAULT_HOURS, MAX_REPORT_HOURS)
-        rules = await self.rule_book.rules(visit.repository)
-        where = visit.repository.id
-        found, authors = await self.shared.of((where, hours), lambda: self._rates(where, hours))
-        shown = {
-            author.login: rates.figures
-            for author, rates in authors
-            if is_record_visible(visit, author, rules)
+        rules = await self.rule_book.rules(access.repository)
+        repository_id = access.repository.id
+        rates, authors = await self.shared.get(
+            (repository_id, hours), lambda: self._rates(repository_id, hours)
+        )
+        visible = {
+            author.login: author_rates.figures
+            for author, author_rates in authors
+            if is_record_visible(access, author, rules)
         }
         content = {
             "period_hours": hours,
-            "all": found.figures,
-            "authors": shown,
-            "low_success": found.low_figures,
+            "all": rates.figures,
+            "authors": visible,
+            "low_success": rates.low_figures,
         }
         return cached_response(request, content)
 
@@ -205,7 +211,7 @@ class AdviceReport:
 
 @dataclass(frozen=True, slots=True)
 class GroundingReport:
-    """Answers about validators, to whoever may see their record."""
+    """Endpoint about validators, for callers who may see their record."""
 
     archive: RecordLookup
     rule_book: RuleBook
@@ -215,27 +221,29 @@ class GroundingReport:
     )
 
     def routes(self, guard: RepositoryGuard) -> list[web.RouteDef]:
-        """The one route."""
+        """The route of the report."""
         return [guard.get("/grounding", self.report)]
 
-    async def report(self, request: web.Request, visit: TokenAccess) -> web.Response:
+    async def report(self, request: web.Request, access: TokenAccess) -> web.Response:
         """All validators together, and by name those whose record the caller may see."""
         hours = query_integer(request, "hours", DEFAULT_HOURS, MAX_REPORT_HOURS)
-        rules = await self.rule_book.rules(visit.repository)
-        where = visit.repository.id
-        found = await self.shared.of((where, hours), lambda: self._reviewing(where, hours))
-        shown = {one.validator.name: one.figures for one in found if _is_seen(visit, one, rules)}
-        everybody = combine_reviewer_rates(found, Validator("", "")).figures
-        return cached_response(request, {"period_hours": hours, "all": everybody, "validators": shown})
+        rules = await self.rule_book.rules(access.repository)
+        repository_id = access.repository.id
+        rates = await self.shared.get(
+            (repository_id, hours), lambda: self._reviewer_rates(repository_id, hours)
+        )
+        visible = {item.validator.name: item.figures for item in rates if _is_visible(access, item, rules)}
+        everybody = combine_reviewer_rates(rates, Validator("", "")).figures
+        return cached_response(request, {"period_hours": hours, "all": everybody, "validators": visible})
 
-    async def _reviewing(self, repository_id: int, hours: int) -> tuple[ReviewerRates, ...]:
+    async def _reviewer_rates(self, repository_id: int, hours: int) -> tuple[ReviewerRates, ...]:
         window = window_of_last_hours(hours, self.now())
         records = await self.archive.records(repository_id, window.start)
         return await asyncio.to_thread(compute_reviewer_rates, records, window)
 
 
-def _is_seen(visit: TokenAccess, one: ReviewerRates, rules: RepositoryRules) -> bool:
-    validator = one.validator
+def _is_visible(access: TokenAccess, rates: ReviewerRates, rules: RepositoryRules) -> bool:
+    validator = rates.validator
     _, _, identity = validator.key.partition("user:")
     account = Account(int(identity) if identity.isdigit() else -1, validator.name, bot=validator.bot)
-    return is_record_visible(visit, account, rules)
+    return is_record_visible(access, account, rules)
