@@ -151,7 +151,7 @@ async def run_instance(  # noqa: PLR0913  each is one choice about the process
         serving = _serving(configuration, store, worker, meter, sessions)
         address = await stack.enter_async_context(serving) if serve else None
         if worker:
-            # While the last turns end, the door still answers, and says that it is not ready.
+            # While the last turns end, the webhook still answers, and says that it is not ready.
             stack.push_async_callback(worker.stopped)
         if worker and reconcile:
             await stack.enter_async_context(_reconciling(configuration, store, meter, worker, reconcile))
@@ -180,12 +180,12 @@ async def _serving(
 
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
     bodies = BodyBudget(lambda reason: meter.bodies_refused.labels(reason).inc())
-    door = WebhookHandler(store, secrets, accepted_events(), configuration.app_id, bodies=bodies)
+    webhook = WebhookHandler(store, secrets, accepted_events(), configuration.app_id, bodies=bodies)
     trying = installation_routes(configuration, sessions) if sessions else ()
     tags = frozenset(default_rules().gates.tags)
     metrics = Metrics(meter, store.memory, configuration.metrics_token, tags, utc_now).routes()
     async with _api(configuration, store, bodies) as api:
-        served = [*door.routes(), *health_routes(_Readiness(store, worker)), *trying, *metrics, *api]
+        served = [*webhook.routes(), *health_routes(_Readiness(store, worker)), *trying, *metrics, *api]
         app = build_application(served, configuration.trusted_proxies)
         async with listen(app, configuration.host, configuration.port) as address:
             yield address

@@ -90,7 +90,7 @@ class ConsoleFormatter(_Redacting):
         if record.exc_info:
             # Before it is cut into lines: a key of several would not be known by its parts.
             trace = self._redact(_encodable(self.formatException(record.exc_info)))
-            # An exception's text may be anybody's; a line that begins further in is nobody's own.
+            # An exception's text may come from outside; an indented line can't pass for a log line.
             lines += [f"  {_shown(line)}" for line in trace.split("\n")]
         return self._redact("\n".join(lines))
 

@@ -9,30 +9,28 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 
 class Meter:
-    """Counts what happens in this process; one registry of its own."""
+    """The metrics of this process, in a registry of its own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.turns = Counter(
-            "whetstone_turns", "Turns of lanes by how they ended", ["outcome"], registry=self.registry
-        )
-        self.turn_seconds = Histogram(
-            "whetstone_turn_seconds", "How long a turn took", registry=self.registry
-        )
+        self.turns = Counter("whetstone_turns", "Lane turns by outcome", ["outcome"], registry=self.registry)
+        self.turn_seconds = Histogram("whetstone_turn_seconds", "Duration of a turn", registry=self.registry)
         self.latency = Histogram(
             "whetstone_latency_seconds",
-            "From a delivery's receipt to the end of the turn that dealt with it",
+            "Time from the receipt of a delivery to the end of its turn",
             buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 900),
             registry=self.registry,
         )
         self.calls = Counter(
             "whetstone_github_calls",
-            "Calls of GitHub by status",
+            "Requests to GitHub by status",
             ["method", "status"],
             registry=self.registry,
         )
         self.remaining = Gauge(
-            "whetstone_github_remaining", "The least budget of requests last seen", registry=self.registry
+            "whetstone_github_remaining",
+            "Remaining rate limit, as last reported by GitHub",
+            registry=self.registry,
         )
 
         self.loop_stalls = Counter(
@@ -48,27 +46,27 @@ class Meter:
         )
 
     def tracing(self) -> aiohttp.TraceConfig:
-        """Counts the calls of a session."""
+        """Count the requests of a client session."""
         config = aiohttp.TraceConfig()
-        config.on_request_end.append(self._ended)
-        config.on_request_exception.append(self._failed)
+        config.on_request_end.append(self._request_ended)
+        config.on_request_exception.append(self._request_failed)
         return config
 
-    async def _ended(
+    async def _request_ended(
         self,
         _session: aiohttp.ClientSession,
         _context: SimpleNamespace,
-        ended: aiohttp.TraceRequestEndParams,
+        params: aiohttp.TraceRequestEndParams,
     ) -> None:
-        self.calls.labels(ended.method, str(ended.response.status)).inc()
-        left = ended.response.headers.get("x-ratelimit-remaining", "")
-        if left.isdigit():
-            self.remaining.set(int(left))
+        self.calls.labels(params.method, str(params.response.status)).inc()
+        remaining = params.response.headers.get("x-ratelimit-remaining", "")
+        if remaining.isdigit():
+            self.remaining.set(int(remaining))
 
-    async def _failed(
+    async def _request_failed(
         self,
         _session: aiohttp.ClientSession,
         _context: SimpleNamespace,
-        failed: aiohttp.TraceRequestExceptionParams,
+        params: aiohttp.TraceRequestExceptionParams,
     ) -> None:
-        self.calls.labels(failed.method, type(failed.exception).__name__).inc()
+        self.calls.labels(params.method, type(params.exception).__name__).inc()

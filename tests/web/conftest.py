@@ -55,7 +55,7 @@ class Answer:
 
 @dataclass
 class Caller:
-    """Speaks to the door over HTTP as GitHub does, or worse."""
+    """Speaks to the webhook over HTTP as GitHub does, or worse."""
 
     session: aiohttp.ClientSession
     url: str
@@ -102,9 +102,9 @@ def probe():
 
 @pytest.fixture
 async def address(inbox, probe):
-    door = WebhookHandler(inbox, SECRETS, SUBSCRIBED_EVENTS | {"whetstone"}, now=lambda: NOW)
+    webhook = WebhookHandler(inbox, SECRETS, SUBSCRIBED_EVENTS | {"whetstone"}, now=lambda: NOW)
     async with serve_application(
-        build_application([*door.routes(), *server.health_routes(probe)]), "127.0.0.1", 0
+        build_application([*webhook.routes(), *server.health_routes(probe)]), "127.0.0.1", 0
     ) as address:
         yield address
 

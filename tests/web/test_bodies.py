@@ -55,8 +55,8 @@ class Callers:
 async def callers(inbox, **sizes):
     refused = Counter()
     budget = BodyBudget(lambda reason: refused.update([reason]), **sizes)
-    door = WebhookHandler(inbox, (b"secret",), frozenset({"ping"}), bodies=budget)
-    async with serve_application(build_application(door.routes()), "127.0.0.1", 0) as address:
+    webhook = WebhookHandler(inbox, (b"secret",), frozenset({"ping"}), bodies=budget)
+    async with serve_application(build_application(webhook.routes()), "127.0.0.1", 0) as address:
         made = Callers(address, budget, refused)
         try:
             yield made

@@ -14,7 +14,7 @@ APP = 4242
 
 
 def asked(event, payload):
-    """All that the door wants to know."""
+    """All that the webhook wants to know."""
     return (
         lane_of_payload(event, payload),
         is_own_event(payload, APP),

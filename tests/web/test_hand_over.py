@@ -23,8 +23,8 @@ from bot.web.webhook import local_webhook_url
     ],
 )
 def test_the_server_is_reached_whatever_it_listens_on(host, reached_at):
-    door = URL(local_webhook_url(host, 8080))
-    assert (door.scheme, door.host, door.port, door.path) == ("http", reached_at, 8080, "/webhook")
+    url = URL(local_webhook_url(host, 8080))
+    assert (url.scheme, url.host, url.port, url.path) == ("http", reached_at, 8080, "/webhook")
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ async def test_raw_bytes_in_the_signature_header_are_a_401(address):
 
 
 @pytest.mark.parametrize("secrets", [(), (b"",), (b"good", b"")])
-def test_a_door_without_a_secret_is_not_built(inbox, secrets):
+def test_a_webhook_without_a_secret_is_not_built(inbox, secrets):
     with pytest.raises(ValueError, match="secret"):
         WebhookHandler(inbox, secrets, frozenset())
 

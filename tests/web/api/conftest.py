@@ -1,4 +1,4 @@
-"""A door with one room behind it: who gets in, and as whom?"""
+"""An API with one endpoint that says who called it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Timer:
         return self.now
 
 
-class Known:
+class RecordedRepositories:
     """The repositories that the App works in."""
 
     def __init__(self) -> None:
@@ -68,8 +68,8 @@ class Caller:
 
 @pytest.fixture
 async def github():
-    async with FakeGitHub(AppRegistration(public_pem=KEYS.public_pem)) as standin:
-        yield standin
+    async with FakeGitHub(AppRegistration(public_pem=KEYS.public_pem)) as fake:
+        yield fake
 
 
 @pytest.fixture
@@ -78,17 +78,17 @@ def timer():
 
 
 @pytest.fixture
-def known():
-    return Known()
+def recorded():
+    return RecordedRepositories()
 
 
 @pytest.fixture
-def knowledge(github, known):
-    made = github.repository(
+def knowledge(github, recorded):
+    repository = github.repository(
         "acme/knowledge", private=True, collaborators={"alice": "write", "carol": "read"}
     )
-    known.by_id[made.id] = Repository(made.id, "acme", "knowledge", installation_id=5)
-    return made
+    recorded.by_id[repository.id] = Repository(repository.id, "acme", "knowledge", installation_id=5)
+    return repository
 
 
 @pytest.fixture
@@ -102,18 +102,18 @@ def trusted_proxies():
 
 
 @pytest.fixture
-async def api(github, known, knowledge, timer, trusted_proxies):  # noqa: ARG001 - every test has the repository
-    async with open_user_api(github.api_url, github.graphql_url) as asking:
-        guard = RepositoryGuard(AccessCache(asking, timer), known, known.pause)
+async def api(github, recorded, knowledge, timer, trusted_proxies):  # noqa: ARG001 - every test has the repository
+    async with open_user_api(github.api_url, github.graphql_url) as user_api:
+        guard = RepositoryGuard(AccessCache(user_api, timer), recorded, recorded.pause)
 
-        async def room(request: web.Request, visit) -> web.Response:
-            login = visit.account.login if visit.account else None
-            repository = visit.repository
+        async def probe(request: web.Request, access) -> web.Response:
+            login = access.account.login if access.account else None
+            repository = access.repository
             return cached_response(
                 request,
                 {
                     "login": login,
-                    "role": visit.role,
+                    "role": access.role,
                     "at": [repository.full_name, repository.installation_id],
                 },
             )
@@ -123,9 +123,9 @@ async def api(github, known, knowledge, timer, trusted_proxies):  # noqa: ARG001
 
         routes = [
             guard.get("/limited", limited),
-            guard.get("/room", room),
-            guard.get("/authors/{login}/room", room),
-            guard.post("/room", room, Permission.WRITE),
+            guard.get("/probe", probe),
+            guard.get("/authors/{login}/probe", probe),
+            guard.post("/probe", probe, Permission.WRITE),
         ]
         async with (
             serve_application(build_application(routes, trusted_proxies), "127.0.0.1", 0) as (host, port),

@@ -43,14 +43,14 @@ def inbox():
 
 
 @pytest.fixture
-async def post(github, known, knowledge, timer, inbox):
+async def post(github, recorded, knowledge, timer, inbox):
     """Hand in these bytes, or these chunks, as somebody; gives the status and the answer."""
     knowledge.private = False
     async with (
-        open_user_api(github.api_url, github.graphql_url) as asking,
+        open_user_api(github.api_url, github.graphql_url) as user_api,
         aiohttp.ClientSession() as session,
     ):
-        guard = RepositoryGuard(AccessCache(asking, timer), known, known.pause)
+        guard = RepositoryGuard(AccessCache(user_api, timer), recorded, recorded.pause)
         validations = ValidationEndpoint(
             inbox, RuleBook(), BodyBudget(), lambda: "1", lambda: at(0), rate=RateLimiter(PER_MINUTE, timer)
         )
