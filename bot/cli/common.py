@@ -20,7 +20,7 @@ from bot.values import Repository
 
 if TYPE_CHECKING:
     from bot.inbox.jobs import JobFollower
-    from bot.turn.store import SqlStore
+    from bot.store.store import Store
 
 
 @contextmanager
@@ -120,15 +120,17 @@ async def _hand_over(configuration: Settings, delivery: Delivery) -> bool:
     return await hand_over_delivery(delivery, secret, configuration.host, configuration.port)
 
 
-def _follower(store: SqlStore) -> JobFollower:
+def _follower(store: Store) -> JobFollower:
     from bot.inbox.jobs import JobFollower
 
     return JobFollower(store, utc_now)
 
 
-async def find_recorded_repository(store: SqlStore, name: str) -> Repository:
+async def find_recorded_repository(store: Store, name: str) -> Repository:
     """Return the repository of this name; raises where nothing is recorded about it."""
-    found = await store.memory.repository_named(name)
+    from bot.store.repositories import find_repository
+
+    found = await store.read(find_repository, name)
     if found is None:
         raise CannotStart(
             f"nothing is recorded about {name}: no event of it has come in yet; "

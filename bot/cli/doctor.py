@@ -394,12 +394,18 @@ async def examine_github(
 
 async def examine_store(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
     """What the store says, for the operator."""
+    from bot.store.database import load_server_version
+    from bot.store.deliveries import load_parked
     from bot.store.dialects import TRANSACTION_TIMEOUT_VERSION
+    from bot.store.outbox import load_blocked_writes
+    from bot.store.pull_requests import load_newest_pull_requests
 
     try:
         async with open_existing_store(read_database_url()) as store:
-            parked, known = await store.parked(), await store.load_newest(repository)
-            waiting, version = await store.waiting(), await store.server_version()
+            parked = await store.read(load_parked)
+            pull_requests = await store.read(load_newest_pull_requests, repository)
+            blocked = await store.read(load_blocked_writes)
+            version = await store.read(load_server_version)
     except NoStore as reason:
         mend = "start the server once; if it ran already, give this command its DATABASE_URL"
         return (DoctorResult("store", CheckState.NOTE, str(reason), mend),)
@@ -407,6 +413,6 @@ async def examine_store(repository: tuple[str, str] | None) -> tuple[DoctorResul
         mend = "check DATABASE_URL, and that the database runs and lets this user in"
         return (DoctorResult("store", CheckState.WRONG, str(error), mend),)
     name = "/".join(repository).lower() if repository else ""
-    here = [each for each in waiting if not name or each.repository.lower() == name]
+    here = [writes for writes in blocked if not name or writes.repository.lower() == name]
     about_store = (check_parked(len(parked)), *check_server_version(version, TRANSACTION_TIMEOUT_VERSION))
-    return (*about_store, *check_blocked_writes(here), *check_uncounted(known))
+    return (*about_store, *check_blocked_writes(here), *check_uncounted(pull_requests))

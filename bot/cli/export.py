@@ -62,10 +62,13 @@ async def export_bundle(repository: tuple[str, str], number: int) -> dict[str, s
     """Every file of a pull request's export with its text; None where nothing is judged there."""
     from bot.history import export as bundles
     from bot.iterations.selection import selection_report
+    from bot.store.pull_requests import load_newest_pull_requests, load_pull_request
 
     async with open_existing_store(read_database_url()) as store:
-        newest = await store.load_newest(repository, limit=1)
-        known = await store.load(f"pr:{newest[0].repository.id}:{number}") if newest else None
+        newest = await store.read(load_newest_pull_requests, repository, limit=1)
+        if not newest:
+            return None
+        known = await store.read(load_pull_request, f"pr:{newest[0].repository.id}:{number}")
         report = selection_report(known, await stored_rules(store, known.repository)) if known else None
     if known is None or report is None:
         return None

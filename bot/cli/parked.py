@@ -48,8 +48,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 async def _listed(url: str, arguments: argparse.Namespace) -> int:
+    from bot.store.deliveries import load_parked
+
     async with open_existing_store(url) as store:
-        parked = await store.parked()
+        parked = await store.read(load_parked)
         if arguments.retry:
             return await _retried(parked, arguments.retry)
     if parked and terminal.is_terminal() and not arguments.json:

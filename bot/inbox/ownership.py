@@ -31,7 +31,8 @@ from bot.pull_request.events import (
     WeekDueEvent,
 )
 from bot.store.model import Delivery, LaneClaim, RepositoryOwnership, TurnResult
-from bot.turn.store import Store
+from bot.store.store import Store
+from bot.turn.store import apply_turn
 from bot.values import Repository
 
 EventWithSnapshot = TypeVar("EventWithSnapshot", PullRequestSnapshot, PullRequestSnapshot | None)
@@ -91,7 +92,7 @@ async def resolve_installation(claim: LaneClaim, store: Store, parse: ParseDeliv
         return replace(claim, installation_id=home.repository.installation_id)
     fresh = tuple(each for each in claim.deliveries if each.installation_id not in home.former)
     if not fresh and (again := _had_again(claim.deliveries, home, parse)):
-        await store.apply(claim, TurnResult(None, (), (), memos=(AddRepository(again),)))
+        await apply_turn(store, claim, TurnResult(None, (), (), memos=(AddRepository(again),)))
         return replace(claim, home=None, outbox=())
     if not fresh:
         if home.leaving:
@@ -101,7 +102,7 @@ async def resolve_installation(claim: LaneClaim, store: Store, parse: ParseDeliv
     events = (event for each in fresh if not isinstance(event := parse(each), IgnoredEvent))
     where = next(filter(None, map(event_repository, events)), None)
     if where is not None:
-        await store.apply(claim, TurnResult(None, (), (), memos=(UpdateRepository(where),)))
+        await apply_turn(store, claim, TurnResult(None, (), (), memos=(UpdateRepository(where),)))
     return replace(claim, deliveries=fresh, outbox=())
 
 

@@ -168,6 +168,12 @@ def to_datetime(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
+def load_server_version(transaction: Transaction) -> int | None:
+    """Return the major version of the PostgreSQL server; None on SQLite."""
+    version = transaction.connection.dialect.server_version_info
+    return int(version[0]) if version and transaction.shared else None
+
+
 COMMAND_SECONDS = 8
 """GitHub waits ten seconds for an answer: a store that needs longer is away."""
 

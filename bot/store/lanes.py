@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -35,7 +36,7 @@ from sqlalchemy import (
     update,
 )
 
-from bot.store.database import Dialect, Transaction, earlier, greater_time
+from bot.store.database import Dialect, Transaction, earlier, greater_time, to_datetime
 from bot.store.model import LaneClaim, LaneFenced
 from bot.store.schema import (
     IS_PARKED,
@@ -46,7 +47,7 @@ from bot.store.schema import (
     lane_table,
     outbox_table,
     permission_block_table,
-    reconcile,
+    reconcile_table,
     repository_table,
     spending_table,
 )
@@ -138,7 +139,7 @@ _WRITTEN = (
     (outbox_table.c.id, outbox_table.c.sending_at),
     (permission_block_table.c.key, permission_block_table.c.at),
     (repository_table.c.id, repository_table.c.seen_at),
-    (reconcile.c.id, reconcile.c.not_before),
+    (reconcile_table.c.id, reconcile_table.c.not_before),
 )
 """The times that something waits for or is measured from, each with its table's key."""
 
@@ -270,13 +271,6 @@ def leave(transaction: Transaction, name: str) -> None:
     transaction.execute(delete(instance_table).where(instance_table.c.id == name))
 
 
-def heartbeat_age(transaction: Transaction, name: str) -> float | None:
-    """Seconds since the instance's last beat, None where it never beat."""
-    age = select(transaction.now - instance_table.c.beat_at).where(instance_table.c.id == name)
-    seconds: float | None = transaction.execute(age).scalar()
-    return seconds
-
-
 def release_all_lanes(transaction: Transaction) -> None:
     """Nobody owns a lane; one that had an owner was not released by a process that is gone: a crash."""
     transaction.execute(delete(instance_table))
@@ -284,11 +278,11 @@ def release_all_lanes(transaction: Transaction) -> None:
     transaction.execute(owned.values(owner=None, crashes=lane_table.c.crashes + 1))
 
 
-def pause_installation(transaction: Transaction, installation_id: int, until: float) -> None:
-    """No lane of this installation is due before `until`; an earlier pause is never shortened."""
+def pause_installation(transaction: Transaction, installation_id: int, until: datetime) -> None:
+    """Let no lane of this installation be due before `until`; an earlier pause is never shortened."""
     latest = transaction.now + LONGEST_PAUSE
     statement = transaction.insert(installation_table).values(
-        id=installation_id, not_before=earlier(literal(until, Double), latest)
+        id=installation_id, not_before=earlier(literal(until.timestamp(), Double), latest)
     )
     longer = greater_time(not_before(transaction.now), statement.excluded.not_before)
     transaction.execute(
@@ -296,21 +290,18 @@ def pause_installation(transaction: Transaction, installation_id: int, until: fl
     )
 
 
-def installation_paused_until(transaction: Transaction, installation_id: int) -> float | None:
-    """Until when this installation pauses; None where it does not."""
+def installation_paused_until(transaction: Transaction, installation_id: int) -> datetime | None:
+    """Return until when this installation must not ask GitHub; None where it may."""
     paused = and_(installation_table.c.id == installation_id, not_before(transaction.now) > transaction.now)
-    at: float | None = transaction.execute(select(installation_table.c.not_before).where(paused)).scalar()
-    return at
+    at = transaction.execute(select(installation_table.c.not_before).where(paused)).scalar()
+    return None if at is None else to_datetime(at)
 
 
-def lane_due_at(transaction: Transaction, key: str) -> float | None:
-    """When a lane that has work is due, its installation's pause heard; None where it has none."""
-    joined = lane_table.outerjoin(installation_table, installation_table.c.id == lane_table.c.installation_id)
-    due = select(due_at(transaction.now)).select_from(joined)
-    at: float | None = transaction.execute(
-        due.where(lane_table.c.key == key, lane_table.c.due_at.is_not(None))
-    ).scalar()
-    return at
+def lane_due_at(transaction: Transaction, key: str) -> datetime | None:
+    """Return when a lane that has work is due, its installation's pause included; None where it has none."""
+    due = select(due_at(transaction.now)).select_from(_LANES)
+    at = transaction.execute(due.where(lane_table.c.key == key, lane_table.c.due_at.is_not(None))).scalar()
+    return None if at is None else to_datetime(at)
 
 
 def seconds_until_due(transaction: Transaction, who: Claimant) -> float | None:
@@ -455,7 +446,7 @@ def count_queue(transaction: Transaction) -> QueueCounts:
         IS_PARKED, delivery_table.c.crashes > 0
     )
     crashed = crashed.order_by(delivery_table.c.finished_at.desc()).limit(MAX_CRASHED_SERIES)
-    looked = transaction.execute(select(reconcile)).first()
+    looked = transaction.execute(select(reconcile_table)).first()
     return QueueCounts(
         deliveries={(row.event, row.state): row.number for row in transaction.execute(by_state)},
         lanes=transaction.execute(select(func.count()).select_from(lane_table)).scalar_one(),

@@ -30,10 +30,12 @@ from sqlalchemy import (
 )
 
 from bot.pull_request.effects import CancelWrite, Effect, ShowComment
+from bot.pull_request.model import StickyComment
 from bot.store.codec import decode_effect, encode_effect
 from bot.store.database import Database, Dialect, Transaction, to_datetime
 from bot.store.lanes import notify_workers
 from bot.store.model import BlockedWrites, LaneFenced, OutboxRow, PermissionBlock, RowState
+from bot.store.pull_requests import save_sticky
 from bot.store.schema import (
     READY,
     SENDING,
@@ -164,6 +166,20 @@ def mark_ready(transaction: Transaction, row: OutboxRow) -> OutboxRow:
     return _mark(transaction, row, _READY_AGAIN)
 
 
+def mark_sent(
+    transaction: Transaction,
+    row: OutboxRow,
+    sticky: StickyComment | None = None,
+    then: tuple[Effect, ...] = (),
+) -> None:
+    """Delete a row that GitHub has, remember the sticky comment it left, and owe what follows from it."""
+    delete_row(transaction, row)
+    if sticky:
+        save_sticky(transaction, row.lane, sticky)
+    if then:
+        save_effects(transaction, row.lane, then)
+
+
 def delete_row(transaction: Transaction, row: OutboxRow) -> None:
     """The row is no longer owed."""
     transaction.execute(_FORGOTTEN, {"ids": (row.id,)})
@@ -287,7 +303,7 @@ def load_blocks(transaction: Transaction, installation_id: int) -> tuple[Permiss
     )
 
 
-def save_block(transaction: Transaction, refused: PermissionBlock) -> None:
+def record_block(transaction: Transaction, refused: PermissionBlock) -> None:
     """GitHub has just not taken this."""
     values = {"permission": refused.permission, "at": transaction.now}
     statement = transaction.insert(permission_block_table).values(

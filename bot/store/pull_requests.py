@@ -12,20 +12,19 @@ from sqlalchemy import Insert, Row, Table, bindparam, func, select
 from bot.pull_request.model import PullRequest, StickyComment
 from bot.store.codec import decode, encode, encode_record
 from bot.store.database import Dialect, Transaction, to_datetime
-from bot.store.schema import pull_request_table as pull_requests
-from bot.store.schema import sticky_table as stickies
+from bot.store.schema import pull_request_table, sticky_table
 
 
 def load_newest_pull_requests(
-    transaction: Transaction, repository: tuple[str, str] | None, limit: int
+    transaction: Transaction, repository: tuple[str, str] | None, limit: int = 500
 ) -> tuple[PullRequest, ...]:
     """The newest pull requests of one repository, or of all of them."""
-    newest = select(pull_requests.c.record).order_by(pull_requests.c.updated_at.desc()).limit(limit)
+    newest = select(pull_request_table.c.record).order_by(pull_request_table.c.updated_at.desc()).limit(limit)
     if repository:
         owner, name = repository
         newest = newest.where(
-            func.lower(pull_requests.c.owner) == owner.lower(),
-            func.lower(pull_requests.c.name) == name.lower(),
+            func.lower(pull_request_table.c.owner) == owner.lower(),
+            func.lower(pull_request_table.c.name) == name.lower(),
         )
     return tuple(decode(record, PullRequest) for record in transaction.execute(newest).scalars())
 
@@ -40,9 +39,9 @@ def load_pull_request(transaction: Transaction, lane: str) -> PullRequest | None
 
 
 _FOUND = (
-    select(pull_requests.c.record, stickies)
-    .select_from(pull_requests.outerjoin(stickies))
-    .where(pull_requests.c.lane == bindparam("wanted"))
+    select(pull_request_table.c.record, sticky_table)
+    .select_from(pull_request_table.outerjoin(sticky_table))
+    .where(pull_request_table.c.lane == bindparam("wanted"))
 )
 
 
@@ -64,7 +63,7 @@ def save_pull_request(transaction: Transaction, lane: str, record: PullRequest) 
         "record": encode_record(record),
         "head": record.head,
     }
-    transaction.execute(_upsert(pull_requests, transaction.words), {"lane": lane, **values})
+    transaction.execute(_upsert(pull_request_table, transaction.words), {"lane": lane, **values})
 
 
 def find_numbers_at_head(transaction: Transaction, repository_id: int, head: str) -> tuple[int, ...]:
@@ -73,13 +72,13 @@ def find_numbers_at_head(transaction: Transaction, repository_id: int, head: str
 
 
 _AT = (
-    select(pull_requests.c.number)
+    select(pull_request_table.c.number)
     .where(
-        pull_requests.c.repository_id == bindparam("where"),
-        pull_requests.c.head == bindparam("head"),
-        pull_requests.c.open,
+        pull_request_table.c.repository_id == bindparam("where"),
+        pull_request_table.c.head == bindparam("head"),
+        pull_request_table.c.open,
     )
-    .order_by(pull_requests.c.number)
+    .order_by(pull_request_table.c.number)
 )
 
 
@@ -96,7 +95,7 @@ def save_sticky(transaction: Transaction, lane: str, sticky: StickyComment) -> N
         "written_at": sticky.written_at.timestamp(),
         "deleted_at": _seconds(sticky.deleted_at),
     }
-    transaction.execute(_upsert(stickies, transaction.words), {"lane": lane, **values})
+    transaction.execute(_upsert(sticky_table, transaction.words), {"lane": lane, **values})
 
 
 @cache

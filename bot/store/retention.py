@@ -18,7 +18,7 @@ from bot.store.schema import (
     instance_table,
     lane_table,
     outbox_table,
-    redelivery,
+    redelivery_table,
     spending_table,
 )
 
@@ -128,7 +128,7 @@ def expired_spendings(now: ColumnElement[float]) -> Delete:
 
 def redeliveries(now: ColumnElement[float]) -> Delete:
     """GitHub has forgotten a delivery this old, so it can't be asked for."""
-    return delete(redelivery).where(redelivery.c.at < now - REDELIVERY)
+    return delete(redelivery_table).where(redelivery_table.c.at < now - REDELIVERY)
 
 
 SWEEP_STEPS: tuple[SweepStep, ...] = (

@@ -8,8 +8,10 @@ from datetime import timedelta
 import pytest
 
 from bot.history.outcomes import TagFix
+from bot.history.store import find_author, load_author, load_records
 from bot.pull_request.effects import RemoveRepository
 from bot.pull_request.model import Item, Stance, Validator, Verdict
+from bot.turn.store import apply_turn
 from bot.values import Account, Repository
 from tests.builders import START, pull_request
 from tests.store.store_builders import claim_one, delivery, done
@@ -37,7 +39,7 @@ async def kept(store, known, *, shares, memos=()):
     lane = f"pr:{known.repository.id}:{known.number}"
     await store.accept(delivery(f"{lane} {shares} {memos}", lane, known.repository.installation_id))
     claim = await claim_one(store)
-    await store.apply(claim, replace(done(claim, pull_request=known), shares=shares, memos=memos))
+    await apply_turn(store, claim, replace(done(claim, pull_request=known), shares=shares, memos=memos))
     await store.release(claim)
 
 
@@ -49,7 +51,7 @@ async def neighbours(store):
 
 
 async def places(store, **asked):
-    found = await store.memory.records(HERE.id, LONG_AGO, **asked)
+    found = await store.read(load_records, HERE.id, LONG_AGO, **asked)
     return sorted(record.repository for record in found)
 
 
@@ -61,17 +63,17 @@ async def test_only_the_willing_of_the_same_owner_and_visibility_count(neighbour
 
 
 async def test_the_private_ones_never_count_with_public_ones_nor_the_other_way_round(neighbours):
-    found = await neighbours.memory.records(SECRET.id, LONG_AGO, shared=True)
+    found = await neighbours.read(load_records, SECRET.id, LONG_AGO, shared=True)
     assert [record.repository for record in found] == [""]
 
 
 async def test_an_author_and_the_last_fix_are_found_beside_too(neighbours):
-    _, fixes = await neighbours.memory.authored(HERE.id, LONG_AGO, RIO.id, shared=True)
+    _, fixes = await neighbours.read(load_author, HERE.id, LONG_AGO, RIO.id, shared=True)
     at = START + timedelta(hours=2)
     assert fixes == {"date_errors": TagFix("date_errors", 1, "def", at, "acme/wiki")}
     newcomer = replace(judged(BESIDE), number=2, author=Account(11, "max"))
     await kept(neighbours, newcomer, shares=True)
-    asked = [await neighbours.memory.author(HERE.id, "max", shared=shared) for shared in (True, False)]
+    asked = [await neighbours.read(find_author, HERE.id, "max", shared=shared) for shared in (True, False)]
     assert asked == [Account(11, "max"), None]
 
 

@@ -17,8 +17,10 @@ from bot.gates.config import Permission
 from bot.github.errors import GitHubError, RateLimited
 from bot.github.model import TokenAccess
 from bot.github.user_api import UnknownTokenError
+from bot.store.lanes import pause_installation
 from bot.store.model import StoreUnavailable
-from bot.values import Repository
+from bot.store.repositories import find_repository
+from bot.store.store import Store
 from bot.web.cache import SingleFlightCache
 from bot.web.responses import ApiError, api_not_found, github_unavailable, too_many_requests, unauthorized
 
@@ -157,25 +159,13 @@ API_PREFIX = "/api/v1/repos/{owner}/{repo}"
 
 Endpoint = Callable[[web.Request, TokenAccess], Awaitable[web.StreamResponse]]
 
-PauseInstallation = Callable[[int, datetime], Awaitable[None]]
-"""Has an installation's work wait until then."""
-
-
-class RepositoryLookup(Protocol):
-    """Whoever knows where the App works."""
-
-    async def repository(self, repository_id: int) -> Repository | None:
-        """The repository as last seen, with its installation; None where the App never was."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class RepositoryGuard:
     """Puts the question who is calling before every endpoint."""
 
     access: AccessCache
-    repositories: RepositoryLookup
-    pause: PauseInstallation
+    store: Store
 
     def get(self, path: str, endpoint: Endpoint) -> web.RouteDef:
         """A route below the repository's that whoever may read there may call."""
@@ -207,12 +197,12 @@ class RepositoryGuard:
             return await endpoint(request, visit)
         except RateLimited as limit:
             # The limit is the installation's, whoever met it: its turns wait, too.
-            await self.pause(visit.repository.installation_id, limit.until)
+            await self.store.write(pause_installation, visit.repository.installation_id, limit.until)
             raise
 
     async def _visit(self, request: web.Request, least: Permission) -> TokenAccess:
         visit = await self.access.visit(request)
-        known = await self.repositories.repository(visit.repository.id)
+        known = await self.store.read(find_repository, visit.repository.id)
         if known is None:
             raise api_not_found()
         if not visit.may(least):

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -18,6 +18,7 @@ from bot.gates import schemas
 from bot.gates.config import Permission, RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.model import TokenAccess
+from bot.history.store import load_documents
 from bot.inbox.internal_deliveries import (
     INTERNAL_EVENT,
     SubmittedValidation,
@@ -29,7 +30,8 @@ from bot.inbox.internal_deliveries import (
 )
 from bot.pull_request import documents
 from bot.pull_request.model import PullRequest
-from bot.turn.store import DeliveryInbox
+from bot.store.pull_requests import load_pull_request
+from bot.store.store import Store
 from bot.verdicts import sarif
 from bot.web.api.access import RateLimiter, RepositoryGuard
 from bot.web.bodies import BodyBudget, TooComplex, check_json
@@ -50,28 +52,11 @@ ReportFunction = Callable[[PullRequest, RepositoryRules], str | None]
 """The selection report, None where there is nothing to select from."""
 
 
-class PullRequestLookup(Protocol):
-    """Whoever keeps pull requests."""
-
-    async def load(self, lane: str) -> PullRequest | None:
-        """What is recorded about the pull request of this lane."""
-        ...
-
-
-class DocumentLookup(Protocol):
-    """Whoever keeps documents."""
-
-    async def documents(self, lane: str) -> tuple[Any, ...]:
-        """The documents of a pull request, newest first."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class PullRequestEndpoints:
     """Answers about one pull request, to whoever may read its repository."""
 
-    pulls: PullRequestLookup
-    documents: DocumentLookup
+    store: Store
     rule_book: RuleBook
     course: ProgressFunction
     report: ReportFunction
@@ -86,7 +71,7 @@ class PullRequestEndpoints:
     async def feedback(self, request: web.Request, visit: TokenAccess) -> web.Response:
         """The documents, newest first, and how the iterations went."""
         known, lane = await self._known(request, visit)
-        shown, links = paginate(request, await self.documents.documents(lane))
+        shown, links = paginate(request, await self.store.read(load_documents, lane))
         rules = await self.rule_book.rules(visit.repository)
         return cached_response(request, {"documents": shown, **self.course(known, rules)}, links=links)
 
@@ -103,7 +88,7 @@ class PullRequestEndpoints:
         if not (number.isascii() and number.isdigit() and len(number) <= 10 and int(number) <= _LARGEST):
             raise api_not_found("There is no such pull request.")
         lane = f"pr:{visit.repository.id}:{int(number)}"
-        known = await self.pulls.load(lane)
+        known = await self.store.read(load_pull_request, lane)
         if known is None or known.repository.id != visit.repository.id:
             raise api_not_found("Nothing is recorded about this pull request.")
         return known, lane
@@ -124,7 +109,7 @@ _SHA = regex.Regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 class ValidationEndpoint:
     """Takes in what validators outside GitHub's events found."""
 
-    inbox: DeliveryInbox
+    inbox: Store
     rule_book: RuleBook
     bodies: BodyBudget
     new_id: Callable[[], str]

@@ -50,7 +50,7 @@ async def post(github, known, knowledge, timer, inbox):
         open_user_api(github.api_url, github.graphql_url) as asking,
         aiohttp.ClientSession() as session,
     ):
-        guard = RepositoryGuard(AccessCache(asking, timer), known, known.pause)
+        guard = RepositoryGuard(AccessCache(asking, timer), known)
         validations = ValidationEndpoint(
             inbox, RuleBook(), BodyBudget(), lambda: "1", lambda: at(0), rate=RateLimiter(PER_MINUTE, timer)
         )
