@@ -73,7 +73,9 @@ class MaintenanceProcessor:
                     await self._unblock(event)
                     if event.added:
                         # At once: whoever takes up what follows has to find the repository at home.
-                        await apply_turn(self.store, claim, TurnResult(None, (), (), memos=tuple(memos)))
+                        await apply_turn(
+                            self.store, claim, TurnResult(None, (), (), store_commands=tuple(memos))
+                        )
                         memos.clear()
                         await self.heads.start_for_installation(event.added)
                 case RetryEvent():

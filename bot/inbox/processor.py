@@ -189,7 +189,7 @@ class LaneProcessor:
             return tuple(row for row in claim.outbox if row.state is RowState.READY), known
         # The rest has the lane's next turn: what is of today is answered, what is past is not.
         past = tuple(filter(is_backfill_delivery, claim.deliveries))
-        read = _ParsedDeliveries.of(past or claim.deliveries, relocating_parser(self.parse, claim.home))
+        read = _ParsedDeliveries.of(past or claim.deliveries, relocating_parser(self.parse, claim.ownership))
         if is_backfill_lane(claim.lane):
             memos = await Backfill(self.store, self.github, self.writing, self.clock).done(
                 [event for event, _ in read.events]
@@ -219,7 +219,7 @@ class LaneProcessor:
         return await apply_turn(self.store, claim, turn), turn.pull_request or known
 
     async def _commit_turn(self, claim: LaneClaim, read: _ParsedDeliveries) -> TurnResult:
-        parse = relocating_parser(self.parse, claim.home)
+        parse = relocating_parser(self.parse, claim.ownership)
         commits = CommitProcessor(self.store, self.github, self.rule_book, parse, self.derive, self._heads)
         return await commits.turn(claim, read.done, read.unreadable)
 
@@ -280,7 +280,7 @@ class LaneProcessor:
         effects = mark_budgeted(effects) if is_only_check_backfill(events) else effects
         memos = (*decision.memos, *done.memos)
         return TurnResult(
-            decision.pull_request, effects, read.done, read.unreadable, memos, shares=rules.history.shared
+            decision.pull_request, effects, read.done, read.unreadable, memos, is_shared=rules.history.shared
         )
 
 

@@ -232,7 +232,7 @@ def _claim_lanes(transaction: Transaction, claimant: lanes.Claimant, limit: int)
             attempt=row.attempt,
             deliveries=waiting.get(row.key, ()),
             outbox=owed.get(row.key, ()),
-            home=ownership.get(row.key),
+            ownership=ownership.get(row.key),
             crashes=row.crashes,
         )
         for row in rows

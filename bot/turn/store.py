@@ -35,13 +35,13 @@ from bot.weekly.store import save_issue_number, save_weekly_run
 async def apply_turn(store: Store, claim: LaneClaim, turn: TurnResult) -> tuple[OutboxRow, ...]:
     """Write records, outbox and deliveries in one transaction; return the rows now owed."""
     owed, is_emptied = await store.write_claimed(claim, save_turn, claim.lane, turn)
-    for command in turn.memos:
+    for command in turn.store_commands:
         if isinstance(command, AddRepository | UpdateRepository):
             # Apart: a turn that waits for other lanes than its own could wait for ever.
             await store.write(repositories.wake_lanes, command.repository.id)
     erased = [
         command.repository_id
-        for command in turn.memos
+        for command in turn.store_commands
         if isinstance(command, ForgetPerson | DeleteRepository)
     ]
     for repository_id in erased:
@@ -55,7 +55,9 @@ def save_turn(transaction: Transaction, lane: str, turn: TurnResult) -> tuple[tu
     """Save records, deliveries and outbox; return the rows owed, and whether delivery bodies were emptied."""
     if turn.pull_request:
         # First: whoever moves a repository holds its row before those of its pull requests.
-        pull_request = repositories.relocate_pull_request(transaction, turn.pull_request, shares=turn.shares)
+        pull_request = repositories.relocate_pull_request(
+            transaction, turn.pull_request, is_shared=turn.is_shared
+        )
         pull_requests.save_pull_request(transaction, lane, forget.keep_forgotten(transaction, pull_request))
         if pull_request.sticky:
             pull_requests.save_sticky(transaction, lane, pull_request.sticky)
@@ -65,7 +67,7 @@ def save_turn(transaction: Transaction, lane: str, turn: TurnResult) -> tuple[tu
             transaction, {effect.repository for effect in turn.effects if not isinstance(effect, CancelWrite)}
         )
     save_replies(transaction, lane, turn.effects)
-    for command in turn.memos:
+    for command in turn.store_commands:
         _apply_store_command(transaction, lane, command)
     # After the commands: one of them may be to forget somebody.
     forgetting = forget.forgets_people(transaction, lane)

@@ -49,12 +49,12 @@ async def test_what_a_repository_that_is_back_has_to_catch_up_on_finds_it_at_hom
     await store.accept(delivery("seen", "installation:5"))
     claim = await claim_one(store)
     memos = (UpdateRepository(REPOSITORY), RemoveRepository(REPOSITORY.id, 5))
-    await apply_turn(store, claim, TurnResult(None, (), (), memos=memos))
+    await apply_turn(store, claim, TurnResult(None, (), (), store_commands=memos))
     homes = []
 
     async def start_for_installation(_repositories):
         await store.accept(delivery("step", f"backfill:{REPOSITORY.id}:heads"))
-        homes.extend(each.home for each in await store.claim(10))
+        homes.extend(each.ownership for each in await store.claim(10))
 
     chores = MaintenanceProcessor(
         store, None, None, None, None, SimpleNamespace(start_for_installation=start_for_installation)

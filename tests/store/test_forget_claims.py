@@ -31,6 +31,8 @@ async def test_the_log_loses_a_forgotten_validators_claims_and_all_of_a_forgotte
         grounding=(entry(1), entry(2)),
     )
     await kept(store, known)
-    await kept(store, generated(100, chance, THERE), memos=(ForgetPerson(HERE.id, who, "x", START, "k/0"),))
+    await kept(
+        store, generated(100, chance, THERE), store_commands=(ForgetPerson(HERE.id, who, "x", START, "k/0"),)
+    )
     after = await store.read(load_pull_request, f"pr:{HERE.id}:1")
     assert [each.validator for each in after.grounding] == left

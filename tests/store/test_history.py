@@ -86,14 +86,14 @@ def remembered(known):
     return build_history_record(apply_dismissals(known), overturned_tags(known))
 
 
-async def kept(store, *pulls, memos=()):
+async def kept(store, *pulls, store_commands=()):
     """Each of them through a turn of its own."""
     for known in pulls:
         lane = f"pr:{known.repository.id}:{known.number}"
         await store.accept(delivery(f"d-{lane}-{random.random()}", lane, known.repository.installation_id))
         claim = await claim_one(store)
         await apply_turn(
-            store, claim, TurnResult(known, (), tuple(one.id for one in claim.deliveries), (), memos)
+            store, claim, TurnResult(known, (), tuple(one.id for one in claim.deliveries), (), store_commands)
         )
         await store.release(claim)
 
@@ -152,7 +152,9 @@ async def test_a_reviewer_gets_the_numbers_of_their_verdicts_and_has_them_forgot
     assert given["stated"]["claims"]["claims"] == 0
     assert [item["words"] for item in given["items"]] == ["this is bad", "fix it somehow"]
     await kept(
-        store, generated(2, random.Random(1), THERE), memos=(ForgetPerson(HERE.id, 1, "alice", START, "k"),)
+        store,
+        generated(2, random.Random(1), THERE),
+        store_commands=(ForgetPerson(HERE.id, 1, "alice", START, "k"),),
     )
     (after,) = await store.read(load_records, HERE.id, START - timedelta(days=900))
     assert [each.verdict for each in after.stated] == ["review:2"]
@@ -186,7 +188,9 @@ async def test_whatever_way_somebody_judged_is_theirs_to_see_and_to_have_forgott
     assert [each["id"] for each in exported["verdicts"]] == ["x:1"]
     assert (await store.read(count_stored, HERE.id, 8)).verdicts == 1
     await kept(
-        store, generated(2, random.Random(1), THERE), memos=(ForgetPerson(HERE.id, 8, "carol", START, "k"),)
+        store,
+        generated(2, random.Random(1), THERE),
+        store_commands=(ForgetPerson(HERE.id, 8, "carol", START, "k"),),
     )
     (found,) = await store.read(load_records, HERE.id, START - timedelta(days=900))
     known = await store.read(load_pull_request, f"pr:{HERE.id}:1")
@@ -213,7 +217,7 @@ async def test_only_the_newest_documents_are_kept(store):
     known = generated(1, random.Random(3))
     for number in range(25):
         at = START + timedelta(minutes=number)
-        await kept(store, known, memos=(StoreDocument(f"doc-{number}", at, f'{{"n": {number}}}'),))
+        await kept(store, known, store_commands=(StoreDocument(f"doc-{number}", at, f'{{"n": {number}}}'),))
     found = await store.read(load_documents, f"pr:{HERE.id}:1")
     assert [one["n"] for one in found] == list(range(24, 4, -1))
 
@@ -224,7 +228,7 @@ async def test_forgetting_keeps_the_counts_and_drops_the_person(store):
     await kept(store, *pulls)
     before = await store.read(load_records, HERE.id, START - timedelta(days=900))
     memo = ForgetPerson(HERE.id, AUTHORS[0].id, AUTHORS[0].login, START, "comment:1/0")
-    await kept(store, generated(100, chance, THERE), memos=(memo,))
+    await kept(store, generated(100, chance, THERE), store_commands=(memo,))
     after = await store.read(load_records, HERE.id, START - timedelta(days=900))
     nobody = [replace(record, author=Account(0, "ghost")) for record in before]
     assert sorted(after, key=lambda one: one.number) == sorted(nobody, key=lambda one: one.number)
@@ -244,10 +248,10 @@ async def test_what_a_forgotten_reviewer_said_is_in_no_document_once_it_is_close
     documents = [{"brief": "her words", "feedback_items": items} for items in ([hers, his], [hers], [his])]
     told = tuple(StoreDocument(f"doc-{n}", START, json.dumps(one)) for n, one in enumerate(documents))
     forget = ForgetPerson(HERE.id, 1, "alice", START, "k")
-    await kept(store, known, memos=told)
+    await kept(store, known, store_commands=told)
     if closes == "before":
         await kept(store, closed)
-    await kept(store, generated(2, random.Random(1), THERE), memos=(forget,))
+    await kept(store, generated(2, random.Random(1), THERE), store_commands=(forget,))
     if closes == "after":
         await kept(store, closed)
     found = await store.read(load_documents, f"pr:{HERE.id}:1")
@@ -261,7 +265,11 @@ async def test_a_forgotten_validators_last_word_is_still_their_last(store):
     await kept(store, *pulls)
     ask = WeekQuery(HERE, week_containing(START, UTC).back(1), UTC)
     before = await store.read(load_records, HERE.id, week_needs(ask))
-    await kept(store, generated(100, chance, THERE), memos=(ForgetPerson(HERE.id, 1, "alice", START, "k/0"),))
+    await kept(
+        store,
+        generated(100, chance, THERE),
+        store_commands=(ForgetPerson(HERE.id, 1, "alice", START, "k/0"),),
+    )
     after = await store.read(load_records, HERE.id, week_needs(ask))
     assert (
         summarize_week(after, KNOWLEDGE_BASE, ask).weeks == summarize_week(before, KNOWLEDGE_BASE, ask).weeks
@@ -306,7 +314,9 @@ async def test_what_a_forgotten_maintainer_decided_has_nobodys_name(store):
     )
     await kept(store, known)
     await kept(
-        store, generated(2, random.Random(1), THERE), memos=(ForgetPerson(HERE.id, 9, "bob", START, "k/0"),)
+        store,
+        generated(2, random.Random(1), THERE),
+        store_commands=(ForgetPerson(HERE.id, 9, "bob", START, "k/0"),),
     )
     found = await store.read(load_pull_request, f"pr:{HERE.id}:1")
     assert (found.override.choice, found.override.by, found.override.reason) == (

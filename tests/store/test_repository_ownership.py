@@ -72,9 +72,9 @@ async def kept(store, known):
     await store.release(claim)
 
 
-async def noted(store, *memos, lane="installation:9"):
+async def noted(store, *store_commands, lane="installation:9"):
     claim = await claimed(store, lane, 9)
-    await apply_turn(store, claim, replace(done(claim), memos=memos))
+    await apply_turn(store, claim, replace(done(claim), store_commands=store_commands))
     await store.release(claim)
 
 
@@ -242,9 +242,11 @@ async def test_a_lane_knows_that_its_repository_was_left_whoever_tells_of_it(sto
     await kept(store, judged())
     await noted(store, GONE)
     told = await claimed(store, "pr:77:2", 8)
-    assert told.home == RepositoryOwnership(frozenset({5}), None, leaving=True)
+    assert told.ownership == RepositoryOwnership(frozenset({5}), None, is_leaving=True)
     await apply_turn(
-        store, told, TurnResult(None, (), (), memos=(UpdateRepository(replace(BACK, default_branch="")),))
+        store,
+        told,
+        TurnResult(None, (), (), store_commands=(UpdateRepository(replace(BACK, default_branch="")),)),
     )
     await apply_turn(store, told, done(told, pull_request=judged(BACK, 2)))
     assert (await store.read(find_repository, 77), await numbers(store)) == (BACK, [2])
@@ -266,7 +268,7 @@ async def test_a_turn_that_began_before_the_move_has_to_begin_again(store):
     with pytest.raises(LaneFenced):
         await apply_turn(store, claim, done(claim, pull_request=judged()))
     again = await due(store, "pr:77:1")
-    assert again.home == RepositoryOwnership(frozenset({5}), OTHER)
+    assert again.ownership == RepositoryOwnership(frozenset({5}), OTHER)
     assert again.deliveries == claim.deliveries
 
 
@@ -295,8 +297,8 @@ async def test_what_comes_through_a_former_installation_is_recognised_as_old(sto
     await store.release(leaving)
     await noted(store, DeleteRepository(77, 5))
     gone = await due(store, "pr:77:1")
-    assert (leaving.home, gone.home) == (
-        RepositoryOwnership(frozenset({5}), None, leaving=True),
+    assert (leaving.ownership, gone.ownership) == (
+        RepositoryOwnership(frozenset({5}), None, is_leaving=True),
         RepositoryOwnership(frozenset({5}), None),
     )
     assert [one.body for one in gone.deliveries] == [b"{}"]
@@ -317,9 +319,9 @@ async def test_an_old_event_changes_neither_name_nor_visibility(store):
 async def test_a_loss_is_remembered_until_nothing_older_can_arrive(timed_store, clock):
     await noted(timed_store, GONE)
     await later(timed_store, clock)
-    before = (await claimed(timed_store, "pr:77:1")).home
+    before = (await claimed(timed_store, "pr:77:1")).ownership
     await later(timed_store, clock, LOSS_KEPT)
-    assert (before, (await claimed(timed_store, "pr:77:2")).home) == (
+    assert (before, (await claimed(timed_store, "pr:77:2")).ownership) == (
         RepositoryOwnership(frozenset({5}), None),
         None,
     )
@@ -338,8 +340,8 @@ async def test_both_halves_of_a_transfer_at_once_on_two_instances(postgres_url):
             mine = await claimed(one, f"installation:{which}")
             theirs = await claimed(two, f"repository:{which}", 6)
             working = await claimed(one, f"pr:{which}:2")
-            lost = replace(done(mine), memos=(RemoveRepository(which, 5),))
-            gained = replace(done(theirs), memos=(AddRepository(there, transferred=True),))
+            lost = replace(done(mine), store_commands=(RemoveRepository(which, 5),))
+            gained = replace(done(theirs), store_commands=(AddRepository(there, transferred=True),))
             turn: TurnResult = done(working, pull_request=judged(here, 2))
             await asyncio.gather(
                 apply_turn(one, mine, lost),

@@ -95,7 +95,7 @@ async def test_a_sweep_says_how_many_rows_it_changed_and_the_next_finds_none(tim
 
 async def test_a_sweep_that_is_far_behind_stops_after_a_while(timed_store, clock, monkeypatch):
     monkeypatch.setattr(retention, "SWEEP_BATCH", 2)
-    monkeypatch.setattr(retention, "MOST_BATCHES", 3)
+    monkeypatch.setattr(retention, "MAX_BATCHES", 3)
     await finish(timed_store, *"abcdefghij")
     clock.advance(9 * DAY)
     await timed_store.record_heartbeat()

@@ -13,7 +13,7 @@ from aiohttp import web
 from bot.gates.config import HistoryRules, RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.model import TokenAccess
-from bot.history.forget import deliveries_naming, export_person, exported_deliveries
+from bot.history.forget import export_deliveries, export_person, find_deliveries_naming
 from bot.history.model import earliest_activity, window_of_last_hours
 from bot.history.outcomes import PullRequestOutcome, outcomes_in_window
 from bot.history.patterns import compute_all_patterns, compute_patterns
@@ -93,11 +93,11 @@ class AuthorEndpoints:
         where = visit.repository
         async with self.exporting:  # every stored delivery of the repository is searched
             found = await self.store.read(export_person, where.id, author.id)
-            ids = await self.store.read(deliveries_naming, where.id, author.id)
+            ids = await self.store.read(find_deliveries_naming, where.id, author.id)
             pull_requests = found["pull_requests"]
             page, links = paginate(request, range(max(len(pull_requests), len(ids))))
             deliveries = await self.store.read(
-                exported_deliveries, [ids[row] for row in page if row < len(ids)]
+                export_deliveries, [ids[row] for row in page if row < len(ids)]
             )
         about = {"login": author.login, "id": author.id, "repository": where.full_name}
         shown = [pull_requests[row] for row in page if row < len(pull_requests)]
