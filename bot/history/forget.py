@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import (
+    Column,
     ColumnElement,
     LargeBinary,
     Text,
@@ -214,13 +215,7 @@ def count_stored(transaction: Transaction, repository_id: int, account_id: int) 
     rows = transaction.execute(
         select(history_table.c.record).where(_is_reviewed_by(repository_id, account_id))
     ).scalars()
-    pull_requests = _count(
-        transaction, history_table.c.repository_id == repository_id, history_table.c.author_id == account_id
-    )
-    commands = (
-        reply_table.c.repository_id == repository_id,
-        reply_table.c.account_id == account_id,
-    )
+    pull_requests = _count(transaction, _is_of(history_table.c.author_id, repository_id, account_id))
     return StoredCounts(
         pull_requests=pull_requests + len(_unreviewed(transaction, repository_id, account_id)),
         verdicts=sum(
@@ -228,7 +223,7 @@ def count_stored(transaction: Transaction, repository_id: int, account_id: int) 
             for text in rows
             for verdict in decode(text, HistoryRecord).verdicts
         ),
-        commands=_count(transaction, *commands),
+        commands=_count(transaction, _is_of(reply_table.c.account_id, repository_id, account_id)),
     )
 
 
@@ -236,8 +231,7 @@ def export_person(transaction: Transaction, repository_id: int, account_id: int)
     """Export all that is stored about a person in a repository as JSON values, except its deliveries."""
     own = select(history_table, pull_request_table.c.record.label("whole"))
     own = own.outerjoin(pull_request_table, pull_request_table.c.lane == history_table.c.lane)
-    own = own.where(history_table.c.repository_id == repository_id, history_table.c.author_id == account_id)
-    mine = transaction.execute(own).all()
+    mine = transaction.execute(own.where(_is_of(history_table.c.author_id, repository_id, account_id))).all()
     unreviewed = _unreviewed(transaction, repository_id, account_id)
     pull_requests = [
         *({**_own(row.record), "title": _title(row.whole)} for row in mine),
@@ -253,15 +247,9 @@ def export_person(transaction: Transaction, repository_id: int, account_id: int)
     )
     lanes = [*(row.lane for row in mine), *(lane for lane, _ in unreviewed)]
     documents = select(document_table.c.body).where(document_table.c.lane.in_(lanes))
-    commands = select(reply_table).where(
-        reply_table.c.repository_id == repository_id, reply_table.c.account_id == account_id
-    )
-    rulings = select(audit_table).where(
-        audit_table.c.repository_id == repository_id, audit_table.c.account_id == account_id
-    )
-    fixes = select(fix_table).where(
-        fix_table.c.repository_id == repository_id, fix_table.c.author_id == account_id
-    )
+    commands = select(reply_table).where(_is_of(reply_table.c.account_id, repository_id, account_id))
+    rulings = select(audit_table).where(_is_of(audit_table.c.account_id, repository_id, account_id))
+    fixes = select(fix_table).where(_is_of(fix_table.c.author_id, repository_id, account_id))
     return {
         "pull_requests": sorted(pull_requests, key=lambda pull_request: int(pull_request["number"])),
         "documents": [msgspec.json.decode(body) for body in transaction.execute(documents).scalars()],
@@ -327,9 +315,7 @@ def _unreviewed(
     transaction: Transaction, repository_id: int, account_id: int
 ) -> list[tuple[str, PullRequest]]:
     """Load a person's pull requests that have no record yet, since nobody has reviewed them."""
-    theirs = and_(
-        pull_request_table.c.repository_id == repository_id, pull_request_table.c.author_id == account_id
-    )
+    theirs = _is_of(pull_request_table.c.author_id, repository_id, account_id)
     recorded = select(history_table.c.lane).where(history_table.c.repository_id == repository_id)
     rows = transaction.execute(
         select(pull_request_table.c.lane, pull_request_table.c.record).where(
@@ -378,12 +364,8 @@ def forget_person(transaction: Transaction, command: ForgetPerson) -> None:
     )
     values = {"repository_id": where, "account_id": who, "at": command.at.timestamp()}
     transaction.execute(tombstone, values)
-    transaction.execute(
-        delete(fix_table).where(fix_table.c.repository_id == where, fix_table.c.author_id == who)
-    )
-    transaction.execute(
-        delete(reply_table).where(reply_table.c.repository_id == where, reply_table.c.account_id == who)
-    )
+    transaction.execute(delete(fix_table).where(_is_of(fix_table.c.author_id, where, who)))
+    transaction.execute(delete(reply_table).where(_is_of(reply_table.c.account_id, where, who)))
     signed = or_(
         audit_table.c.account_id == who,
         and_(audit_table.c.account_id == 0, audit_table.c.login == command.login),
@@ -442,7 +424,7 @@ def _is_reviewed_by(repository_id: int, account_id: int) -> ColumnElement[bool]:
 
 def _anonymize_records(transaction: Transaction, command: ForgetPerson) -> None:
     where, who = command.repository_id, command.account_id
-    theirs = and_(history_table.c.repository_id == where, history_table.c.author_id == who)
+    theirs = _is_of(history_table.c.author_id, where, who)
     touched = select(history_table.c.lane, history_table.c.record).where(
         or_(theirs, _is_reviewed_by(where, who))
     )
@@ -585,6 +567,11 @@ def _without_text(verdict: Verdict) -> Verdict:
     return replace(verdict, items=items, said="")
 
 
-def _count(transaction: Transaction, *where: ColumnElement[bool]) -> int:
-    count: int = transaction.execute(select(func.count()).where(*where)).scalar_one()
+def _is_of(account: Column[int], repository_id: int, account_id: int) -> ColumnElement[bool]:
+    """Whether a row is of this repository and has this account in the given column."""
+    return and_(account.table.c.repository_id == repository_id, account == account_id)
+
+
+def _count(transaction: Transaction, where: ColumnElement[bool]) -> int:
+    count: int = transaction.execute(select(func.count()).where(where)).scalar_one()
     return count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -300,20 +300,23 @@ class FollowedItem:
     followed: bool
 
 
-def count_broken_gates(transaction: Transaction, since: datetime) -> Counter[BrokenGateKey]:
-    """Count the pull requests in which each tag was named since then, a tag once a pull request."""
+def _load_active(transaction: Transaction, since: datetime) -> Iterator[tuple[str, str, HistoryRecord]]:
+    """Load the full name, in lower case, the author's login and the record of what was active since then."""
     rows = transaction.execute(
         select(history_table.c.record, history_table.c.login, repository_table.c.folded)
         .join(repository_table, repository_table.c.id == history_table.c.repository_id)
         .where(~has_left, history_table.c.last_active >= since.timestamp())
     )
+    return ((row.folded, row.login, decode_history(row.record)) for row in rows)
+
+
+def count_broken_gates(transaction: Transaction, since: datetime) -> Counter[BrokenGateKey]:
+    """Count the pull requests in which each tag was named since then, a tag once a pull request."""
     counts: Counter[BrokenGateKey] = Counter()
-    for row in rows:
-        verdicts = decode_history(row.record).verdicts
-        items = (
-            item for verdict in verdicts if verdict.counted and verdict.at >= since for item in verdict.items
-        )
-        counts.update({(row.folded, row.login, item.tag) for item in items if item.tag})
+    for repository, author, record in _load_active(transaction, since):
+        verdicts = [verdict for verdict in record.verdicts if verdict.counted and verdict.at >= since]
+        tags = {item.tag for verdict in verdicts for item in verdict.items if item.tag}
+        counts.update((repository, author, tag) for tag in tags)
     return counts
 
 
@@ -338,45 +341,31 @@ def count_uncounted_verdicts(transaction: Transaction, since: datetime) -> Count
 
 def count_followed_items(transaction: Transaction, window: TimeWindow) -> Counter[FollowedItem]:
     """Count the items named in the window, followed or not, of those whose outcome is known."""
-    rows = transaction.execute(
-        select(history_table.c.record, history_table.c.login, repository_table.c.folded)
-        .join(repository_table, repository_table.c.id == history_table.c.repository_id)
-        .where(~has_left, history_table.c.last_active >= window.start.timestamp())
-    )
     return Counter(
         FollowedItem(
-            row.folded,
-            row.login,
+            repository,
+            author,
             fate.verdict.validator.name,
             fate.item.tag or "",
             fate.item.place is not None,
             fate.followed,
         )
-        for row in rows
-        for fate in item_fates(decode_history(row.record), window)
+        for repository, author, record in _load_active(transaction, window.start)
+        for fate in item_fates(record, window)
     )
 
 
 def load_item_outcomes(transaction: Transaction, window: TimeWindow) -> tuple[ItemOutcome, ...]:
     """Load the outcomes of the items that an iteration in the window could tell about, without names."""
-    rows = transaction.execute(
-        select(history_table.c.record)
-        .join(repository_table, repository_table.c.id == history_table.c.repository_id)
-        .where(~has_left, history_table.c.last_active >= window.start.timestamp())
-    ).scalars()
-    return outcomes_in_window_of(map(decode_history, rows), window)
+    records = (record for _, _, record in _load_active(transaction, window.start))
+    return outcomes_in_window_of(records, window)
 
 
 def load_reviewer_rates(transaction: Transaction, window: TimeWindow) -> dict[str, tuple[ReviewerRates, ...]]:
     """Load what became of the validators' claims in the window, by repository."""
-    rows = transaction.execute(
-        select(history_table.c.record, repository_table.c.folded)
-        .join(repository_table, repository_table.c.id == history_table.c.repository_id)
-        .where(~has_left, history_table.c.last_active >= window.start.timestamp())
-    )
     by_repository: dict[str, list[HistoryRecord]] = {}
-    for row in rows:
-        by_repository.setdefault(row.folded, []).append(decode_history(row.record))
+    for repository, _, record in _load_active(transaction, window.start):
+        by_repository.setdefault(repository, []).append(record)
     return {name: compute_reviewer_rates(records, window) for name, records in by_repository.items()}
 
 

@@ -15,7 +15,6 @@ from sqlalchemy import (
     LargeBinary,
     Table,
     Text,
-    Update,
     and_,
     bindparam,
     delete,
@@ -442,10 +441,13 @@ async def empty_bodies(database: Database, repository_id: int) -> int:
     ids = await database.read(lambda transaction: transaction.execute(done).scalars().all())
     for first in range(0, len(ids), BATCH):
         # A transaction for each batch, so that nobody waits long.
-        batch = and_(delivery_table.c.id.in_(ids[first : first + BATCH]), delivery_table.c.state == DONE)
-        emptied = update(delivery_table).where(batch).values(body=None)
-        await database.write(partial(_execute, emptied))
+        await database.write(partial(_empty_done, ids=ids[first : first + BATCH]))
     return len(ids)
+
+
+def _empty_done(transaction: Transaction, ids: Sequence[str]) -> None:
+    done = and_(delivery_table.c.id.in_(ids), delivery_table.c.state == DONE)
+    transaction.execute(update(delivery_table).where(done).values(body=None))
 
 
 async def resume_emptying(database: Database) -> int:
@@ -464,22 +466,18 @@ async def resume_emptying(database: Database) -> int:
     return sum([await empty_bodies(database, repository_id) for repository_id in lately])
 
 
-def _execute(statement: Update, transaction: Transaction) -> None:
-    transaction.execute(statement)
-
-
 async def erase_abandoned(database: Database) -> int:
     """Delete the data of repositories that no installation has claimed in time; returns how many."""
     gone = await database.read(_abandoned)
     for repository_id in gone:
         # One by one, so that nobody waits long; checked again, for it may just have been claimed.
-        await database.write(partial(_erase, repository_id))
+        await database.write(partial(_erase, repository_id=repository_id))
     await database.write(_empty_deliveries)
     await database.write(_forget_losses)
     return len(gone)
 
 
-def _abandoned(transaction: Transaction, which: int | None = None) -> tuple[int, ...]:
+def _abandoned(transaction: Transaction, repository_id: int | None = None) -> tuple[int, ...]:
     lost = and_(
         former_owner_table.c.installation_id == repository_table.c.installation_id,
         or_(
@@ -488,20 +486,21 @@ def _abandoned(transaction: Transaction, which: int | None = None) -> tuple[int,
         ),
         former_owner_table.c.at < transaction.now - TRANSFER_GRACE,
     )
-    found = select(repository_table.c.id).where(exists().where(lost)).order_by(repository_table.c.id)
-    if which is not None:
-        found = found.where(repository_table.c.id == which).with_for_update()
-    return tuple(transaction.execute(found).scalars())
+    ids = select(repository_table.c.id).where(exists().where(lost)).order_by(repository_table.c.id)
+    if repository_id is not None:
+        ids = ids.where(repository_table.c.id == repository_id).with_for_update()
+    return tuple(transaction.execute(ids).scalars())
 
 
-def _erase(repository_id: int, transaction: Transaction) -> None:
-    for which in _abandoned(transaction, repository_id):
-        lost = exists().where(
-            former_owner_table.c.installation_id == delivery_table.c.installation_id,
-            former_owner_table.c.repository_id.in_((which, WHOLE_INSTALLATION)),
-        )
-        # An installation that has it, though its event has not come yet, is still to be answered.
-        delete_repository_data(transaction, which, spared=and_(IS_QUEUED, not_(lost)))
+def _erase(transaction: Transaction, repository_id: int) -> None:
+    if not _abandoned(transaction, repository_id):
+        return
+    lost = exists().where(
+        former_owner_table.c.installation_id == delivery_table.c.installation_id,
+        former_owner_table.c.repository_id.in_((repository_id, WHOLE_INSTALLATION)),
+    )
+    # An installation that has it, though its event has not come yet, is still to be answered.
+    delete_repository_data(transaction, repository_id, spared=and_(IS_QUEUED, not_(lost)))
 
 
 def _empty_deliveries(transaction: Transaction) -> None:
