@@ -21,13 +21,14 @@ from sqlalchemy import insert
 from benchmarks.store import postgres
 from bot.history.model import HistoryRecord, week_containing
 from bot.history.patterns import HistoryQuery, build_history, history_needed_since
+from bot.history.store import load_author, load_records
 from bot.history.text import HistoryContext, render_history
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import Item, Stance, Validator, Verdict
 from bot.store.codec import encode
 from bot.store.schema import history_table, repository_table
+from bot.store.store import Store, open_store
 from bot.turn.rule_book import default_rules
-from bot.turn.store import SqlStore, open_store
 from bot.values import Account, Location, Repository
 from bot.weekly.issue import render_weekly_issue
 from bot.weekly.recommendations import WeeklyContext
@@ -44,7 +45,7 @@ YEAR = timedelta(days=365)
 GATES = default_rules().gates
 TAGS = GATES.tags[:12]
 
-Work = Callable[[SqlStore, int], Awaitable[None]]
+Work = Callable[[Store, int], Awaitable[None]]
 
 
 def main() -> None:
@@ -88,7 +89,7 @@ async def measure(small: str, large: str, items: int) -> dict[str, Spent]:
         }
 
 
-async def timed(times: int, work: Work, stores: tuple[tuple[SqlStore, int], ...]) -> Spent:
+async def timed(times: int, work: Work, stores: tuple[tuple[Store, int], ...]) -> Spent:
     """In turn, so that whatever else the machine does slows both alike."""
     chance, spent = random.Random(times), ([], [])
     for _ in range(times + 1):
@@ -100,21 +101,21 @@ async def timed(times: int, work: Work, stores: tuple[tuple[SqlStore, int], ...]
     return spent[0][1:], spent[1][1:]
 
 
-async def one_history(store: SqlStore, where: int) -> None:
+async def one_history(store: Store, where: int) -> None:
     ask = HistoryQuery("rio-agent[bot]", NOW, UTC)
     author = where * AUTHORS_A_REPOSITORY + 1
-    records, fixes = await store.memory.authored(where, history_needed_since(ask), author)
+    records, fixes = await store.read(load_author, where, history_needed_since(ask), author)
     told = build_history(records, GATES, ask, fixes)
     render_history(told, HistoryContext(Repository(where, "acme", "knowledge", 5), GATES, GitHubLinks()))
 
 
-async def one_week(store: SqlStore, where: int) -> None:
+async def one_week(store: Store, where: int) -> None:
     ask = WeekQuery(Repository(where, "acme", "knowledge", 5), week_containing(NOW, UTC).back(1), UTC)
-    records = await store.memory.records(where, week_needs(ask))
+    records = await store.read(load_records, where, week_needs(ask))
     render_weekly_issue(summarize_week(records, GATES, ask), WeeklyContext(GATES, GitHubLinks()))
 
 
-async def fill(store: SqlStore, begin: int, end: int) -> None:
+async def fill(store: Store, begin: int, end: int) -> None:
     """The repositories that hold the items from `begin` to `end`, a year of pull requests each."""
     batch: list[dict[str, object]] = []
     for row in rows(begin // ITEMS_A_REPOSITORY, end // ITEMS_A_REPOSITORY):
@@ -126,15 +127,15 @@ async def fill(store: SqlStore, begin: int, end: int) -> None:
     await store.sweep()  # as every hour
 
 
-async def put(store: SqlStore, batch: list[dict[str, object]]) -> None:
+async def put(store: Store, batch: list[dict[str, object]]) -> None:
     if batch:
         names = {int(str(row["repository_id"])) for row in batch}
         known = [{"id": one, "folded": f"acme/r{one}", "name": f"r{one}"} for one in names]
         fixed = {"installation_id": 5, "owner": "acme", "private": False, "default_branch": "main"}
-        await store._database.write(lambda t: t.execute(insert(history_table), batch))  # noqa: SLF001  past its own rules
+        await store.database.write(lambda t: t.execute(insert(history_table), batch))
         for one in known:
             row = {**fixed, **one}
-            await store._database.write(  # noqa: SLF001  as above
+            await store.database.write(
                 lambda t, row=row: t.execute(t.insert(repository_table).on_conflict_do_nothing(), row)
             )
 

@@ -24,7 +24,7 @@ from bot.fakegithub.model import PullRequest
 from bot.fakegithub.registration import new_key_pair
 from bot.fakegithub.server import FakeGitHub
 from bot.fakegithub.world import AppRegistration
-from bot.turn.store import open_store
+from bot.store.store import open_store
 
 KEYS = new_key_pair()
 FACTS = AppRegistration(public_pem=KEYS.public_pem)

@@ -17,7 +17,10 @@ from datetime import UTC, datetime
 from bot.pull_request.effects import ShowComment
 from bot.pull_request.model import PullRequest, StickyComment
 from bot.store.model import Delivery, LaneClaim, TurnResult
-from bot.turn.store import Store, open_store
+from bot.store.outbox import mark_sending, mark_sent
+from bot.store.pull_requests import load_pull_request
+from bot.store.store import Store, open_store
+from bot.turn.store import apply_turn
 from bot.values import Account, Repository
 
 IN_FLIGHT = 64
@@ -125,14 +128,14 @@ async def drain(store: Store) -> None:
 async def turn(store: Store, claim: LaneClaim) -> None:
     """All that the store does for a rejection that posts one comment."""
     number = int(claim.lane.rpartition(":")[2])
-    await store.load(claim.lane)
+    await store.read(load_pull_request, claim.lane)
     known = PullRequest(REPOSITORY, number, Account(1, "rio"), "A title", "main", "0" * 40, NOW, NOW)
     show = ShowComment(REPOSITORY, number, "m", "x" * 6000, "f", ("date_errors",), ("date_errors",))
     done = tuple(one.id for one in claim.deliveries)
-    for row in await store.apply(claim, TurnResult(known, (show,), done)):
-        sending = await store.sending(claim, row)
+    for row in await apply_turn(store, claim, TurnResult(known, (show,), done)):
+        sending = await store.write_claimed(claim, mark_sending, row)
         sticky = StickyComment(number, "IC", "https://github.com", "m", "f", ("date_errors",), (), NOW)
-        await store.sent(claim, sending, sticky, ())
+        await store.write_claimed(claim, mark_sent, sending, sticky, ())
     await store.release(claim)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from bot.inbox.reconcile import ReconcileSchedule
     from bot.inbox.worker import Worker
     from bot.metrics import Meter
-    from bot.turn.store import SqlStore
+    from bot.store.store import Store
     from bot.web.bodies import BodyBudget
     from bot.web.setup import RegistrationPages, SetupSessions
 
@@ -97,7 +97,7 @@ class RunningInstance:
     """A running process: where it listens, and the parts that others may ask."""
 
     address: tuple[str, int] | None
-    store: SqlStore
+    store: Store
     worker: Worker | None
     week_clock: WeeklyScheduler | None = None
 
@@ -129,7 +129,7 @@ async def run_instance(  # noqa: PLR0913  each is one choice about the process
     from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings, Watchdog
     from bot.metrics import Meter
     from bot.store.database import StoreConfigError
-    from bot.turn.store import open_store
+    from bot.store.store import open_store
 
     meter, pulse = Meter(), Heartbeat(pace or HeartbeatSettings())
     async with AsyncExitStack() as stack:
@@ -168,7 +168,7 @@ def watchdog_limits() -> WatchdogLimits:
 @asynccontextmanager
 async def _serving(
     configuration: Settings,
-    store: SqlStore,
+    store: Store,
     worker: Worker | None,
     meter: Meter,
     sessions: SetupSessions | None = None,
@@ -183,7 +183,7 @@ async def _serving(
     webhook = WebhookHandler(store, secrets, accepted_events(), configuration.app_id, bodies=bodies)
     trying = installation_routes(configuration, sessions) if sessions else ()
     tags = frozenset(default_rules().gates.tags)
-    metrics = Metrics(meter, store.memory, configuration.metrics_token, tags, utc_now).routes()
+    metrics = Metrics(meter, store, configuration.metrics_token, tags, utc_now).routes()
     async with _api(configuration, store, bodies) as api:
         served = [*webhook.routes(), *health_routes(_Readiness(store, worker)), *trying, *metrics, *api]
         app = build_application(served, configuration.trusted_proxies)
@@ -192,7 +192,7 @@ async def _serving(
 
 
 @asynccontextmanager
-async def _api(configuration: Settings, store: SqlStore, bodies: BodyBudget) -> AsyncIterator[Sequence[Any]]:
+async def _api(configuration: Settings, store: Store, bodies: BodyBudget) -> AsyncIterator[Sequence[Any]]:
     """The routes of the HTTP API, with connections of their own to GitHub."""
     from bot.github.user_api import open_user_api
     from bot.inbox.internal_deliveries import CheckRunReporter
@@ -205,21 +205,20 @@ async def _api(configuration: Settings, store: SqlStore, bodies: BodyBudget) -> 
     asked = open_user_api(configuration.api_url, configuration.graphql_url)
     # The worker waits by its lanes; a call over HTTP has none, and must heed what was written down.
     async with open_github(configuration, utc_now, store=store) as github, asked as asking:
-        guard = RepositoryGuard(AccessCache(asking), store.memory, store.pause)
+        guard = RepositoryGuard(AccessCache(asking), store)
         rule_book = build_rule_book(github, store, CheckRunReporter(store, utc_now), utc_now)
         pulls = PullRequestEndpoints(
             store,
-            store.memory,
             rule_book,
             partial(_progress_json, link_context(configuration)),
             selection_report_markdown,
         )
         yield [
-            *AuthorEndpoints(store.memory, rule_book, utc_now).routes(guard),
+            *AuthorEndpoints(store, rule_book, utc_now).routes(guard),
             *pulls.routes(guard),
             *PublicEndpoints(github.me, rule_book).routes(guard),
-            *GroundingReport(store.memory, rule_book, utc_now).routes(guard),
-            *AdviceReport(store.memory, rule_book, utc_now).routes(guard),
+            *GroundingReport(store, rule_book, utc_now).routes(guard),
+            *AdviceReport(store, rule_book, utc_now).routes(guard),
             *ValidationEndpoint(store, rule_book, bodies, new_id, utc_now).routes(guard),
         ]
 
@@ -247,7 +246,7 @@ def _progress_json(where: LinkContext, known: PullRequest, rules: RepositoryRule
 @asynccontextmanager
 async def _working(  # noqa: PLR0913  the parts of a worker
     configuration: Settings,
-    store: SqlStore,
+    store: Store,
     meter: Meter,
     clock: Callable[[], datetime],
     pulse: Heartbeat,
@@ -289,7 +288,7 @@ async def _working(  # noqa: PLR0913  the parts of a worker
 
 @asynccontextmanager
 async def _reconciling(
-    configuration: Settings, store: SqlStore, meter: Meter, worker: Worker, schedule: ReconcileSchedule
+    configuration: Settings, store: Store, meter: Meter, worker: Worker, schedule: ReconcileSchedule
 ) -> AsyncIterator[None]:
     from bot.inbox.reconcile import Reconciler
 
@@ -325,7 +324,7 @@ def accepted_events() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Readiness:
-    store: SqlStore
+    store: Store
     worker: Worker | None
 
     async def ready(self) -> tuple[bool, dict[str, Any]]:

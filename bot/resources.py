@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bot.github.app_api import GitHubAppApi
     from bot.inbox.reconcile import ReconcileSchedule
     from bot.metrics import Meter
-    from bot.turn.store import SqlStore
+    from bot.store.store import Store
 
 READY_HEARTBEAT_SECONDS = 10.0
 """Seconds after which a worker that has not beaten counts as stuck."""
@@ -78,10 +78,10 @@ class NoStore(CannotStart):
 
 
 @asynccontextmanager
-async def open_existing_store(url: str) -> AsyncIterator[SqlStore]:
+async def open_existing_store(url: str) -> AsyncIterator[Store]:
     """The store beside a running server: reads, accepts and retries, but takes no lanes; never a new one."""
     from bot.store.database import StoreConfigError
-    from bot.turn.store import open_store
+    from bot.store.store import open_store
 
     if not has_store(url):
         raise NoStore(
@@ -187,7 +187,7 @@ async def open_github(
     clock: Callable[[], datetime],
     meter: Meter | None = None,
     may_write: Callable[[], bool] = lambda: True,
-    store: SqlStore | None = None,
+    store: Store | None = None,
 ) -> AsyncIterator[GitHub]:
     """GitHub as these settings reach it, as long as the block runs; not while a store has it paused."""
     from bot.github.auth import AppKey, never_paused

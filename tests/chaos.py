@@ -23,7 +23,8 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from bot.fakegithub.world import AppRegistration
-from bot.turn.store import open_store
+from bot.store.deliveries import count_queued, load_parked
+from bot.store.store import open_store
 from tests.hostile import SHAPES
 from tests.journeys.environment import KEYS, SECRET, Town
 from tests.journeys.fleet import Fleet, Ship, delivered, fleet
@@ -81,9 +82,9 @@ class Place:
         await self.github.until(self._is_true, timeout=PATIENCE)
         await delivered(self.town)
         async with open_store(self.town.database_url, worker=False) as store, asyncio.timeout(PATIENCE):
-            while await store.queued("", ""):  # noqa: ASYNC110  another process works on them
+            while await store.read(count_queued, "", ""):  # noqa: ASYNC110  another process works on them
                 await asyncio.sleep(0.1)
-            parked = [(each.id, each.lane, each.error) for each in await store.parked()]
+            parked = [(each.id, each.lane, each.error) for each in await store.read(load_parked)]
         assert parked == [], f"parked: {parked}"
 
     def _is_true(self) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 import pytest
 
-from bot.turn.store import open_store
+from bot.store.store import open_store
 
 pytest_plugins = ("tests.stillness",)
 

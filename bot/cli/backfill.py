@@ -83,13 +83,14 @@ async def run_backfill(
     from bot.inbox import internal_deliveries, parse
     from bot.inbox.backfill import BackfillDeliveries
     from bot.pull_request.events import BackfillStep
+    from bot.store.deliveries import find_unfinished
 
     step = BackfillStep(await _installed_repository(configuration, repository), new_id(), since=since)
     delivery = internal_deliveries.backfill_delivery(step, utc_now())
     if has_store(configuration.database_url):
         async with open_existing_store(configuration.database_url) as store:
             # One that was interrupted, or given up on, goes on from where it was.
-            if unfinished := await store.unfinished(delivery.lane):
+            if unfinished := await store.read(find_unfinished, delivery.lane):
                 delivery = unfinished.delivery
     event = parse.parse_delivery(delivery)
     if not isinstance(event, BackfillStep):

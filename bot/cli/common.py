@@ -21,7 +21,7 @@ from bot.store.model import Delivery, StoreUnavailable
 from bot.values import Repository
 
 if TYPE_CHECKING:
-    from bot.turn.store import SqlStore
+    from bot.store.store import Store
 
 
 @contextmanager
@@ -123,9 +123,11 @@ async def hand_over(configuration: Settings, delivery: Delivery) -> bool:
     return await hand_over_delivery(delivery, secret, configuration.host, configuration.port)
 
 
-async def find_recorded_repository(store: SqlStore, name: str) -> Repository:
+async def find_recorded_repository(store: Store, name: str) -> Repository:
     """Return the repository of this name; raises where nothing is recorded about it."""
-    repository = await store.memory.repository_named(name)
+    from bot.store.repositories import find_repository
+
+    repository = await store.read(find_repository, name)
     if repository is None:
         raise CannotStart(
             f"nothing is recorded about {name}: no event of it has come in yet; "

@@ -373,12 +373,18 @@ async def _diagnose_github(
 
 async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
     """Check the store: whether it answers, what is parked or blocked, which reviews did not count."""
+    from bot.store.database import load_server_version
+    from bot.store.deliveries import load_parked
     from bot.store.dialects import TRANSACTION_TIMEOUT_VERSION
+    from bot.store.outbox import load_blocked_writes
+    from bot.store.pull_requests import load_newest_pull_requests
 
     try:
         async with open_existing_store(read_database_url()) as store:
-            parked, newest = await store.parked(), await store.load_newest(repository)
-            blocked, version = await store.waiting(), await store.server_version()
+            parked = await store.read(load_parked)
+            pull_requests = await store.read(load_newest_pull_requests, repository)
+            blocked = await store.read(load_blocked_writes)
+            version = await store.read(load_server_version)
     except NoStore as reason:
         fix = "start the server once; if it ran already, give this command its DATABASE_URL"
         return (DoctorResult("store", CheckState.NOTE, str(reason), fix),)
@@ -388,4 +394,4 @@ async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResu
     name = "/".join(repository).lower() if repository else ""
     blocked_here = [writes for writes in blocked if not name or writes.repository.lower() == name]
     results = (check_parked(len(parked)), *check_server_version(version, TRANSACTION_TIMEOUT_VERSION))
-    return (*results, *check_blocked_writes(blocked_here), *check_uncounted(newest))
+    return (*results, *check_blocked_writes(blocked_here), *check_uncounted(pull_requests))

@@ -54,15 +54,16 @@ async def _export_files(repository: tuple[str, str], number: int) -> dict[str, s
     """Every file of a pull request's export with its text; None where nothing is reviewed there."""
     from bot.history.export import export_files
     from bot.iterations.selection import selection_report
+    from bot.store.pull_requests import load_newest_pull_requests, load_pull_request
 
     async with open_existing_store(read_database_url()) as store:
-        newest = await store.load_newest(repository, limit=1)
-        pull_request = await store.load(f"pr:{newest[0].repository.id}:{number}") if newest else None
-        report = (
-            selection_report(pull_request, await stored_rules(store, pull_request.repository))
-            if pull_request
-            else None
-        )
-    if pull_request is None or report is None:
+        newest = await store.read(load_newest_pull_requests, repository, limit=1)
+        if not newest:
+            return None
+        pull_request = await store.read(load_pull_request, f"pr:{newest[0].repository.id}:{number}")
+        if pull_request is None:
+            return None
+        report = selection_report(pull_request, await stored_rules(store, pull_request.repository))
+    if report is None:
         return None
     return export_files(report, pull_request.repository, tracked=pull_request.tracked)

@@ -90,17 +90,18 @@ async def author_history(name: str, login: str, hours: int | None) -> tuple[str,
     """Return an author's history as text and as patterns, from the store alone."""
     from bot.commands.fetch import history_query
     from bot.history.patterns import build_history, history_needed_since
+    from bot.history.store import find_author, load_author
     from bot.history.text import HistoryContext, render_history
 
     async with open_existing_store(read_database_url()) as store:
         repository = await find_recorded_repository(store, name)
         rules = await stored_rules(store, repository)
         shared = rules.history.shared
-        author = await store.memory.author(repository.id, login, shared=shared)
+        author = await store.read(find_author, repository.id, login, shared=shared)
         query = history_query(author.login if author else login, rules, utc_now(), hours)
         identity = author.id if author else -1
-        records, fixes = await store.memory.authored(
-            repository.id, history_needed_since(query), identity, shared=shared
+        records, fixes = await store.read(
+            load_author, repository.id, history_needed_since(query), identity, shared=shared
         )
         history = build_history(records, rules.gates, query, fixes)
     text = render_history(
@@ -114,6 +115,7 @@ async def all_author_patterns(name: str, hours: int) -> dict[str, dict[str, Any]
     from bot.history.model import earliest_activity, window_of_last_hours
     from bot.history.outcomes import outcomes_in_window
     from bot.history.patterns import compute_all_patterns
+    from bot.history.store import load_records
 
     window = window_of_last_hours(hours, utc_now())
     async with open_existing_store(read_database_url()) as store:
@@ -121,7 +123,7 @@ async def all_author_patterns(name: str, hours: int) -> dict[str, dict[str, Any]
         rules = await stored_rules(store, repository)
         dead_after = timedelta(days=rules.history.dead_after_days)
         since = earliest_activity(window.before, dead_after)
-        records = await store.memory.records(repository.id, since, shared=rules.history.shared)
+        records = await store.read(load_records, repository.id, since, shared=rules.history.shared)
     rows, previous = (outcomes_in_window(records, period, dead_after) for period in (window, window.before))
     computed = compute_all_patterns(rows, previous, rules.gates, hours)
     return {login: patterns.as_json() for login, patterns in sorted(computed.items())}

@@ -40,8 +40,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 async def _list_or_retry(arguments: argparse.Namespace) -> None:
+    from bot.store.deliveries import load_parked
+
     async with open_existing_store(read_database_url()) as store:
-        parked = await store.parked()
+        parked = await store.read(load_parked)
         if arguments.retry:
             await _retry(parked, arguments.retry)
             return

@@ -74,7 +74,7 @@ async def current_week(name: str) -> WeeklyIssue | None:
     async with open_existing_store(read_database_url()) as store:
         repository = await find_recorded_repository(store, name)
         rules = await stored_rules(store, repository)
-        fetcher = WeeklyFetcher(store.memory, None, LinkContext(GitHubLinks()))
+        fetcher = WeeklyFetcher(store, None, LinkContext(GitHubLinks()))
         week = await fetcher.told(repository, rules, None, utc_now())
     return week.issue
 

@@ -10,14 +10,17 @@ from zoneinfo import ZoneInfo
 from bot.commands import arguments as asks
 from bot.commands.decide import CommandFacts, CommandOutcome, decide_command
 from bot.commands.invocation import CommandInvocation, ParsedCommand
+from bot.commands.store import load_replies
 from bot.gates.config import RepositoryRules
 from bot.github.client import GitHub
+from bot.history.forget import count_stored
 from bot.history.model import HistoryRecord, build_history_record
 from bot.history.patterns import AuthorHistory, HistoryQuery, build_history, history_needed_since
-from bot.history.store import HistoryReader
+from bot.history.store import find_author, load_author
 from bot.iterations.model import apply_dismissals, overturned_tags
 from bot.markdown.links import LinkContext
 from bot.pull_request.model import PullRequest
+from bot.store.store import Store
 from bot.values import Account
 
 _FRESH = (asks.DismissRequest, asks.AppealRequest, asks.RejectRequest, asks.SelectRequest)
@@ -27,7 +30,7 @@ _FRESH = (asks.DismissRequest, asks.AppealRequest, asks.RejectRequest, asks.Sele
 class CommandHandler:
     """Carries out the commands of one thread, one by one."""
 
-    memory: HistoryReader
+    store: Store
     github: GitHub
     site: LinkContext
 
@@ -41,7 +44,7 @@ class CommandHandler:
     ) -> CommandOutcome:
         """The pull request after all of them, and everything to be done about them."""
         outcome = CommandOutcome(known)
-        before = await self.memory.replies(lane)
+        before = await self.store.read(load_replies, lane)
         facts = CommandFacts(await self.github.me(), now, replies=before)
         for order in orders:
             # GitHub's clock may be ahead of ours; the command is never from the future.
@@ -64,7 +67,9 @@ class CommandHandler:
             case asks.HistoryRequest():
                 return await self._history(asked, order, known, rules, facts)
             case asks.ForgetRequest():
-                return replace(facts, stored=await self.memory.stored(known.repository.id, account.id))
+                return replace(
+                    facts, stored=await self.store.read(count_stored, known.repository.id, account.id)
+                )
             case _:
                 return facts
 
@@ -78,7 +83,7 @@ class CommandHandler:
     ) -> CommandFacts:
         subject = await self._subject(asked.login, order.account, known, rules)
         ask = history_query(subject.login, rules, facts.now, asked.hours, asked.tag)
-        told = await fetch_history(self.memory, known, subject, ask, rules)
+        told = await fetch_history(self.store, known, subject, ask, rules)
         return replace(facts, subject=subject, history=told)
 
     async def _subject(
@@ -89,7 +94,7 @@ class CommandHandler:
             return known.author
         if _same(login, giver.login):
             return giver
-        found = await self.memory.author(known.repository.id, login, shared=rules.history.shared)
+        found = await self.store.read(find_author, known.repository.id, login, shared=rules.history.shared)
         return found or Account(-1, login, bot=login.endswith("[bot]"))
 
 
@@ -110,12 +115,12 @@ def history_query(
 
 
 async def fetch_history(
-    memory: HistoryReader, known: PullRequest, author: Account, ask: HistoryQuery, rules: RepositoryRules
+    store: Store, known: PullRequest, author: Account, ask: HistoryQuery, rules: RepositoryRules
 ) -> AuthorHistory:
     """What is remembered of an author, with the present pull request as it is right now."""
     where = known.repository.id
     shared = rules.history.shared
-    records, fixes = await memory.authored(where, history_needed_since(ask), author.id, shared=shared)
+    records, fixes = await store.read(load_author, where, history_needed_since(ask), author.id, shared=shared)
     if known.author.id == author.id:
         others = (record for record in records if record.key != ("", known.number))
         records = (*others, _record(known))

@@ -12,7 +12,7 @@ from bot.store.schema import reply_table
 
 
 def save_replies(transaction: Transaction, lane: str, effects: Iterable[Effect]) -> None:
-    """These answers are owed; the same command is not answered twice."""
+    """Record the replies that are owed; the same command is not answered twice."""
     rows = [
         {
             "key": effect.key,
@@ -30,13 +30,13 @@ def save_replies(transaction: Transaction, lane: str, effects: Iterable[Effect])
 
 
 def mark_reply_posted(transaction: Transaction, key: str, comment_id: int, node_id: str) -> None:
-    """The answer stands there now."""
-    where = update(reply_table).where(reply_table.c.key == key)
-    transaction.execute(where.values(comment_id=comment_id, node_id=node_id))
+    """Record the comment that a reply was posted as."""
+    reply = update(reply_table).where(reply_table.c.key == key)
+    transaction.execute(reply.values(comment_id=comment_id, node_id=node_id))
 
 
 def load_replies(transaction: Transaction, lane: str) -> tuple[PostedReply, ...]:
-    """The answers in a thread, oldest first."""
+    """Load the replies to commands in a thread, oldest first."""
     rows = transaction.execute(
         select(reply_table).where(reply_table.c.lane == lane).order_by(reply_table.c.at)
     )

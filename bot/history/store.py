@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from sqlalchemy import Insert, Integer, Select, Table, and_, bindparam, delete, or_, select
@@ -15,7 +15,6 @@ from sqlalchemy import Insert, Integer, Select, Table, and_, bindparam, delete, 
 from bot.history.forget import anonymize, load_forgotten
 from bot.history.model import (
     HistoryRecord,
-    StoredCounts,
     TimeWindow,
     build_history_record,
     compute_review_stats,
@@ -29,13 +28,19 @@ from bot.history.rates import (
     outcomes_in_window_of,
 )
 from bot.iterations.model import apply_dismissals, overturned_tags
-from bot.pull_request.effects import PostedReply, StoreDocument
+from bot.pull_request.effects import StoreDocument
 from bot.pull_request.model import ItemOutcome, PullRequest
 from bot.store.codec import column_text, decode, encode
 from bot.store.database import Transaction, insert_into, to_datetime
 from bot.store.repositories import find_repository, has_left
-from bot.store.schema import audit_table, document_table, fix_table, history_table, repository_table
-from bot.store.schema import pull_request_table as pull_requests
+from bot.store.schema import (
+    audit_table,
+    document_table,
+    fix_table,
+    history_table,
+    pull_request_table,
+    repository_table,
+)
 from bot.values import GHOST, Account, Repository
 
 MAX_DOCUMENTS_KEPT = 20
@@ -45,44 +50,44 @@ _read = msgspec.json.Decoder(HistoryRecord).decode
 
 
 def save_history(transaction: Transaction, lane: str, pull_request: PullRequest) -> None:
-    """The rows that history and weeks are answered from, in the transaction that records the pull request."""
+    """Save the rows that history and weekly summaries read, in the pull request's own transaction."""
     if not pull_request.verdicts and not pull_request.merged:
         return  # it counts nowhere yet
-    known = history_record(pull_request)
-    gone = load_forgotten(transaction, pull_request.repository.id)
-    for who, until in gone.items():
-        known = anonymize(known, who, until)
-    where = pull_request.repository
+    record = history_record(pull_request)
+    forgotten = load_forgotten(transaction, pull_request.repository.id)
+    for account_id, until in forgotten.items():
+        record = anonymize(record, account_id, until)
+    repository = pull_request.repository
     _put(
         transaction,
         history_table,
         {
             "lane": lane,
-            "repository_id": where.id,
-            "installation_id": where.installation_id,
-            "private": where.private,
-            "number": known.number,
-            "author_id": known.author.id,
-            "login": known.author.login,
-            "last_active": known.last_active.timestamp(),
-            "record": encode(known),
+            "repository_id": repository.id,
+            "installation_id": repository.installation_id,
+            "private": repository.private,
+            "number": record.number,
+            "author_id": record.author.id,
+            "login": record.author.login,
+            "last_active": record.last_active.timestamp(),
+            "record": encode(record),
         },
     )
-    _keep_fixes(transaction, where.id, known)
-    _keep_rulings(transaction, lane, pull_request, gone)
+    _save_fixes(transaction, repository.id, record)
+    _save_rulings(transaction, lane, pull_request, forgotten)
 
 
 def history_record(pull_request: PullRequest) -> HistoryRecord:
-    """The record that a pull request makes, dismissals heard."""
-    known = build_history_record(apply_dismissals(pull_request), overturned_tags(pull_request))
+    """Build the record of a pull request, with dismissals applied."""
+    record = build_history_record(apply_dismissals(pull_request), overturned_tags(pull_request))
     return replace(
-        known, followed=followed_item_urls(pull_request), stated=compute_review_stats(pull_request)
+        record, followed=followed_item_urls(pull_request), stated=compute_review_stats(pull_request)
     )
 
 
-def save_document(transaction: Transaction, lane: str, written: StoreDocument) -> None:
-    """One of the newest documents of a pull request; older ones go."""
-    values = {"id": written.id, "lane": lane, "at": written.at.timestamp(), "body": written.body}
+def save_document(transaction: Transaction, lane: str, document: StoreDocument) -> None:
+    """Save a document of a pull request, and delete all but the newest."""
+    values = {"id": document.id, "lane": lane, "at": document.at.timestamp(), "body": document.body}
     _put(transaction, document_table, values)
     newest = (
         select(document_table.c.id).where(document_table.c.lane == lane).order_by(document_table.c.at.desc())
@@ -94,86 +99,108 @@ def save_document(transaction: Transaction, lane: str, written: StoreDocument) -
 
 
 def load_records(
-    transaction: Transaction, repository_id: int, since: datetime, author_id: int | None = None
+    transaction: Transaction,
+    repository_id: int,
+    since: datetime,
+    author_id: int | None = None,
+    *,
+    shared: bool = False,
 ) -> tuple[HistoryRecord, ...]:
-    """The records of a repository, or of one author in it, that were last active since then."""
-    asked = {"where": repository_id, "since": since.timestamp()}
+    """Load the records of a repository, or of one author in it, that were last active since then.
+
+    With `shared` also those of the repositories that share with it, each with its repository's name.
+    """
+    values = {"where": repository_id, "since": since.timestamp()}
     if author_id is None:
-        found = transaction.execute(_OF_ALL, asked)
+        rows = transaction.execute(_OF_ALL, values)
     else:
-        found = transaction.execute(_OF_ONE, asked | {"who": author_id})
-    return tuple(map(decode_history, found.scalars()))
+        rows = transaction.execute(_OF_ONE, values | {"who": author_id})
+    records = tuple(map(decode_history, rows.scalars()))
+    if shared:
+        records += _load_records_beside(transaction, repository_id, since, author_id)
+    return records
 
 
 def load_newest_records(
     transaction: Transaction, repository_id: int, author_id: int, most: int
 ) -> tuple[HistoryRecord, ...]:
-    """An author's latest records in a repository."""
-    asked = {"where": repository_id, "who": author_id, "most": most}
-    return tuple(map(decode_history, transaction.execute(_NEWEST, asked).scalars()))
-
-
-def load_latest_fixes(transaction: Transaction, repository_id: int, author_id: int) -> dict[str, TagFix]:
-    """The latest fix of each tag by an author, however long ago."""
-    rows = transaction.execute(_FIXES, {"where": repository_id, "who": author_id})
-    return {row.tag: TagFix(row.tag, row.number, row.head, to_datetime(row.at)) for row in rows}
+    """Load an author's latest records in a repository."""
+    values = {"where": repository_id, "who": author_id, "most": most}
+    return tuple(map(decode_history, transaction.execute(_NEWEST, values).scalars()))
 
 
 def load_author(
-    transaction: Transaction, repository_id: int, since: datetime, author_id: int
+    transaction: Transaction, repository_id: int, since: datetime, author_id: int, *, shared: bool = False
 ) -> tuple[tuple[HistoryRecord, ...], dict[str, TagFix]]:
-    """An author's records that were last active since then, and their latest fixes however long ago."""
-    return (
-        load_records(transaction, repository_id, since, author_id),
-        load_latest_fixes(transaction, repository_id, author_id),
-    )
+    """Load an author's records that were last active since then, and the latest fix of each tag ever."""
+    fixes = _load_latest_fixes(transaction, repository_id, author_id)
+    for other, name in _load_beside(transaction, repository_id).items() if shared else ():
+        theirs = _load_latest_fixes(transaction, other, author_id)
+        fixes += [replace(fix, repository=name) for fix in theirs]
+    newest = {fix.tag: fix for fix in sorted(fixes, key=lambda fix: fix.at)}
+    return load_records(transaction, repository_id, since, author_id, shared=shared), newest
 
 
-def find_author(transaction: Transaction, repository_id: int, login: str) -> Account | None:
-    """The author who has, or last had, this login here."""
+def _load_latest_fixes(transaction: Transaction, repository_id: int, author_id: int) -> list[TagFix]:
+    rows = transaction.execute(_FIXES, {"where": repository_id, "who": author_id})
+    return [TagFix(row.tag, row.number, row.head, to_datetime(row.at)) for row in rows]
+
+
+def find_author(
+    transaction: Transaction, repository_id: int, login: str, *, shared: bool = False
+) -> Account | None:
+    """Find who has, or last had, this login there; with `shared` also in repositories that share with it."""
+    beside = _load_beside(transaction, repository_id) if shared else ()
+    authors = (_find_author_in(transaction, where, login) for where in (repository_id, *beside))
+    return next((author for author in authors if author is not None), None)
+
+
+def _find_author_in(transaction: Transaction, repository_id: int, login: str) -> Account | None:
     here = history_table.c.repository_id == repository_id
     for same in (
         history_table.c.login == login,
         history_table.c.login == f"{login}[bot]",
         history_table.c.login.ilike(_literal(login), "\\"),
     ):
-        found = transaction.execute(_newest(and_(here, same))).scalar()
-        if found is not None:
-            return decode_history(found).author
+        record = transaction.execute(_newest(and_(here, same))).scalar()
+        if record is not None:
+            return decode_history(record).author
     return _unreviewed_author(transaction, repository_id, login)
 
 
 def _unreviewed_author(transaction: Transaction, repository_id: int, login: str) -> Account | None:
     """The author of a pull request that has no record yet, since nobody has reviewed it."""
-    named = pull_requests.c.record.icontains(f'"login":{encode(login)}', autoescape=True)
-    rows = select(pull_requests.c.record).where(pull_requests.c.repository_id == repository_id, named)
+    named = pull_request_table.c.record.icontains(f'"login":{encode(login)}', autoescape=True)
+    rows = select(pull_request_table.c.record).where(
+        pull_request_table.c.repository_id == repository_id, named
+    )
     authors = (decode(text, PullRequest).author for text in transaction.execute(rows).scalars())
     return next((author for author in authors if author.login.lower() == login.lower()), None)
 
 
 def load_documents(transaction: Transaction, lane: str) -> tuple[Any, ...]:
-    """The documents of a pull request, newest first."""
-    found = (
+    """Load the documents of a pull request, newest first."""
+    newest_first = (
         select(document_table.c.body)
         .where(document_table.c.lane == lane)
         .order_by(document_table.c.at.desc())
     )
-    return tuple(msgspec.json.decode(body) for body in transaction.execute(found).scalars())
+    return tuple(msgspec.json.decode(body) for body in transaction.execute(newest_first).scalars())
 
 
 def decode_history(text: str) -> HistoryRecord:
-    """A record as it was kept."""
+    """Decode a stored record."""
     try:
         return _read(text)
     except msgspec.DecodeError:  # half of a surrogate pair in a path
         return decode(text, HistoryRecord)
 
 
-def _keep_fixes(transaction: Transaction, repository_id: int, known: HistoryRecord) -> None:
-    if known.author == GHOST:
+def _save_fixes(transaction: Transaction, repository_id: int, record: HistoryRecord) -> None:
+    if record.author == GHOST:
         return
-    newest = {found.tag: found for found in find_fixes(known, known.last_active)}
-    for found in newest.values():
+    newest = {fix.tag: fix for fix in find_fixes(record, record.last_active)}
+    for fix in newest.values():
         statement = transaction.insert(fix_table)
         newer = {name: statement.excluded[name] for name in ("number", "head", "at")}
         statement = statement.on_conflict_do_update(
@@ -183,17 +210,17 @@ def _keep_fixes(transaction: Transaction, repository_id: int, known: HistoryReco
         )
         values = {
             "repository_id": repository_id,
-            "author_id": known.author.id,
-            "tag": found.tag,
-            "number": found.number,
-            "head": found.head,
-            "at": found.at.timestamp(),
+            "author_id": record.author.id,
+            "tag": fix.tag,
+            "number": fix.number,
+            "head": fix.head,
+            "at": fix.at.timestamp(),
         }
         transaction.execute(statement, values)
 
 
-def _keep_rulings(
-    transaction: Transaction, lane: str, pull_request: PullRequest, gone: Mapping[int, datetime]
+def _save_rulings(
+    transaction: Transaction, lane: str, pull_request: PullRequest, forgotten: Mapping[int, datetime]
 ) -> None:
     rows = [
         {
@@ -209,7 +236,7 @@ def _keep_rulings(
             "reason": column_text(ruling.reason),
         }
         for ruling in pull_request.rulings
-        if not (ruling.by_id in gone and ruling.at <= gone[ruling.by_id])
+        if not (ruling.by_id in forgotten and ruling.at <= forgotten[ruling.by_id])
     ]
     if rows:
         transaction.execute(transaction.insert(audit_table).on_conflict_do_nothing(), rows)
@@ -253,9 +280,6 @@ def _upsert(table: Table, shared: bool) -> Insert:  # noqa: FBT001 - a part of t
     return statement.on_conflict_do_update(index_elements=sorted(keys), set_=newer, where=changed)
 
 
-"""The state of a write that waits for a permission."""
-"""Parked deliveries that are counted one by one, the newest: each is a series of its own."""
-
 BrokenGateKey = tuple[str, str, str]
 """Repository, author, tag."""
 
@@ -266,7 +290,7 @@ UncountedVerdictKey = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class FollowedItem:
-    """One item of feedback and whether it was followed, by whom it was said, and to whom."""
+    """One item of feedback, its reviewer and author, and whether it was followed."""
 
     repository: str
     author: str
@@ -276,23 +300,28 @@ class FollowedItem:
     followed: bool
 
 
-def count_broken_gates(transaction: Transaction, since: datetime) -> Counter[BrokenGateKey]:
-    """In how many pull requests each tag was named since then, a tag once a pull request."""
+def _load_active(transaction: Transaction, since: datetime) -> Iterator[tuple[str, str, HistoryRecord]]:
+    """Load the full name, in lower case, the author's login and the record of what was active since then."""
     rows = transaction.execute(
         select(history_table.c.record, history_table.c.login, repository_table.c.folded)
         .join(repository_table, repository_table.c.id == history_table.c.repository_id)
         .where(~has_left, history_table.c.last_active >= since.timestamp())
     )
-    found: Counter[BrokenGateKey] = Counter()
-    for row in rows:
-        known = decode_history(row.record)
-        said = (verdict for verdict in known.verdicts if verdict.counted and verdict.at >= since)
-        found.update({(row.folded, row.login, item.tag) for one in said for item in one.items if item.tag})
-    return found
+    return ((row.folded, row.login, decode_history(row.record)) for row in rows)
+
+
+def count_broken_gates(transaction: Transaction, since: datetime) -> Counter[BrokenGateKey]:
+    """Count the pull requests in which each tag was named since then, a tag once a pull request."""
+    counts: Counter[BrokenGateKey] = Counter()
+    for repository, author, record in _load_active(transaction, since):
+        verdicts = [verdict for verdict in record.verdicts if verdict.counted and verdict.at >= since]
+        tags = {item.tag for verdict in verdicts for item in verdict.items if item.tag}
+        counts.update((repository, author, tag) for tag in tags)
+    return counts
 
 
 def count_uncounted_verdicts(transaction: Transaction, since: datetime) -> Counter[UncountedVerdictKey]:
-    """The verdicts since then whose givers are no validators: shown nowhere, counted here."""
+    """Count the verdicts since then of accounts that are no validators: they are shown nowhere else."""
     rows = transaction.execute(
         select(history_table.c.record, repository_table.c.folded)
         .join(repository_table, repository_table.c.id == history_table.c.repository_id)
@@ -311,47 +340,33 @@ def count_uncounted_verdicts(transaction: Transaction, since: datetime) -> Count
 
 
 def count_followed_items(transaction: Transaction, window: TimeWindow) -> Counter[FollowedItem]:
-    """How many items named in the window were followed, of those whose fate is known."""
-    rows = transaction.execute(
-        select(history_table.c.record, history_table.c.login, repository_table.c.folded)
-        .join(repository_table, repository_table.c.id == history_table.c.repository_id)
-        .where(~has_left, history_table.c.last_active >= window.start.timestamp())
-    )
+    """Count the items named in the window, followed or not, of those whose outcome is known."""
     return Counter(
         FollowedItem(
-            row.folded,
-            row.login,
+            repository,
+            author,
             fate.verdict.validator.name,
             fate.item.tag or "",
             fate.item.place is not None,
             fate.followed,
         )
-        for row in rows
-        for fate in item_fates(decode_history(row.record), window)
+        for repository, author, record in _load_active(transaction, window.start)
+        for fate in item_fates(record, window)
     )
 
 
 def load_item_outcomes(transaction: Transaction, window: TimeWindow) -> tuple[ItemOutcome, ...]:
-    """What came of the items that an iteration in the window could tell about."""
-    rows = transaction.execute(
-        select(history_table.c.record)
-        .join(repository_table, repository_table.c.id == history_table.c.repository_id)
-        .where(~has_left, history_table.c.last_active >= window.start.timestamp())
-    ).scalars()
-    return outcomes_in_window_of(map(decode_history, rows), window)
+    """Load the outcomes of the items that an iteration in the window could tell about, without names."""
+    records = (record for _, _, record in _load_active(transaction, window.start))
+    return outcomes_in_window_of(records, window)
 
 
 def load_reviewer_rates(transaction: Transaction, window: TimeWindow) -> dict[str, tuple[ReviewerRates, ...]]:
-    """What became of the validators' claims in the window, by repository."""
-    rows = transaction.execute(
-        select(history_table.c.record, repository_table.c.folded)
-        .join(repository_table, repository_table.c.id == history_table.c.repository_id)
-        .where(~has_left, history_table.c.last_active >= window.start.timestamp())
-    )
-    known: dict[str, list[HistoryRecord]] = {}
-    for row in rows:
-        known.setdefault(row.folded, []).append(decode_history(row.record))
-    return {where: compute_reviewer_rates(records, window) for where, records in known.items()}
+    """Load what became of the validators' claims in the window, by repository."""
+    by_repository: dict[str, list[HistoryRecord]] = {}
+    for repository, _, record in _load_active(transaction, window.start):
+        by_repository.setdefault(repository, []).append(record)
+    return {name: compute_reviewer_rates(records, window) for name, records in by_repository.items()}
 
 
 _here = repository_table.alias("here")
@@ -382,105 +397,27 @@ _SHARED_COLUMNS = select(history_table.c.repository_id, history_table.c.record).
 _SHARED_OF_ONE = _SHARED_COLUMNS.where(history_table.c.author_id == bindparam("who"))
 
 
-def load_shared_records(
-    transaction: Transaction, where: int, since: datetime, author_id: int | None = None
+def _load_records_beside(
+    transaction: Transaction, repository_id: int, since: datetime, author_id: int | None
 ) -> tuple[HistoryRecord, ...]:
-    """Those of the repository, and those of the ones that share with it, each with its repository's name."""
-    mine = load_records(transaction, where, since, author_id)
-    here, beside = find_repository(transaction, where), _beside(transaction, where)
-    if here is None or not beside:
-        return mine
-    asked = {
+    repository, beside = find_repository(transaction, repository_id), _load_beside(transaction, repository_id)
+    if repository is None or not beside:
+        return ()
+    values = {
         "where": list(beside),
-        "installation": here.installation_id,
-        "private": here.private,
+        "installation": repository.installation_id,
+        "private": repository.private,
         "since": since.timestamp(),
     }
-    found = (
-        transaction.execute(_SHARED_COLUMNS, asked)
+    rows = (
+        transaction.execute(_SHARED_COLUMNS, values)
         if author_id is None
-        else transaction.execute(_SHARED_OF_ONE, asked | {"who": author_id})
+        else transaction.execute(_SHARED_OF_ONE, values | {"who": author_id})
     )
-    theirs = (replace(decode_history(row.record), repository=beside[row.repository_id]) for row in found)
-    return (*mine, *theirs)
+    return tuple(replace(decode_history(row.record), repository=beside[row.repository_id]) for row in rows)
 
 
-def load_shared_author(
-    transaction: Transaction, where: int, since: datetime, author_id: int
-) -> tuple[tuple[HistoryRecord, ...], dict[str, TagFix]]:
-    """An author's records and latest fixes, there and in the repositories that share with it."""
-    fixes = list(load_latest_fixes(transaction, where, author_id).values())
-    for other, name in _beside(transaction, where).items():
-        theirs = load_latest_fixes(transaction, other, author_id).values()
-        fixes += [replace(each, repository=name) for each in theirs]
-    newest = {each.tag: each for each in sorted(fixes, key=lambda each: each.at)}
-    return load_shared_records(transaction, where, since, author_id), newest
-
-
-def find_shared_author(transaction: Transaction, where: int, login: str) -> Account | None:
-    """The author who has, or last had, this login there or in a repository that shares with it."""
-    for which in (where, *_beside(transaction, where)):
-        found = find_author(transaction, which, login)
-        if found is not None:
-            return found
-    return None
-
-
-def _beside(transaction: Transaction, where: int) -> dict[int, str]:
-    rows = transaction.execute(_BESIDE, {"which": where})
+def _load_beside(transaction: Transaction, repository_id: int) -> dict[int, str]:
+    """The full names, by id, of the repositories that share their history with this one."""
+    rows = transaction.execute(_BESIDE, {"which": repository_id})
     return {row.id: Repository(row.id, row.owner, row.name, 0).full_name for row in rows}
-
-
-class HistoryReader(Protocol):
-    """What is remembered beyond one pull request; written by turns, read here."""
-
-    async def repository(self, repository_id: int) -> Repository | None:
-        """The repository as last seen, with its installation; None where the App never was."""
-        ...
-
-    async def active(self, since: datetime) -> tuple[Repository, ...]:
-        """The repositories in which anything was judged since then."""
-        ...
-
-    async def records(
-        self, repository_id: int, since: datetime, author_id: int | None = None, *, shared: bool = False
-    ) -> tuple[HistoryRecord, ...]:
-        """The records of a repository, or of one author in it, that were last active since then.
-
-        With `shared` also those of the repositories beside it whose configs share their history.
-        """
-        ...
-
-    async def newest(self, repository_id: int, author_id: int, most: int) -> tuple[HistoryRecord, ...]:
-        """An author's latest records in a repository."""
-        ...
-
-    async def authored(
-        self, repository_id: int, since: datetime, author_id: int, *, shared: bool = False
-    ) -> tuple[tuple[HistoryRecord, ...], Mapping[str, TagFix]]:
-        """An author's records that were last active since then, and their latest fixes however long ago."""
-        ...
-
-    async def author(self, repository_id: int, login: str, *, shared: bool = False) -> Account | None:
-        """The author who has, or last had, this login there."""
-        ...
-
-    async def forgotten(self, repository_id: int) -> Mapping[int, datetime]:
-        """Who asked to be forgotten in a repository, by account id, and when they last did."""
-        ...
-
-    async def replies(self, lane: str) -> tuple[PostedReply, ...]:
-        """The answers to commands in a thread, oldest first."""
-        ...
-
-    async def stored(self, repository_id: int, account_id: int) -> StoredCounts:
-        """How much is stored about somebody in a repository."""
-        ...
-
-    async def weekly_issue(self, repository_id: int) -> int | None:
-        """The number of the repository's summary issue, as far as known."""
-        ...
-
-    async def was_told(self, repository_id: int, week: str) -> bool:
-        """Whether the clock's run for this week is decided."""
-        ...

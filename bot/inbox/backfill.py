@@ -24,11 +24,14 @@ from bot.pull_request.events import (
 from bot.pull_request.facts import DecisionTime
 from bot.pull_request.model import PullRequest
 from bot.pull_request.record import add_past_revisions, merge_revisions, record_event
+from bot.store.deliveries import count_queued, load_delivery
 from bot.store.model import Delivery
+from bot.store.outbox import spend_write
+from bot.store.pull_requests import load_pull_request
+from bot.store.store import Store
 from bot.turn import fetch as turn_fetch
 from bot.turn.decide import assess, merge_verdicts
 from bot.turn.fetch import fetch_reviews, unread_revisions
-from bot.turn.store import Store
 from bot.values import Repository
 
 BACKFILL_PREFIX = "backfill:"
@@ -79,7 +82,7 @@ class Backfill:
         return tuple(UpdateRepository(due.repository) for due in steps[:1])
 
     async def _step(self, due: BackfillStep) -> None:
-        left = await self.store.queued(*backfill_prefixes(due))
+        left = await self.store.read(count_queued, *backfill_prefixes(due))
         if left > (0 if due.closing else MAX_WAITING):
             raise RetryLater(BACKFILL_RECHECK)
         if due.closing:
@@ -217,13 +220,13 @@ class CheckBackfill:
 
     async def _handed_on(self, due: CheckBackfillStep, seen: PullRequestSnapshot) -> int:
         """1 where the pull request's lane was told for the first time."""
-        known = await self.store.load(f"pr:{due.repository.id}:{seen.number}")
+        known = await self.store.read(load_pull_request, f"pr:{due.repository.id}:{seen.number}")
         if known and known.head == seen.head and known.check:
             return 0
         told = self.writing.head(due, seen, self.clock())
-        if await self.store.kept(told.id) is not None:
+        if await self.store.read(load_delivery, told.id) is not None:
             return 0
-        if wait := await self.store.spend(due.repository.installation_id, WRITE_PRIORITY):
+        if wait := await self.store.write(spend_write, due.repository.installation_id, WRITE_PRIORITY):
             raise RetryLater(max(wait, MIN_STEP_PAUSE))
         await self.store.accept(told)
         return 1

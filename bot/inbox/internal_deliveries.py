@@ -40,7 +40,7 @@ from bot.pull_request.events import (
     WeekDueEvent,
 )
 from bot.store.model import Delivery
-from bot.turn.store import DeliveryInbox
+from bot.store.store import Store
 from bot.values import GHOST, Account, Location, Repository
 from bot.verdicts import sarif
 
@@ -356,7 +356,7 @@ def _account(account: Account) -> dict[str, Any]:
 class CheckRunReporter:
     """Tells of a broken config through the inbox: a row of its own, whose id makes it happen once."""
 
-    inbox: DeliveryInbox
+    inbox: Store
     clock: Callable[[], datetime]
 
     async def tell(self, repository: Repository, version: str) -> None:

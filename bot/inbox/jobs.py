@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from bot.inbox.backfill import BackfillDeliveries, backfill_prefixes
 from bot.inbox.parse import ParseDelivery
 from bot.pull_request.events import BackfillStep
-from bot.store.model import Delivery, DeliveryState, StoredDelivery
+from bot.store.deliveries import count_queued, load_delivery
+from bot.store.lanes import lane_due_at
+from bot.store.model import Delivery, DeliveryState
+from bot.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +36,11 @@ REPORT_WAIT_AFTER = timedelta(seconds=5)
 """A lane that rests for longer is said to wait."""
 
 
-class JobStore(Protocol):
-    """What is read of a store to follow a job."""
-
-    async def kept(self, delivery_id: str) -> StoredDelivery | None:
-        """A delivery and what became of it, None where it is not known."""
-        ...
-
-    async def queued(self, lanes: str, ids: str) -> int:
-        """How many deliveries wait whose lane and id begin so."""
-        ...
-
-    async def rests_until(self, lane: str) -> datetime | None:
-        """When a lane that has work is due; None where it has none."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class JobFollower:
     """Looks at the inbox until a job is done."""
 
-    store: JobStore
+    store: Store
     clock: Callable[[], datetime]
 
     async def steps(self, job: Delivery) -> AsyncIterator[JobProgress]:
@@ -71,7 +57,7 @@ class JobFollower:
         while True:
             step = writing.step(due, self.clock())
             if await self._is_open(step.id):
-                left = await self.store.queued(*backfill_prefixes(due))
+                left = await self.store.read(count_queued, *backfill_prefixes(due))
                 yield JobProgress(max(due.read - left, 0), due.total, await self._waits(step.lane))
                 await asyncio.sleep(POLL_JOB_SECONDS)
             elif due.closing:
@@ -85,14 +71,14 @@ class JobFollower:
     ) -> BackfillStep:
         """The step after this one, which is written down before this one is done."""
         wanted = writing.step(replace(due, step=due.step + 1), self.clock()).id
-        kept = await self.store.kept(wanted)
+        kept = await self.store.read(load_delivery, wanted)
         found = parse(kept.delivery) if kept else None
         if not isinstance(found, BackfillStep):
             raise JobFailed("the repository is gone, or the App is no longer installed there")
         return found
 
     async def _is_open(self, delivery_id: str) -> bool:
-        kept = await self.store.kept(delivery_id)
+        kept = await self.store.read(load_delivery, delivery_id)
         if kept is None:
             raise JobFailed("a server took the job, but it keeps another store; DATABASE_URL is not the same")
         if kept.state is DeliveryState.PARKED:
@@ -100,5 +86,5 @@ class JobFollower:
         return kept.state is DeliveryState.QUEUED
 
     async def _waits(self, lane: str) -> datetime | None:
-        until = await self.store.rests_until(lane)
+        until = await self.store.read(lane_due_at, lane)
         return until if until and until - self.clock() > REPORT_WAIT_AFTER else None

@@ -24,10 +24,15 @@ from bot.pull_request.effects import (
     UpdateRepository,
 )
 from bot.pull_request.events import Event, InstallationEvent, RepositoryEvent, RetryEvent, WeekDueEvent
+from bot.store.deliveries import load_parked
+from bot.store.lanes import pause_installation
 from bot.store.model import Delivery, LaneClaim, LaneFenced, StoreUnavailable, TurnResult
-from bot.turn.store import Store
+from bot.store.repositories import find_active_repositories, find_repository
+from bot.store.store import Store
+from bot.turn.store import apply_turn
 from bot.values import Repository
 from bot.weekly.fetch import WeeklyFetcher, WeeklySchedule
+from bot.weekly.store import has_weekly_run
 
 _LET_AGAIN = frozenset({"unsuspend", "new_permissions_accepted"})
 _LANES = ("weekly:", "repository:", "installation:", "parked:")
@@ -68,7 +73,9 @@ class MaintenanceProcessor:
                     await self._unblock(event)
                     if event.added:
                         # At once: whoever takes up what follows has to find the repository at home.
-                        await self.store.apply(claim, TurnResult(None, (), (), memos=tuple(memos)))
+                        await apply_turn(
+                            self.store, claim, TurnResult(None, (), (), store_commands=tuple(memos))
+                        )
                         memos.clear()
                         await self.heads.start_for_installation(event.added)
                 case RetryEvent():
@@ -78,13 +85,15 @@ class MaintenanceProcessor:
         return tuple(effects), tuple(memos)
 
     async def _week(self, due: WeekDueEvent) -> tuple[tuple[Effect, ...], tuple[StoreCommand, ...]]:
-        repository = await self.store.memory.repository(due.repository_id)
+        repository = await self.store.read(find_repository, due.repository_id)
         if repository is None:
             return (), ()
-        if due.week and await self.store.memory.was_told(repository.id, due.week):
-            return (), ()
+        if due.week:
+            is_decided = await self.store.read(has_weekly_run, repository.id, due.week)
+            if is_decided:
+                return (), ()
         rules = await self.rule_book.rules(repository)
-        weeks = WeeklyFetcher(self.store.memory, self.github, self.site)
+        weeks = WeeklyFetcher(self.store, self.github, self.site)
         week = parse_week(due.week) if due.week else None
         told = await weeks.told(repository, rules, week, self.clock())
         return told.effects, told.memos
@@ -100,10 +109,10 @@ class MaintenanceProcessor:
     async def _unblock(self, event: InstallationEvent) -> None:
         """What was given up on while we were shut out gets another chance."""
         if event.action in _LET_AGAIN:
-            parked = await self.store.parked()
+            parked = await self.store.read(load_parked)
             of_it = (each.id for each in parked if each.installation_id == event.installation_id)
             await self.store.retry(tuple(of_it))
-            await self.store.let_again(event.installation_id)
+            await self.store.clear_blocks(event.installation_id)
 
     def _installation(self, event: InstallationEvent) -> tuple[StoreCommand, ...]:
         if event.action == "deleted":
@@ -158,7 +167,7 @@ class WeeklyScheduler:
     async def tick(self) -> int:
         """How many weeks were put into the inbox."""
         now, put = self.clock(), 0
-        for repository in await self.store.memory.active(now - ACTIVE_WITHIN):
+        for repository in await self.store.read(find_active_repositories, now - ACTIVE_WITHIN):
             if self._not_before.get(repository.id, now) <= now:
                 put += await self._look(repository, now)
         return put
@@ -169,14 +178,14 @@ class WeeklyScheduler:
         except RateLimited as limit:
             logger.warning("the week is looked at later: %s", limit, extra={"repository": repository.id})
             self._not_before[repository.id] = limit.until
-            await self.store.pause(repository.installation_id, limit.until)
+            await self.store.write(pause_installation, repository.installation_id, limit.until)
             return False
         except GitHubError as error:
             logger.warning("no config to tell the week by: %s", error, extra={"repository": repository.id})
             return False
         schedule = WeeklySchedule.of(rules)
         week = str(schedule.latest_due(now))
-        due = rules.weekly.enabled and not await self.store.memory.was_told(repository.id, week)
+        due = rules.weekly.enabled and not await self.store.read(has_weekly_run, repository.id, week)
         if due:
             await self.store.accept(self.delivery(repository, week, now))
         # Only now: where the store is away, it is tried again with the next tick.

@@ -31,7 +31,8 @@ from bot.pull_request.events import (
     WeekDueEvent,
 )
 from bot.store.model import Delivery, LaneClaim, RepositoryOwnership, TurnResult
-from bot.turn.store import Store
+from bot.store.store import Store
+from bot.turn.store import apply_turn
 from bot.values import Repository
 
 EventWithSnapshot = TypeVar("EventWithSnapshot", PullRequestSnapshot, PullRequestSnapshot | None)
@@ -84,24 +85,24 @@ OWNERSHIP_MARGIN = timedelta(minutes=10)
 
 async def resolve_installation(claim: LaneClaim, store: Store, parse: ParseDelivery) -> LaneClaim:
     """The claim with what can be worked on; raises `NotYet` while nobody has the repository."""
-    home = claim.home
+    home = claim.ownership
     if home is None:
         return claim
     if home.repository is not None:
         return replace(claim, installation_id=home.repository.installation_id)
-    fresh = tuple(each for each in claim.deliveries if each.installation_id not in home.former)
+    fresh = tuple(each for each in claim.deliveries if each.installation_id not in home.former_installations)
     if not fresh and (again := _had_again(claim.deliveries, home, parse)):
-        await store.apply(claim, TurnResult(None, (), (), memos=(AddRepository(again),)))
-        return replace(claim, home=None, outbox=())
+        await apply_turn(store, claim, TurnResult(None, (), (), store_commands=(AddRepository(again),)))
+        return replace(claim, ownership=None, outbox=())
     if not fresh:
-        if home.leaving:
+        if home.is_leaving:
             raise RetryLater(OWNERSHIP_RETRY)
         return claim
     # Told through another installation, so that has it: what is remembered follows before it is loaded.
     events = (event for each in fresh if not isinstance(event := parse(each), IgnoredEvent))
     where = next(filter(None, map(event_repository, events)), None)
     if where is not None:
-        await store.apply(claim, TurnResult(None, (), (), memos=(UpdateRepository(where),)))
+        await apply_turn(store, claim, TurnResult(None, (), (), store_commands=(UpdateRepository(where),)))
     return replace(claim, deliveries=fresh, outbox=())
 
 
@@ -129,7 +130,7 @@ def relocating_parser(parse: ParseDelivery, home: RepositoryOwnership | None) ->
 
     def read(delivery: Delivery) -> Event | IgnoredEvent:
         event = parse(delivery)
-        if isinstance(event, IgnoredEvent) or delivery.installation_id not in home.former:
+        if isinstance(event, IgnoredEvent) or delivery.installation_id not in home.former_installations:
             return event
         if home.repository is None:
             return IgnoredEvent("told through an installation that has lost the repository")

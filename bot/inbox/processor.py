@@ -13,6 +13,7 @@ from bot.commands.invocation import find_invocations
 from bot.feedback.check_run import add_check_effects, mark_budgeted, render_config_check
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
+from bot.history.forget import load_forgotten
 from bot.inbox.backfill import (
     Backfill,
     BackfillDeliveries,
@@ -45,6 +46,8 @@ from bot.pull_request.facts import DecisionTime
 from bot.pull_request.model import PullRequest
 from bot.pull_request.record import record_event
 from bot.store.model import Delivery, LaneClaim, OutboxRow, RowState, TurnResult
+from bot.store.pull_requests import find_numbers_at_head, load_pull_request
+from bot.store.store import Store
 from bot.turn.decide import merge_facts
 from bot.turn.fetch import (
     fetch_first_seen,
@@ -56,7 +59,7 @@ from bot.turn.fetch import (
     fetch_unrecorded,
 )
 from bot.turn.run import TurnRunner
-from bot.turn.store import Store
+from bot.turn.store import apply_turn
 from bot.verdicts.checks import is_mapped_check
 
 COMMIT_LANES = ("commit:", "config:")
@@ -124,7 +127,7 @@ class CommitProcessor:
         if numbers and not await self._all_known(event.repository.id, numbers):
             numbers = ()
         elif not numbers:  # a fork's: those that we were told of are not looked for
-            numbers = await self.store.numbers_at(event.repository.id, event.head)
+            numbers = await self.store.read(find_numbers_at_head, event.repository.id, event.head)
         if numbers:
             for number in numbers:
                 await self.store.accept(self.derive(delivery, number, None))
@@ -137,13 +140,13 @@ class CommitProcessor:
     async def _report_config(self, delivery: Delivery, event: CheckEvent) -> None:
         """A check without a meaning still counts in the score of what was judged; no call is made for it."""
         for number in event.numbers:
-            known = await self.store.load(f"pr:{event.repository.id}:{number}")
+            known = await self.store.read(load_pull_request, f"pr:{event.repository.id}:{number}")
             if known and known.verdicts:
                 await self.store.accept(self.derive(delivery, number, None))
 
     async def _all_known(self, repository_id: int, numbers: tuple[int, ...]) -> bool:
         for number in numbers:
-            if await self.store.load(f"pr:{repository_id}:{number}") is None:
+            if await self.store.read(load_pull_request, f"pr:{repository_id}:{number}") is None:
                 return False
         return True
 
@@ -170,12 +173,12 @@ class LaneProcessor:
         """Bring GitHub up to what the lane's deliveries say; raises where it must be tried again."""
         claim = await resolve_installation(claim, self.store, self.parse)
         sender = Sender(self.store, self.github, self.clock)
-        known = await self.store.load(claim.lane)
+        known = await self.store.read(load_pull_request, claim.lane)
         # A row whose answer was lost is settled first: what it wrote decides whether we edit or post.
         unsettled = tuple(row for row in claim.outbox if row.state is RowState.SENDING)
         if unsettled:
             await sender.send(claim, unsettled, known.sticky if known else None)
-            known = await self.store.load(claim.lane)
+            known = await self.store.read(load_pull_request, claim.lane)
         owed, known = await self._decided(claim, known)
         await sender.send(claim, owed, known.sticky if known else None)
 
@@ -186,36 +189,37 @@ class LaneProcessor:
             return tuple(row for row in claim.outbox if row.state is RowState.READY), known
         # The rest has the lane's next turn: what is of today is answered, what is past is not.
         past = tuple(filter(is_backfill_delivery, claim.deliveries))
-        read = _ParsedDeliveries.of(past or claim.deliveries, relocating_parser(self.parse, claim.home))
+        read = _ParsedDeliveries.of(past or claim.deliveries, relocating_parser(self.parse, claim.ownership))
         if is_backfill_lane(claim.lane):
             memos = await Backfill(self.store, self.github, self.writing, self.clock).done(
                 [event for event, _ in read.events]
             )
-            return await self.store.apply(
-                claim, TurnResult(None, (), read.done, read.unreadable, memos)
+            return await apply_turn(
+                self.store, claim, TurnResult(None, (), read.done, read.unreadable, memos)
             ), None
         if past:
             judging = PastProcessor(self.github, self.rule_book, self.site, self.clock, self.new_id)
             judged = await judging.judged(known, read.events)
-            return await self.store.apply(claim, TurnResult(judged, (), read.done, read.unreadable)), known
+            turn = TurnResult(judged, (), read.done, read.unreadable)
+            return await apply_turn(self.store, claim, turn), known
         if is_commit_lane(claim.lane):
-            return await self.store.apply(claim, await self._commit_turn(claim, read)), None
+            return await apply_turn(self.store, claim, await self._commit_turn(claim, read)), None
         if is_maintenance_lane(claim.lane):
             chores = MaintenanceProcessor(
                 self.store, self.github, self.rule_book, self.site, self.clock, self._heads
             )
             effects, memos = await chores.done(claim, [event for event, _ in read.events])
             turn = TurnResult(None, effects, read.done, read.unreadable, memos)
-            return await self.store.apply(claim, turn), None
+            return await apply_turn(self.store, claim, turn), None
         stored = known
         for event, received_at in read.events:
             known = record_event(known, event, received_at)
         turn = await self._turn(claim.lane, stored, known, read)
         # A turn that changes nothing may still owe an edit of the comment that stands there.
-        return await self.store.apply(claim, turn), turn.pull_request or known
+        return await apply_turn(self.store, claim, turn), turn.pull_request or known
 
     async def _commit_turn(self, claim: LaneClaim, read: _ParsedDeliveries) -> TurnResult:
-        parse = relocating_parser(self.parse, claim.home)
+        parse = relocating_parser(self.parse, claim.ownership)
         commits = CommitProcessor(self.store, self.github, self.rule_book, parse, self.derive, self._heads)
         return await commits.turn(claim, read.done, read.unreadable)
 
@@ -243,7 +247,7 @@ class LaneProcessor:
             rules = silent_rules(rules)
         facts = await fetch_reviews(known, events, self.github, now)
         facts = await fetch_signals(facts, known, events, rules, self.github)
-        facts = replace(facts, forgotten=await self.store.memory.forgotten(known.repository.id))
+        facts = replace(facts, forgotten=await self.store.read(load_forgotten, known.repository.id))
         if not orders and _are_echoes(events) and merge_facts(known, facts, rules, now) == stored:
             return TurnResult(None, (), read.done, read.unreadable)
         proposed = await fetch_proposed_config(known, events, self.rule_book, self.github)
@@ -251,13 +255,13 @@ class LaneProcessor:
         if known.escalation:
             heard = await fetch_maintainer_answer(known, [event for event, _ in read.events], self.github)
             facts = replace(facts, heard_at=heard)
-        facts = replace(facts, recent=await fetch_recent_records(known, facts, self.store.memory))
+        facts = replace(facts, recent=await fetch_recent_records(known, facts, self.store))
         moment = DecisionTime(now, self.new_id())
         deciding = TurnRunner(rules, moment, self.site, self.github, known.verdicts)
         assessment, facts = await deciding.assess(known, facts)
         done = CommandOutcome(assessment.pull_request)
         if orders:
-            commands = CommandHandler(self.store.memory, self.github, self.site)
+            commands = CommandHandler(self.store, self.github, self.site)
             done = await commands.run(lane, assessment.pull_request, orders, rules, now)
             if done.pull_request != assessment.pull_request:
                 changed = done.pull_request
@@ -276,7 +280,7 @@ class LaneProcessor:
         effects = mark_budgeted(effects) if is_only_check_backfill(events) else effects
         memos = (*decision.memos, *done.memos)
         return TurnResult(
-            decision.pull_request, effects, read.done, read.unreadable, memos, shares=rules.history.shared
+            decision.pull_request, effects, read.done, read.unreadable, memos, is_shared=rules.history.shared
         )
 
 

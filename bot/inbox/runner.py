@@ -27,8 +27,10 @@ from bot.inbox.retry import (
     retry_delay,
 )
 from bot.metrics import Meter
+from bot.store.lanes import pause_installation
 from bot.store.model import Delivery, LaneClaim, LaneFenced, StoreUnavailable, TurnResult
-from bot.turn.store import Store
+from bot.store.store import Store
+from bot.turn.store import apply_turn
 
 
 class _LaneHandler(Protocol):
@@ -129,7 +131,7 @@ class LaneRunner:
         except RetryLater as early:
             await self.store.release(claim, retry_after=early.seconds, attempt=claim.attempt)
         except RateLimited as limit:
-            await self.store.pause(claim.installation_id, limit.until)
+            await self.store.write(pause_installation, claim.installation_id, limit.until)
             wait = max(1.0, (limit.until - self.clock()).total_seconds())
             await self.store.release(claim, retry_after=wait, attempt=claim.attempt)
         except (LaneFenced, StoreUnavailable):
@@ -167,7 +169,7 @@ class LaneRunner:
     async def _park(self, claim: LaneClaim, deliveries: Sequence[Delivery], error: Exception) -> None:
         text = f"{type(error).__name__}: {error}"
         parked = tuple((delivery.id, text) for delivery in deliveries)
-        await self.store.apply(claim, TurnResult(None, (), done=(), parked=parked))
+        await apply_turn(self.store, claim, TurnResult(None, (), done=(), parked=parked))
         await self.store.release(claim)
 
     async def _park_crashing(self, claim: LaneClaim) -> None:
@@ -177,7 +179,7 @@ class LaneRunner:
             logger.error(
                 "a delivery was parked: %s", why, extra={"lane": claim.lane, "delivery": delivery_id}
             )
-        await self.store.apply(claim, TurnResult(None, (), done=(), parked=parked))
+        await apply_turn(self.store, claim, TurnResult(None, (), done=(), parked=parked))
         await self.store.release(claim, retry_after=0.0, attempt=claim.attempt)
 
     async def _unwritten(self, claim: LaneClaim, away: StoreUnavailable) -> None:

@@ -41,7 +41,18 @@ from bot.pull_request.effects import (
 )
 from bot.pull_request.model import StickyComment
 from bot.store.model import LaneClaim, OutboxRow, PermissionBlock, RowState
-from bot.turn.store import Store
+from bot.store.outbox import (
+    block_row,
+    load_blocks,
+    mark_ready,
+    mark_sending,
+    mark_sent,
+    record_block,
+    spend_write,
+)
+from bot.store.repositories import find_repository
+from bot.store.store import Store
+from bot.turn.store import give_up_write
 
 
 async def find_orphaned_comment(github: GitHub, effect: ShowComment, now: datetime) -> StickyComment | None:
@@ -158,11 +169,11 @@ class Sender:
     ) -> StickyComment | None:
         """The sticky comment after every row was written, or waits for a permission."""
         left: GitHubUnavailable | None = None
-        known = await self.store.refusals(claim.installation_id) if rows else ()
+        known = await self.store.read(load_blocks, claim.installation_id) if rows else ()
         withholding = PermissionBlocks.of(claim, known)
         for row in rows:
             if refusal := withholding.block_for_row(row):
-                await self.store.withhold(claim, row, refusal)
+                await self.store.write_claimed(claim, block_row, row, refusal)
                 continue
             try:
                 sticky = await self._send(claim, row, sticky)
@@ -183,7 +194,7 @@ class Sender:
         """What GitHub takes again of one kind it may take of the others, too."""
         if withholding.before(row):
             withholding.forget()
-            await self.store.let_again(withholding.claim.installation_id)
+            await self.store.clear_blocks(withholding.claim.installation_id)
 
     async def _refused(
         self, withholding: PermissionBlocks, row: OutboxRow, refused: Forbidden | ValidationFailed
@@ -207,8 +218,8 @@ class Sender:
         if is_news:
             told = {"lane": claim.lane, "target": row.target, "permission": refusal.permission}
             logger.warning("writes wait for a permission: %s", refused, extra=told)
-        await self.store.refused(refusal)
-        await self.store.withhold(claim, row, refusal)
+        await self.store.write(record_block, refusal)
+        await self.store.write_claimed(claim, block_row, row, refusal)
 
     async def _handle_missing(self, withholding: PermissionBlocks, row: OutboxRow, missing: NotFound) -> None:
         """What GitHub does not show us is tried once more after a while, then given up on."""
@@ -218,12 +229,12 @@ class Sender:
         refusal = withholding.block_shown_nothing(row)
         if refusal and not again:
             await self._check_fence(row.effect)
-            await self.store.refused(refusal)
-            await self.store.withhold(claim, row, refusal)
+            await self.store.write(record_block, refusal)
+            await self.store.write_claimed(claim, block_row, row, refusal)
             return
         await self._give_up(claim, row, missing)
         if refusal:
-            await self.store.refused(refusal)
+            await self.store.write(record_block, refusal)
 
     async def _give_up(self, claim: LaneClaim, row: OutboxRow, reason: GitHubError) -> None:
         """A write that GitHub never takes (locked, archived, deleted) is owed no longer."""
@@ -231,13 +242,13 @@ class Sender:
         logger.warning(
             "GitHub refused a write", extra={"lane": claim.lane, "target": row.target, "reason": str(reason)}
         )
-        await self.store.given_up(claim, row)
+        await self.store.write_claimed(claim, give_up_write, row)
 
     async def _check_fence(self, effect: Effect) -> None:
         """Raise `NotYet` where the repository is no longer the installation's that was refused."""
         if isinstance(effect, CancelWrite):
             return
-        now = await self.store.memory.repository(effect.repository.id)
+        now = await self.store.read(find_repository, effect.repository.id)
         if now is not None and now.installation_id != effect.repository.installation_id:
             raise RetryLater(OWNERSHIP_RETRY)
 
@@ -251,9 +262,9 @@ class Sender:
                 return await self._show(claim, row, effect, sticky)
             case RetireComment():
                 await self._retire(effect)
-                await self.store.sent(claim, row, None, ())
+                await self.store.write_claimed(claim, mark_sent, row)
             case CancelWrite():
-                await self.store.sent(claim, row, None, ())
+                await self.store.write_claimed(claim, mark_sent, row)
             case AddReaction() | PostReply() | MinimiseReply():
                 await self._answer(claim, row, effect)
             case ShowWeeklyIssue() | PostWeekComment():
@@ -275,7 +286,9 @@ class Sender:
     async def _within_budget(self, claim: LaneClaim, effect: Effect) -> None:
         """GitHub takes so many writes a minute from an installation: rejections go before all else."""
         priority = _priority(effect)
-        if priority is not None and (wait := await self.store.spend(claim.installation_id, priority)):
+        if priority is None:
+            return
+        if wait := await self.store.write(spend_write, claim.installation_id, priority):
             raise RetryLater(wait)
 
     async def _answer(
@@ -318,17 +331,18 @@ class Sender:
                     effect.repository, effect.number, live.comment_id, live.node_id, successor_url=posted.url
                 ),
             )
-        await self.store.sent(claim, row, fresh, then)
+        await self.store.write_claimed(claim, mark_sent, row, fresh, then)
         return fresh
 
     async def _post(self, claim: LaneClaim, row: OutboxRow, effect: ShowComment) -> PostedComment:
         if row.state is RowState.SENDING and (found := await self._posted_before(row, effect)):
             return found
-        sending = await self.store.sending(claim, row)
+        sending = await self.store.write_claimed(claim, mark_sending, row)
         try:
             return await self.github.create_comment(effect.repository, effect.number, effect.body)
         except RateLimited:
-            await self.store.unsent(claim, sending)  # certainly not written: nothing has to be looked up
+            # Certainly not written: nothing has to be looked up.
+            await self.store.write_claimed(claim, mark_ready, sending)
             raise
 
     async def _posted_before(self, row: OutboxRow, effect: ShowComment) -> PostedComment | None:
@@ -345,10 +359,10 @@ class Sender:
             if claim.attempt < DELETED_AFTER:
                 raise GitHubUnavailable(str(missing)) from missing
             gone = replace(live, deleted_at=self.clock())
-            await self.store.sent(claim, row, gone, ())
+            await self.store.write_claimed(claim, mark_sent, row, gone)
             return gone
         fresh = _posted_sticky(effect, posted, self.clock())
-        await self.store.sent(claim, row, fresh, ())
+        await self.store.write_claimed(claim, mark_sent, row, fresh)
         return fresh
 
     async def _retire(self, effect: RetireComment) -> None:

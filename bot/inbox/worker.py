@@ -14,7 +14,7 @@ from bot.inbox.heartbeat import TICK_EVERY, Heartbeat
 from bot.inbox.retry import LATE_ERROR, Backoff, must_run_isolated
 from bot.inbox.runner import LaneHandler, LaneRunner, wait_or_stop
 from bot.store.model import LaneClaim, StoreUnavailable
-from bot.turn.store import Store
+from bot.store.store import Store
 
 POLL_SECONDS = 1.0
 SHUTDOWN_SECONDS = 7.0
@@ -210,7 +210,7 @@ class Worker:
     async def _heartbeat(self) -> None:
         asked = self.pulse.now()
         try:
-            await self.store.beat()
+            await self.store.record_heartbeat()
         except Exception as error:  # noqa: BLE001  the next beat may be noted
             self._pulses.refused(error, is_expected=self.pulse.is_after_standstill())
         else:

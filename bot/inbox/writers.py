@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.commands.store import load_replies
 from bot.github.client import GitHub
 from bot.github.errors import Forbidden, NotFound, ValidationFailed
 from bot.github.model import FoundIssue, PostedComment
@@ -30,9 +31,12 @@ from bot.pull_request.effects import (
 )
 from bot.pull_request.model import StickyComment
 from bot.store.model import LaneClaim, OutboxRow, RowState
-from bot.turn.store import Store
+from bot.store.outbox import mark_sending, mark_sent
+from bot.store.store import Store
+from bot.turn.store import mark_replied, mark_week_posted
 from bot.values import Repository
 from bot.weekly.issue import ISSUE_LABEL
+from bot.weekly.store import load_issue_number
 from bot.weekly.text import WEEKLY_MARKER
 
 
@@ -47,9 +51,9 @@ class AnnouncementWriter:
     async def write(self, claim: LaneClaim, row: OutboxRow, effect: Announce) -> None:
         """Posted, or found where an attempt whose answer was lost had posted it."""
         if row.state is not RowState.SENDING or not await self._posted_before(row, effect):
-            await self.store.sending(claim, row)
+            await self.store.write_claimed(claim, mark_sending, row)
             await self.github.create_comment(effect.repository, effect.number, effect.body)
-        await self.store.sent(claim, row, None, ())
+        await self.store.write_claimed(claim, mark_sent, row)
 
     async def _posted_before(self, row: OutboxRow, effect: Announce) -> PostedComment | None:
         since = lookup_time(row, self.clock()) - LOOKUP_MARGIN
@@ -79,14 +83,14 @@ class CheckRunWriter:
         if row.state is RowState.SENDING:
             lookup_time(row, self.clock())
             if await self._suggested_before(effect):
-                await self.store.sent(claim, row, None, ())
+                await self.store.write_claimed(claim, mark_sent, row)
                 return
-        await self.store.sending(claim, row)
+        await self.store.write_claimed(claim, mark_sending, row)
         try:
             await self._review(effect)
         except ValidationFailed:
             await self._drop_unknown_lines(effect)
-        await self.store.sent(claim, row, None, ())
+        await self.store.write_claimed(claim, mark_sent, row)
 
     async def _write(
         self, claim: LaneClaim, row: OutboxRow, repository: Repository, said: CheckRunText, link: str
@@ -98,9 +102,9 @@ class CheckRunWriter:
         if known and known.places == said.places:
             await self.github.update_check_run(repository, known.id, said, link)
         else:
-            await self.store.sending(claim, row)
+            await self.store.write_claimed(claim, mark_sending, row)
             await self._create(repository, said, link)
-        await self.store.sent(claim, row, None, ())
+        await self.store.write_claimed(claim, mark_sent, row)
 
     async def _create(self, repository: Repository, said: CheckRunText, link: str) -> None:
         try:
@@ -156,7 +160,7 @@ class LabelWriter:
         for label in LABEL_STYLES:
             if label not in effect.labels and label in present:
                 await self._take_off(effect, label)
-        await self.store.sent(claim, row, None, ())
+        await self.store.write_claimed(claim, mark_sent, row)
 
     async def _take_off(self, effect: ShowLabel, label: str) -> None:
         try:
@@ -184,22 +188,22 @@ class ReplyWriter:
         except (NotFound, Forbidden, ValidationFailed) as refusal:
             if isinstance(refusal, Forbidden) and refusal.permission:
                 raise  # it is not this one alone that can't be given
-        await self.store.sent(claim, row, None, ())
+        await self.store.write_claimed(claim, mark_sent, row)
 
     async def reply(self, claim: LaneClaim, row: OutboxRow, effect: PostReply) -> None:
         """Posted, or found where the last attempt's answer was lost; then older ones are folded away."""
         posted = await self._posted_before(row, effect) if row.state is RowState.SENDING else None
         if posted is None:
-            await self.store.sending(claim, row)
+            await self.store.write_claimed(claim, mark_sending, row)
             posted = await self._post(effect)
         older = await self._repeated(claim, effect)
-        await self.store.replied(claim, row, posted, older)
+        await self.store.write_claimed(claim, mark_replied, row, posted, older)
 
     async def minimise(self, claim: LaneClaim, row: OutboxRow, effect: MinimiseReply) -> None:
         """Folded away, unless somebody deleted it."""
         with contextlib.suppress(NotFound):
             await self.github.minimise(effect.repository, effect.node_id)
-        await self.store.sent(claim, row, None, ())
+        await self.store.write_claimed(claim, mark_sent, row)
 
     async def _post(self, effect: PostReply) -> PostedComment:
         body = f"{effect.body.rstrip()}\n\n{reply_marker(effect.key)}\n"
@@ -218,7 +222,7 @@ class ReplyWriter:
         )
 
     async def _repeated(self, claim: LaneClaim, effect: PostReply) -> tuple[MinimiseReply, ...]:
-        known = await self.store.memory.replies(claim.lane)
+        known = await self.store.read(load_replies, claim.lane)
         return tuple(
             MinimiseReply(effect.repository, one.node_id)
             for one in known
@@ -251,7 +255,7 @@ class WeeklyIssueWriter:
             lookup_time(row, self.clock())
         found = await self._found(effect)
         if found is None:
-            await self.store.sending(claim, row)
+            await self.store.write_claimed(claim, mark_sending, row)
             found = await self.github.create_issue(
                 effect.repository, effect.title, effect.body, effect.labels
             )
@@ -260,7 +264,7 @@ class WeeklyIssueWriter:
         then: tuple[PostWeekComment, ...] = ()
         if found.open and effect.comment:
             then = (PostWeekComment(effect.repository, found.number, effect.week, effect.comment),)
-        await self.store.told(claim, row, effect.repository.id, found.number, then)
+        await self.store.write_claimed(claim, mark_week_posted, row, effect.repository.id, found.number, then)
 
     async def comment(self, claim: LaneClaim, row: OutboxRow, effect: PostWeekComment) -> None:
         """The week's comment, once: also when an earlier attempt's answer was lost."""
@@ -269,15 +273,15 @@ class WeeklyIssueWriter:
             first_line = effect.body.partition("\n")[0]
             since = self.clock() - _A_WEEK
             if await self.github.find_text(effect.repository, effect.number, first_line, since):
-                await self.store.sent(claim, row, None, ())
+                await self.store.write_claimed(claim, mark_sent, row)
                 return
-        await self.store.sending(claim, row)
+        await self.store.write_claimed(claim, mark_sending, row)
         await self.github.create_comment(effect.repository, effect.number, effect.body)
-        await self.store.sent(claim, row, None, ())
+        await self.store.write_claimed(claim, mark_sent, row)
 
     async def _found(self, effect: ShowWeeklyIssue) -> FoundIssue | None:
         """By the stored number, then by label, creator and marker."""
-        number = await self.store.memory.weekly_issue(effect.repository.id)
+        number = await self.store.read(load_issue_number, effect.repository.id)
         if number is not None:
             try:
                 return await self.github.issue(effect.repository, number)

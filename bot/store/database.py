@@ -31,7 +31,7 @@ from bot.store.model import StoreUnavailable
 
 
 class StoreConfigError(Exception):
-    """The store can't be opened like this; the message tells the operator what to change."""
+    """The store can't be opened with these settings; the message tells the operator what to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SqliteFile:
     path: Path
 
     def __str__(self) -> str:
-        """What the operator reads at the start."""
+        """Describe it for the operator."""
         return f"SQLite file {self.path}"
 
 
@@ -52,7 +52,7 @@ class PostgresServer:
     dsn: str
 
     def __str__(self) -> str:
-        """The place without the password."""
+        """Describe it for the operator, without the password."""
         parts = urlsplit(self.dsn)
         return f"PostgreSQL database {parts.path.lstrip('/')} at {parts.hostname or 'a local socket'}"
 
@@ -61,7 +61,7 @@ StoreAddress = SqliteFile | PostgresServer
 
 
 def parse_store_url(url: str) -> StoreAddress:
-    """The database that the URL names; `StoreRefused` where it names none that we know."""
+    """Parse a database URL; `StoreConfigError` where it names no supported database."""
     scheme, separator, rest = url.partition("://")
     if separator and scheme in {"postgresql", "postgres"}:
         return PostgresServer(f"postgresql://{rest}")
@@ -78,36 +78,36 @@ WorkResult = TypeVar("WorkResult")
 
 # Machines' clocks differ, so the shared database tells the time. It stands still within a
 # statement, so that an index on a time can be used.
-_ITS_OWN_TIME = cast(func.extract("epoch", func.statement_timestamp()), Double)
-_TOLD_TIME = bindparam("now", type_=Double)
+_DATABASE_TIME = cast(func.extract("epoch", func.statement_timestamp()), Double)
+_PASSED_TIME = bindparam("now", type_=Double)
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What the two databases say differently.
+    """What differs between the two databases.
 
     Building a statement takes longer than most of ours take to run. So one that is needed often is
-    built once: by a `@cache`d function of these words, with a `bindparam` for whatever varies.
+    built once: by a `@cache`d function of the dialect, with a `bindparam` for whatever varies.
     """
 
     shared: bool
     """Several machines may write; else this file is one machine's."""
     passed_time: bool
-    """The time is told to each statement, by `Transaction.told`; else the database knows it."""
+    """The time is passed to each statement, by `Transaction.passed_time`; else the database has it."""
 
     @property
     def now(self) -> ColumnElement[float]:
         """The time, in seconds since the epoch."""
-        return _TOLD_TIME if self.passed_time else _ITS_OWN_TIME
+        return _PASSED_TIME if self.passed_time else _DATABASE_TIME
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
-        """An insert that can say what happens on a conflict."""
+        """Build an insert that supports ON CONFLICT."""
         return insert_into(table, shared=self.shared)
 
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """All or nothing: statements on one connection, with the database's own time."""
+    """A transaction: statements on one connection, with the database's own time."""
 
     connection: Connection
     clock: StoreClock | None
@@ -118,43 +118,43 @@ class Transaction:
         return self.connection.dialect.name == "postgresql"
 
     @property
-    def words(self) -> Dialect:
+    def dialect(self) -> Dialect:
         """For a statement that is built once."""
         return Dialect(self.shared, passed_time=self.clock is not None)
 
     @property
-    def told(self) -> dict[str, float]:
-        """The time, as a parameter of a statement that was built once with `Words.now`."""
+    def passed_time(self) -> dict[str, float]:
+        """The time, as a parameter of a statement that was built once with `Dialect.now`."""
         return {} if self.clock is None else {"now": self.clock().timestamp()}
 
     @property
     def now(self) -> ColumnElement[float]:
         """The time, in seconds since the epoch, for a statement that is built where it is used."""
-        return _ITS_OWN_TIME if self.clock is None else literal(self.clock().timestamp(), Double)
+        return _DATABASE_TIME if self.clock is None else literal(self.clock().timestamp(), Double)
 
     def execute(
         self, statement: Executable, rows: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
     ) -> CursorResult[Any]:
-        """What the database answers."""
+        """Execute a statement and return its result."""
         return self.connection.execute(statement, rows)
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
-        """An insert that can say what happens on a conflict."""
+        """Build an insert that supports ON CONFLICT."""
         return insert_into(table, shared=self.shared)
 
 
 TransactionWork = Callable[[Transaction], WorkResult]
-"""What is to be done in one transaction. It never waits for anything but the database, and can be
-done again from the start where the transaction was taken back."""
+"""What runs in one transaction. It never waits for anything but the database, and can be run again
+from the start where the transaction was rolled back."""
 
 
 def insert_into(table: Table, *, shared: bool) -> postgresql.Insert | sqlite.Insert:
-    """An insert that can say what happens on a conflict, in the words of the database."""
+    """Build an insert that supports ON CONFLICT, for this database."""
     return postgresql.insert(table) if shared else sqlite.insert(table)
 
 
 def greater_time(one: ColumnElement[float], other: ColumnElement[float]) -> ColumnElement[float]:
-    """The greater of two times, in words that both databases know."""
+    """The greater of two times, in SQL that both databases know."""
     return case((one > other, one), else_=other)
 
 
@@ -164,8 +164,14 @@ def earlier(one: ColumnElement[float], other: ColumnElement[float]) -> ColumnEle
 
 
 def to_datetime(seconds: float) -> datetime:
-    """A column's number as a time."""
+    """Convert a column's seconds to a time."""
     return datetime.fromtimestamp(seconds, UTC)
+
+
+def load_server_version(transaction: Transaction) -> int | None:
+    """Return the major version of the PostgreSQL server; None on SQLite."""
+    version = transaction.connection.dialect.server_version_info
+    return int(version[0]) if version and transaction.shared else None
 
 
 COMMAND_SECONDS = 8
@@ -176,29 +182,29 @@ class Database(Protocol):
     """Runs work in transactions without blocking the event loop."""
 
     async def write(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Its result, once it is committed."""
+        """Run the work and return its result once it is committed."""
         ...
 
     async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Its result; each statement sees what is committed, and waits for no writer."""
+        """Run work that only reads; each statement sees what is committed, and waits for no writer."""
         ...
 
     async def migrate(self, work: TransactionWork[None]) -> None:
-        """Done while nobody else does it, however long it takes."""
+        """Run the work while no other instance migrates, however long it takes."""
         ...
 
     async def scrub(self, *, rewrite: bool = False) -> None:
-        """Leave nothing of what was deleted in the database's files, as far as that is ours to do."""
+        """Leave nothing of what was deleted in the database's files, as far as the bot controls them."""
         ...
 
     async def close(self) -> None:
-        """Give every connection back."""
+        """Close every connection."""
         ...
 
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """`StoreUnavailable` for whatever waiting mends; our own mistakes stay what they are."""
+    """Raise `StoreUnavailable` for errors that go away by waiting; programming errors stay as they are."""
     try:
         yield
     except DBAPIError as error:
@@ -209,11 +215,11 @@ def translate_errors() -> Iterator[None]:
         raise StoreUnavailable(str(error) or type(error).__name__) from error
 
 
-_OURS = frozenset({"22", "23", "42", "54"})
+_PERMANENT_ERRORS = frozenset({"22", "23", "42", "54"})
 """Classes of errors: a value, a constraint, a statement, a limit of the database itself."""
 
 
 def _is_programming_error(error: DBAPIError) -> bool:
-    """A value or a statement that the database will never take."""
+    """Whether the database will never accept this value or statement."""
     state = getattr(error.orig, "sqlstate", None) or ""
-    return isinstance(error, IntegrityError | DataError | ProgrammingError) or state[:2] in _OURS
+    return isinstance(error, IntegrityError | DataError | ProgrammingError) or state[:2] in _PERMANENT_ERRORS

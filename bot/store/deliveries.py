@@ -42,13 +42,13 @@ from bot.store.model import (
 from bot.store.schema import DONE, IS_PARKED, IS_QUEUED, PARKED, QUEUED, delivery_table
 
 MAX_DELIVERIES_PER_CLAIM = 100
-"""Deliveries in one turn; the rest has the next one."""
+"""Deliveries in one turn; the rest is left to the next one."""
 MAX_BYTES_PER_CLAIM = 32 * 1024 * 1024
 """A turn holds its bodies in memory."""
 
 
 def load_waiting(transaction: Transaction, lanes: Collection[str]) -> tuple[Delivery, ...]:
-    """The queued deliveries of these lanes in the order they came, no more than fit into a turn."""
+    """Load the queued deliveries of these lanes in order of arrival, no more than fit into a turn."""
     fitting = {"lanes": tuple(lanes), "most": MAX_DELIVERIES_PER_CLAIM, "most_bytes": MAX_BYTES_PER_CLAIM}
     return tuple(_delivery(row) for row in transaction.execute(_waiting(), fitting))
 
@@ -56,60 +56,64 @@ def load_waiting(transaction: Transaction, lanes: Collection[str]) -> tuple[Deli
 def finish_deliveries(
     transaction: Transaction, lane: str, ids: Sequence[str], *, empty: bool = False
 ) -> None:
-    """These are dealt with; `empty` where their bodies go at once."""
+    """Mark deliveries as done; with `empty` their bodies are deleted at once."""
     if ids:
         done = _emptied if empty else _done
-        transaction.execute(done(transaction.words), {"ids": ids, "of": lane, **transaction.told})
+        transaction.execute(done(transaction.dialect), {"ids": ids, "of": lane, **transaction.passed_time})
 
 
 def park_deliveries(transaction: Transaction, lane: str, errors: Sequence[tuple[str, str]]) -> None:
-    """These are given up on, each with its error."""
+    """Park deliveries, each with its error."""
     if errors:
-        # Not one that was dealt with before a later step of its turn failed: it must not come again.
-        given_up = update(delivery_table).where(
+        # Not one that was done before a later step of its turn failed: it must not come again.
+        parking = update(delivery_table).where(
             delivery_table.c.id == bindparam("which"), delivery_table.c.lane == lane, IS_QUEUED
         )
-        given_up = given_up.values(
+        parking = parking.values(
             state=PARKED,
             error=bindparam("why"),
             attempts=delivery_table.c.attempts + 1,
             finished_at=transaction.now,
         )
-        transaction.execute(given_up, [{"which": one, "why": column_text(error)} for one, error in errors])
+        rows = [{"which": delivery_id, "why": column_text(error)} for delivery_id, error in errors]
+        transaction.execute(parking, rows)
 
 
 def load_delivery(transaction: Transaction, delivery_id: str) -> StoredDelivery | None:
-    """A delivery as it stands in the inbox."""
+    """Load a delivery and its state, None where it is not known."""
     row = transaction.execute(select(delivery_table).where(delivery_table.c.id == delivery_id)).first()
-    return None if row is None else _kept(row)
+    return None if row is None else _stored_delivery(row)
 
 
 def find_unfinished(transaction: Transaction, lane: str) -> StoredDelivery | None:
-    """The newest delivery of a lane that waits or was given up on."""
-    open_ones = or_(IS_QUEUED, IS_PARKED)
-    newest = select(delivery_table).where(delivery_table.c.lane == lane, open_ones)
+    """Find the newest delivery of a lane that is queued or parked."""
+    is_unfinished = or_(IS_QUEUED, IS_PARKED)
+    newest = select(delivery_table).where(delivery_table.c.lane == lane, is_unfinished)
     newest = newest.order_by(delivery_table.c.accepted_at.desc(), delivery_table.c.position.desc()).limit(1)
     row = transaction.execute(newest).first()
-    return None if row is None else _kept(row)
+    return None if row is None else _stored_delivery(row)
 
 
-def count_queued(transaction: Transaction, lanes: str, ids: str) -> int:
-    """How many wait whose lane and id begin so."""
-    begins = (
-        delivery_table.c.lane.startswith(lanes, autoescape=True),
-        delivery_table.c.id.startswith(ids, autoescape=True),
+def count_queued(transaction: Transaction, lane_prefix: str, id_prefix: str) -> int:
+    """Count the queued deliveries whose lane and id have these prefixes."""
+    queued = (
+        select(func.count())
+        .select_from(delivery_table)
+        .where(
+            IS_QUEUED,
+            delivery_table.c.lane.startswith(lane_prefix, autoescape=True),
+            delivery_table.c.id.startswith(id_prefix, autoescape=True),
+        )
     )
-    found = select(func.count()).select_from(delivery_table).where(IS_QUEUED, *begins)
-    count: int = transaction.execute(found).scalar_one()
+    count: int = transaction.execute(queued).scalar_one()
     return count
 
 
 def count_attempt(transaction: Transaction, claim: LaneClaim) -> None:
-    """A turn with these deliveries failed."""
-    tried = update(delivery_table).where(
-        delivery_table.c.id.in_([one.id for one in claim.deliveries]), IS_QUEUED
-    )
-    transaction.execute(tried.values(attempts=delivery_table.c.attempts + 1))
+    """Count a failed turn on the claim's deliveries."""
+    ids = [delivery.id for delivery in claim.deliveries]
+    retried = update(delivery_table).where(delivery_table.c.id.in_(ids), IS_QUEUED)
+    transaction.execute(retried.values(attempts=delivery_table.c.attempts + 1))
 
 
 @cache
@@ -135,16 +139,16 @@ def _waiting() -> Select[Any]:
 
 
 @cache
-def _done(words: Dialect) -> Update:
+def _done(dialect: Dialect) -> Update:
     done = update(delivery_table).where(
         delivery_table.c.id.in_(bindparam("ids", expanding=True)), delivery_table.c.lane == bindparam("of")
     )
-    return done.values(state=DONE, error=None, finished_at=words.now)
+    return done.values(state=DONE, error=None, finished_at=dialect.now)
 
 
 @cache
-def _emptied(words: Dialect) -> Update:
-    return _done(words).values(body=None)
+def _emptied(dialect: Dialect) -> Update:
+    return _done(dialect).values(body=None)
 
 
 def _in_order(function: FunctionElement[Any]) -> Over[Any]:
@@ -153,7 +157,7 @@ def _in_order(function: FunctionElement[Any]) -> Over[Any]:
     )
 
 
-def _kept(row: Row[Any]) -> StoredDelivery:
+def _stored_delivery(row: Row[Any]) -> StoredDelivery:
     return StoredDelivery(_delivery(row), DeliveryState(row.state), row.error or "")
 
 
@@ -171,8 +175,8 @@ def _delivery(row: Row[Any]) -> Delivery:
 
 
 def load_parked(transaction: Transaction) -> tuple[ParkedDelivery, ...]:
-    """The deliveries given up on, newest first."""
-    given_up = (
+    """Load the parked deliveries, newest first."""
+    parked = (
         select(delivery_table)
         .with_only_columns(*(column for column in delivery_table.c if column.name != "body"))
         .where(IS_PARKED)
@@ -189,12 +193,12 @@ def load_parked(transaction: Transaction) -> tuple[ParkedDelivery, ...]:
             parked_at=to_datetime(row.finished_at),
             installation_id=row.installation_id,
         )
-        for row in transaction.execute(given_up)
+        for row in transaction.execute(parked)
     )
 
 
 def requeue_parked(transaction: Transaction, ids: Collection[str]) -> set[str]:
-    """Those of the ids that were parked; they are queued now, as if they had just come."""
+    """Queue parked deliveries as if they had just arrived; returns the ids that were parked."""
     chosen = (delivery_table.c.id.in_(ids), IS_PARKED)
     rows = (
         transaction.execute(select(delivery_table.c.lane, delivery_table.c.installation_id).where(*chosen))
@@ -215,7 +219,7 @@ def requeue_parked(transaction: Transaction, ids: Collection[str]) -> set[str]:
 
 MAX_BATCH = 512
 MAX_WAITING_DELIVERIES = 4096
-"""More than this many at the door wait outside."""
+"""Deliveries that wait in memory; more wait outside."""
 CROWD_SIZE = 16
 CROWD_SECONDS = 0.5
 COMMIT_TIMEOUT = 9.0
@@ -230,7 +234,7 @@ class _Waiting:
 
 
 class GroupCommit:
-    """One writer that commits all that waits, and only then answers."""
+    """One writer that commits all waiting deliveries, and only then answers."""
 
     def __init__(self, database: Database, wakes: LaneWakes) -> None:
         self._database = database
@@ -266,11 +270,11 @@ class GroupCommit:
     def _enter(self) -> None:
         self._inside += 1
         if self._inside >= CROWD_SIZE:
-            # For a moment longer than it lasts: whoever is answered comes back with the next one.
+            # For a moment longer than it lasts: a sender that is answered comes back with the next one.
             self._crowded_until = time.monotonic() + CROWD_SECONDS
 
     async def close(self) -> None:
-        """Commit what waits, then take nothing more."""
+        """Commit what waits, then accept nothing more."""
         self._closed = True
         await self._queue.put(None)
         await self._writer
@@ -303,9 +307,9 @@ class GroupCommit:
             self._wakes.wake()
 
     async def _commit(self, batch: Sequence[_Waiting]) -> set[str]:
-        """The ids that were queued by this batch."""
-        first = {waiting.delivery.id: waiting for waiting in reversed(batch)}
-        queued, parked = await self._database.write(lambda transaction: _take(transaction, first))
+        """Commit a batch; returns the ids that it queued."""
+        by_id = {waiting.delivery.id: waiting for waiting in reversed(batch)}
+        queued, parked = await self._database.write(lambda transaction: _accept(transaction, by_id))
         # Accepting locks deliveries before lanes, a turn lanes before deliveries. The two never meet
         # as long as accepting touches no row that exists, so these have a transaction of their own.
         if parked:
@@ -313,35 +317,35 @@ class GroupCommit:
         return queued
 
 
-def _take(transaction: Transaction, first: Mapping[str, _Waiting]) -> tuple[set[str], set[str]]:
-    """The ids that were not known and are queued now, and those that were known as parked."""
-    queued = _insert(transaction, [first[key] for key in sorted(first)])
-    _arrive(transaction, [first[key].delivery for key in queued])
+def _accept(transaction: Transaction, by_id: Mapping[str, _Waiting]) -> tuple[set[str], set[str]]:
+    """Queue what is new; returns the ids that are queued now, and those that were parked before."""
+    queued = _insert(transaction, [by_id[key] for key in sorted(by_id)])
+    _arrive(transaction, [by_id[key].delivery for key in queued])
     notify_workers(transaction)
-    known = first.keys() - queued
-    return queued, _parked(transaction, known) if known else set()
+    duplicates = by_id.keys() - queued
+    return queued, _parked(transaction, duplicates) if duplicates else set()
 
 
 def _insert(transaction: Transaction, batch: Sequence[_Waiting]) -> set[str]:
     # By id, in ascending order: two instances that are given the same deliveries would else deadlock.
-    told = transaction.told
-    rows = [_row(waiting) | told for waiting in batch]
-    return set(transaction.execute(_inserted(transaction.words), rows).scalars())
+    passed_time = transaction.passed_time
+    rows = [_row(waiting) | passed_time for waiting in batch]
+    return set(transaction.execute(_inserted(transaction.dialect), rows).scalars())
 
 
 @cache
-def _inserted(words: Dialect) -> Insert:
+def _inserted(dialect: Dialect) -> Insert:
     return (
-        words.insert(delivery_table)
-        .values(accepted_at=words.now, state=QUEUED, attempts=0)
+        dialect.insert(delivery_table)
+        .values(accepted_at=dialect.now, state=QUEUED, attempts=0)
         .on_conflict_do_nothing(index_elements=[delivery_table.c.id])
         .returning(delivery_table.c.id)
     )
 
 
 def _arrive(transaction: Transaction, fresh: Sequence[Delivery]) -> None:
-    arrivals = Counter(one.lane for one in fresh)
-    installations = {one.lane: one.installation_id for one in fresh}
+    arrivals = Counter(delivery.lane for delivery in fresh)
+    installations = {delivery.lane: delivery.installation_id for delivery in fresh}
     lanes.add_arrivals(
         transaction, [lanes.LaneArrival(lane, installations[lane], count) for lane, count in arrivals.items()]
     )
@@ -357,14 +361,14 @@ _PARKED = select(delivery_table.c.id).where(
 
 
 def _row(waiting: _Waiting) -> dict[str, object]:
-    one = waiting.delivery
+    delivery = waiting.delivery
     return {
-        "id": one.id,
-        "event": one.event,
-        "lane": one.lane,
-        "installation_id": one.installation_id,
-        "body": one.body,
-        "received_at": one.received_at.timestamp(),
+        "id": delivery.id,
+        "event": delivery.event,
+        "lane": delivery.lane,
+        "installation_id": delivery.installation_id,
+        "body": delivery.body,
+        "received_at": delivery.received_at.timestamp(),
         "position": waiting.position,
     }
 

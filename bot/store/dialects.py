@@ -41,7 +41,7 @@ from bot.store.model import StoreUnavailable
 
 
 class WorkerLock:
-    """Held by the one process that works on a file; it goes with the process, however that ends."""
+    """A lock of the one process that works on a file; it ends with the process, however that ends."""
 
     def __init__(self, database: Path) -> None:
         self._descriptor = os.open(f"{database}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -53,17 +53,17 @@ class WorkerLock:
     def _take(self, database: Path) -> None:
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as taken:
+        except BlockingIOError as locked:
             holder = os.pread(self._descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
             raise StoreConfigError(
                 f"process {holder} already works on {database}; stop it first, or let DATABASE_URL "
                 "name a PostgreSQL database, which several may share"
-            ) from taken
+            ) from locked
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
-        """Let another process work."""
+        """Release the lock, so that another process can work on the file."""
         os.close(self._descriptor)
 
 
@@ -75,18 +75,18 @@ TRANSACTION_SECONDS = 7
 """A process that is stopped between two messages of one statement is not idle to the server, but busy.
 So a transaction ends after these seconds, whatever it waits for."""
 TRANSACTION_TIMEOUT_VERSION = 17
-"""The first version of PostgreSQL that can do so."""
+"""The first version of PostgreSQL that supports it."""
 MIGRATION_IDLE_SECONDS = 60
 CLOSE_SECONDS = 1.0
-"""What transactions under way get when the store is closed."""
+"""How long running transactions may take when the store is closed."""
 CONNECTION_TRUST_SECONDS = 0.1
-"""A connection that idled longer is tried first: the server may have been restarted since."""
+"""A connection that idled longer is tested first: the server may have been restarted since."""
 MIGRATION_LOCK = 0x77686574
-"""A lock's number: any, as long as every instance asks for the same one."""
+"""The number of the lock: any, but the same for every instance."""
 
 
 class PostgresDatabase:
-    """A server that several instances share; it tells the time."""
+    """A server that several instances share; its clock is the store's clock."""
 
     def __init__(self, server: PostgresServer, clock: StoreClock | None) -> None:
         self._server = server
@@ -96,15 +96,15 @@ class PostgresDatabase:
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
     async def write(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Its result, once it is committed."""
+        """Run the work and return its result once it is committed."""
         return await self._run(self._engine, work)
 
     async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Its result; each statement sees what is committed, and waits for no writer."""
+        """Run work that only reads; each statement sees what is committed, and waits for no writer."""
         return await self._run(self._reader, work)
 
     async def migrate(self, work: TransactionWork[None]) -> None:
-        """One instance at a time, however long it takes."""
+        """Run the work in one instance at a time, however long it takes."""
 
         def alone(transaction: Transaction) -> None:
             transaction.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
@@ -117,10 +117,10 @@ class PostgresDatabase:
             await patient.dispose()
 
     async def scrub(self, *, rewrite: bool = False) -> None:
-        """Nothing: old versions of rows go with the server's own vacuum, its log with its own settings."""
+        """Do nothing: the server's own vacuum removes old rows, and its settings decide about its log."""
 
     async def close(self) -> None:
-        """Give every connection back."""
+        """Let running transactions end, then close every connection."""
         if self._running:
             await asyncio.wait(self._running, timeout=CLOSE_SECONDS)
         await self._engine.dispose()
@@ -142,7 +142,7 @@ class PostgresDatabase:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever asked may have gone: nobody else looks at it
+            task.exception()  # the caller may be gone: nobody else looks at it
 
 
 def _postgres_engine(server: PostgresServer, patience: float | None) -> AsyncEngine:
@@ -160,14 +160,14 @@ def _postgres_engine(server: PostgresServer, patience: float | None) -> AsyncEng
         # The driver reads the address itself, so that sslmode, host=/socket and the rest mean
         # what they mean everywhere.
         try:
-            made = await asyncpg.connect(
+            opened = await asyncpg.connect(
                 server.dsn, timeout=CONNECT_SECONDS, command_timeout=patience, server_settings=at_most
             )
-            if patience and made.get_server_version().major >= TRANSACTION_TIMEOUT_VERSION:
-                await made.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")
+            if patience and opened.get_server_version().major >= TRANSACTION_TIMEOUT_VERSION:
+                await opened.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreUnavailable(str(error) or type(error).__name__) from error
-        return made
+        return opened
 
     engine = create_async_engine(
         "postgresql+asyncpg://",
@@ -178,7 +178,7 @@ def _postgres_engine(server: PostgresServer, patience: float | None) -> AsyncEng
     )
     # Not `pool_pre_ping`: it asks the server every time, which costs three ways there and back.
     event.listen(engine.sync_engine, "checkin", _note_use)
-    event.listen(engine.sync_engine, "checkout", _try_after_a_rest)
+    event.listen(engine.sync_engine, "checkout", _ping_after_idling)
     return engine
 
 
@@ -186,17 +186,17 @@ def _note_use(_connection: Any, entry: ConnectionPoolEntry) -> None:
     entry.info["used"] = time.monotonic()
 
 
-def _try_after_a_rest(connection: Any, entry: ConnectionPoolEntry, _fairy: Any) -> None:
+def _ping_after_idling(connection: Any, entry: ConnectionPoolEntry, _fairy: Any) -> None:
     if time.monotonic() - entry.info.get("used", time.monotonic()) > CONNECTION_TRUST_SECONDS:
         try:
             connection.ping()
         except Exception as gone:
-            raise InvalidatePoolError from gone  # and so are the others: each is opened anew
+            raise InvalidatePoolError from gone  # and so are the others: each is reopened
 
 
 READER_THREADS = 4
 MAX_WRITES_TOGETHER = 64
-"""Transactions that share one commit at the most."""
+"""Transactions that share one commit, at most."""
 
 # FULL survives a power cut; with group commit it costs nothing measurable.
 # With secure_delete what is deleted is overwritten with zeros.
@@ -223,7 +223,7 @@ class _Outcome:
 
 
 class SqliteDatabase:
-    """A file: one thread writes, a few others read."""
+    """A SQLite file: one thread writes, a few others read."""
 
     # A driver that hands every call to its thread and back costs some eighty switches a turn;
     # a whole transaction in a thread costs one.
@@ -241,7 +241,7 @@ class SqliteDatabase:
         self._reading = ThreadPoolExecutor(READER_THREADS, "store reader")
 
     async def write(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Its result, once it is committed, together with whatever else waits by then."""
+        """Run the work and return its result once it is committed, together with what else waits by then."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[WorkResult] = loop.create_future()
         self._waiting.append(_Waiting(work, answer))
@@ -249,11 +249,11 @@ class SqliteDatabase:
         return await answer
 
     async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
-        """Its result; each statement sees what is committed, and waits for no writer."""
+        """Run work that only reads; each statement sees what is committed, and waits for no writer."""
         return await _in(self._reading, partial(self._run, self._reader, work))
 
     async def migrate(self, work: TransactionWork[None]) -> None:
-        """A transaction that may write keeps every other writer out."""
+        """Run the work in a writing transaction, which keeps every other writer out."""
         await self.write(work)
 
     async def scrub(self, *, rewrite: bool = False) -> None:
@@ -261,14 +261,14 @@ class SqliteDatabase:
         await _in(self._writing, partial(self._scrub, rewrite))
 
     async def close(self) -> None:
-        """Finish what was begun, then close the file."""
+        """Finish running transactions, then close the file."""
         for threads in (self._writing, self._reading):
             await asyncio.to_thread(threads.shutdown)
         for engine in (self._writer, self._reader):
             engine.dispose()
 
     def _commit_all(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Do what waits in one transaction, and answer only once it is on disk: one sync for all."""
+        """Run what waits in one transaction, and answer only once it is on disk: one sync for all."""
         batch: list[_Waiting] = []
         while self._waiting and len(batch) < MAX_WRITES_TOGETHER:
             batch.append(self._waiting.popleft())
@@ -277,9 +277,9 @@ class SqliteDatabase:
         try:
             outcomes = self._run(self._writer, partial(_together, batch))
         except _OneFailed:
-            # It takes back what all did, so each gets a transaction of its own. That is rare; a
+            # It rolls back what all did, so each gets a transaction of its own. That is rare; a
             # savepoint for each, all the time, costs as much as what most of them do.
-            outcomes = [self._alone(each.work) for each in batch]
+            outcomes = [self._alone(waiting.work) for waiting in batch]
         except Exception as error:  # noqa: BLE001  nothing was committed, and each has to know
             outcomes = [_Outcome(error=error)] * len(batch)
         loop.call_soon_threadsafe(_answer_all, batch, outcomes)
@@ -287,7 +287,7 @@ class SqliteDatabase:
     def _alone(self, work: TransactionWork[Any]) -> _Outcome:
         try:
             return _Outcome(self._run(self._writer, work))
-        except Exception as error:  # noqa: BLE001  it goes to whoever asked
+        except Exception as error:  # noqa: BLE001  the caller gets it
             return _Outcome(error=error)
 
     def _scrub(self, rewrite: bool) -> None:  # noqa: FBT001  called by `partial` alone
@@ -315,12 +315,12 @@ class SqliteDatabase:
 
 
 class _OneFailed(Exception):
-    """Of several that share a transaction."""
+    """One of several that share a transaction failed."""
 
 
 def _together(batch: list[_Waiting], transaction: Transaction) -> list[_Outcome]:
     try:
-        return [_Outcome(each.work(transaction)) for each in batch]
+        return [_Outcome(waiting.work(transaction)) for waiting in batch]
     except Exception as error:
         raise _OneFailed from error
 
@@ -328,7 +328,7 @@ def _together(batch: list[_Waiting], transaction: Transaction) -> list[_Outcome]
 def _answer_all(batch: list[_Waiting], outcomes: list[_Outcome]) -> None:
     for waiting, outcome in zip(batch, outcomes, strict=True):
         if waiting.answer.done():
-            continue  # whoever asked has gone
+            continue  # the caller is gone
         if outcome.error is not None:
             waiting.answer.set_exception(outcome.error)
         else:
@@ -340,17 +340,17 @@ async def _in(threads: ThreadPoolExecutor, job: partial[WorkResult]) -> WorkResu
 
 
 def _keep_private(path: Path) -> None:
-    """Create a file that only its owner can read; `StoreRefused` for one that every user can."""
+    """Create a file that only its owner can read; `StoreConfigError` for one that every user can."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Only a new file: closing one that this process uses already would drop its locks.
     with translate_errors(), contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     # SQLite gives the files beside it the mode of this one.
-    for each in (path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))):
+    for file in (path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))):
         with contextlib.suppress(FileNotFoundError):
-            if each.stat().st_mode & stat.S_IRWXO:
+            if file.stat().st_mode & stat.S_IRWXO:
                 raise StoreConfigError(
-                    f"every user of this machine can read {each}; run: chmod 600 {shlex.quote(str(path))}*"
+                    f"every user of this machine can read {file}; run: chmod 600 {shlex.quote(str(path))}*"
                 )
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -35,7 +36,7 @@ from sqlalchemy import (
     update,
 )
 
-from bot.store.database import Dialect, Transaction, earlier, greater_time
+from bot.store.database import Dialect, Transaction, earlier, greater_time, to_datetime
 from bot.store.model import LaneClaim, LaneFenced
 from bot.store.schema import (
     IS_PARKED,
@@ -46,19 +47,19 @@ from bot.store.schema import (
     lane_table,
     outbox_table,
     permission_block_table,
-    reconcile,
+    reconcile_table,
     repository_table,
     spending_table,
 )
 
 LONGEST_REST = 3600.0
-"""Seconds for which a lane rests at most; one that is due later was written by a clock that was ahead."""
+"""Seconds that a lane rests at most; one that is due later was written by a clock that was ahead."""
 LONGEST_PAUSE = 86_400.0
-"""Seconds for which an installation pauses at most."""
-AHEAD = 1.0
+"""Seconds that an installation pauses at most."""
+CLOCK_TOLERANCE = 1.0
 """Seconds that a time may lie ahead: of two instances, one reads the database's clock a little later."""
 
-# Who asks: its name, the lanes that it is working on already, and how long after its last beat
+# The claimant: its name, the lanes that it is working on already, and how long after its last heartbeat
 # another instance counts as gone.
 _OWN: BindParameter[str] = bindparam("own", type_=Text)
 _IS_HELD = lane_table.c.key.in_(bindparam("held", expanding=True))
@@ -68,23 +69,23 @@ _LANES = lane_table.outerjoin(installation_table, installation_table.c.id == lan
 
 
 @cache
-def select_due_lanes(words: Dialect) -> Select[Any]:
-    """Up to `most` lanes, locked; every installation's oldest before anyone's second."""
-    is_due = or_(lane_table.c.due_at <= words.now, lane_table.c.due_at > words.now + LONGEST_REST)
-    ready = and_(is_due, _is_free(words))
+def select_due_lanes(dialect: Dialect) -> Select[Any]:
+    """Select and lock up to `most` lanes; every installation's oldest before anyone's second."""
+    is_due = or_(lane_table.c.due_at <= dialect.now, lane_table.c.due_at > dialect.now + LONGEST_REST)
+    ready = and_(is_due, _is_free(dialect))
     turn = func.row_number().over(
         partition_by=lane_table.c.installation_id, order_by=(lane_table.c.due_at, lane_table.c.key)
     )
     ranked = (
         select(lane_table.c.key, lane_table.c.due_at, turn.label("turn"))
         .select_from(_LANES)
-        .where(ready, words.now >= not_before(words.now))
+        .where(ready, dialect.now >= not_before(dialect.now))
         .subquery("ranked")
     )
     return (
         select(lane_table.c.key)
         .join(ranked, ranked.c.key == lane_table.c.key)
-        # Asked again of the row that gets locked: a peer may just have changed it.
+        # Checked again on the row that gets locked: a peer may just have changed it.
         .where(ready)
         .order_by(ranked.c.turn, ranked.c.due_at, ranked.c.key)
         .limit(bindparam("most", type_=Integer))
@@ -93,13 +94,13 @@ def select_due_lanes(words: Dialect) -> Select[Any]:
 
 
 @cache
-def select_seconds_until_due(words: Dialect) -> Select[Any]:
-    """The time until a lane can be claimed; nothing where none is waiting."""
+def select_seconds_until_due(dialect: Dialect) -> Select[Any]:
+    """Select the seconds until a lane can be claimed; NULL where none is waiting."""
     owner = and_(instance_table.c.id == lane_table.c.owner, instance_table.c.id != _OWN)
-    lost = func.coalesce(instance_table.c.beat_at + _LEASE, 0.0)
-    ready = greater_time(due_at(words.now), lost)
+    lease_ends = func.coalesce(instance_table.c.beat_at + _LEASE, 0.0)
+    ready = greater_time(due_at(dialect.now), lease_ends)
     return (
-        select(func.min(ready) - words.now)
+        select(func.min(ready) - dialect.now)
         .select_from(_LANES.outerjoin(instance_table, owner))
         .where(lane_table.c.due_at.is_not(None), ~_IS_HELD)
     )
@@ -116,15 +117,15 @@ def not_before(now: ColumnElement[float]) -> ColumnElement[float]:
 
 
 def follow_clock(transaction: Transaction) -> None:
-    """Where the clock was ahead and was put back, put all times back that it had written.
+    """Correct all stored times where the clock was ahead and was put back.
 
-    Every instance beats every few seconds, so the newest beat tells how far ahead the clock was.
+    Every instance has a heartbeat every few seconds, so the newest one tells how far ahead the clock was.
     """
     ahead = transaction.execute(select(func.max(instance_table.c.beat_at) - transaction.now)).scalar()
-    if ahead is None or ahead <= AHEAD:
+    if ahead is None or ahead <= CLOCK_TOLERANCE:
         return
     for key, at in _WRITTEN:
-        # What somebody else holds is written by them, by the new time.
+        # What another instance holds is written by it, by the new time.
         late = select(key).where(at > transaction.now).order_by(key).with_for_update(skip_locked=True)
         transaction.execute(update(key.table).where(key.in_(late)).values({at: at - ahead}))
     spent = update(spending_table).where(spending_table.c.at > transaction.now)
@@ -138,7 +139,7 @@ _WRITTEN = (
     (outbox_table.c.id, outbox_table.c.sending_at),
     (permission_block_table.c.key, permission_block_table.c.at),
     (repository_table.c.id, repository_table.c.seen_at),
-    (reconcile.c.id, reconcile.c.not_before),
+    (reconcile_table.c.id, reconcile_table.c.not_before),
 )
 """The times that something waits for or is measured from, each with its table's key."""
 
@@ -147,20 +148,20 @@ def _possible(at: ColumnElement[float], latest: ColumnElement[float]) -> ColumnE
     return case((at > latest, 0.0), else_=at)
 
 
-def _is_free(words: Dialect) -> ColumnElement[bool]:
-    """Nobody's, or its owner is gone, or it is ours but no turn of ours holds it any more."""
-    alive = select(instance_table.c.id).where(instance_table.c.beat_at > words.now - _LEASE)
+def _is_free(dialect: Dialect) -> ColumnElement[bool]:
+    """The lane has no owner, or its owner is gone, or it is this instance's but no turn of it holds it."""
+    alive = select(instance_table.c.id).where(instance_table.c.beat_at > dialect.now - _LEASE)
     unowned = or_(lane_table.c.owner.is_(None), lane_table.c.owner == _OWN, lane_table.c.owner.not_in(alive))
     return and_(unowned, ~_IS_HELD)
 
 
 LEASE_SECONDS = 30.0
-"""Seconds without a beat after which an instance's lanes are anybody's."""
+"""Seconds without a heartbeat after which others may claim an instance's lanes."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaneArrival:
-    """How many deliveries came for a lane."""
+    """How many deliveries arrived for a lane."""
 
     lane: str
     installation_id: int
@@ -169,7 +170,7 @@ class LaneArrival:
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who claims, and the lanes that it is working on already."""
+    """The instance that claims, and the lanes that it is working on already."""
 
     instance: str
     held: Collection[str]
@@ -188,44 +189,55 @@ class LaneRest:
 
 
 def add_arrivals(transaction: Transaction, arrivals: Sequence[LaneArrival]) -> None:
-    """These lanes are due, unless a retry has them wait."""
+    """Make these lanes due, unless they wait for a retry."""
     if not arrivals:
         return
-    told = transaction.told
+    passed_time = transaction.passed_time
     # In ascending order: two instances that lock the same lanes would else deadlock.
-    rows = sorted(arrivals, key=lambda one: one.lane)
+    ordered = sorted(arrivals, key=lambda arrival: arrival.lane)
     transaction.execute(
-        _arrived(transaction.words),
+        _add_arrivals(transaction.dialect),
         [
-            {"key": one.lane, "installation_id": one.installation_id, "arrivals": one.count, **told}
-            for one in rows
+            {
+                "key": arrival.lane,
+                "installation_id": arrival.installation_id,
+                "arrivals": arrival.count,
+                **passed_time,
+            }
+            for arrival in ordered
         ],
     )
 
 
-def take_due_lanes(transaction: Transaction, who: Claimant, limit: int) -> Sequence[Row[Any]]:
+def take_due_lanes(transaction: Transaction, claimant: Claimant, limit: int) -> Sequence[Row[Any]]:
     """Own up to `limit` lanes that are due; every installation's oldest before anyone's second."""
-    asked = {"most": limit, "own": who.instance, "held": who.held, "lease": who.lease, **transaction.told}
-    keys = transaction.execute(select_due_lanes(transaction.words), asked).scalars().all()
+    values = {
+        "most": limit,
+        "own": claimant.instance,
+        "held": claimant.held,
+        "lease": claimant.lease,
+        **transaction.passed_time,
+    }
+    keys = transaction.execute(select_due_lanes(transaction.dialect), values).scalars().all()
     if not keys:
         return ()
-    record_heartbeat(transaction, who.instance)  # else a peer could think this owner dead
-    place = {key: index for index, key in enumerate(keys)}
-    taken = transaction.execute(_TAKEN, {"keys": keys, "taker": who.instance}).all()
-    crashed = {row.key: row.isolated for row in taken if row.isolated is not None}
+    record_heartbeat(transaction, claimant.instance)  # else a peer could take this owner for dead
+    order = {key: index for index, key in enumerate(keys)}
+    rows = transaction.execute(_TAKE_LANES, {"keys": keys, "taker": claimant.instance}).all()
+    crashed = {row.key: row.isolated for row in rows if row.isolated is not None}
     if crashed:
         _count_crashes(transaction, crashed)
-    return sorted(taken, key=lambda row: place[row.key])
+    return sorted(rows, key=lambda row: order[row.key])
 
 
 def isolate_lane(transaction: Transaction, claim: LaneClaim) -> None:
-    """From now on a crash of the lane's owner is counted on the claim's first delivery."""
+    """Count a crash of the lane's owner from now on to the claim's first delivery."""
     first = claim.deliveries[0].id if claim.deliveries else None
     transaction.execute(update(lane_table).where(lane_table.c.key == claim.lane).values(isolated=first))
 
 
 def _count_crashes(transaction: Transaction, isolated: Mapping[str, str]) -> None:
-    """Each of these lanes was claimed for one delivery, and its process ended while handling it."""
+    """Count a crash for lanes that were claimed for one delivery, whose process ended while handling it."""
     transaction.execute(
         update(delivery_table)
         .where(delivery_table.c.id.in_(isolated.values()), IS_QUEUED)
@@ -235,7 +247,7 @@ def _count_crashes(transaction: Transaction, isolated: Mapping[str, str]) -> Non
 
 
 def hold_lane(transaction: Transaction, claim: LaneClaim, owner: str) -> None:
-    """Lock the lane for this transaction; `Fenced` where somebody else owns it by now."""
+    """Lock the lane for this transaction; `LaneFenced` where another instance owns it by now."""
     if transaction.execute(_HELD, _held(claim, owner)).first() is None:
         raise LaneFenced(claim.lane)
 
@@ -243,15 +255,15 @@ def hold_lane(transaction: Transaction, claim: LaneClaim, owner: str) -> None:
 def release_owned_lane(
     transaction: Transaction, claim: LaneClaim, owner: str, rest: LaneRest
 ) -> float | None:
-    """Nobody owns the lane; returns when it is due again."""
-    values = {**_held(claim, owner), **transaction.told, "attempts": rest.attempt}
+    """Release the lane; returns when it is due again."""
+    values = {**_held(claim, owner), **transaction.passed_time, "attempts": rest.attempt}
     # A lane that is done is innocent of earlier crashes; one that is due again is not proven so.
     values["crashes_before"] = 0 if rest.seconds is None else claim.crashes
     if rest.seconds is None:
-        free = _release_until_more(transaction.words)
+        free = _release_until_more(transaction.dialect)
         values["seen"] = claim.arrivals
     else:
-        free = _release_for(transaction.words)
+        free = _release_for(transaction.dialect)
         values["seconds"] = min(rest.seconds, LONGEST_REST)
     row = transaction.execute(free, values).first()
     if row is None:
@@ -261,34 +273,27 @@ def release_owned_lane(
 
 
 def record_heartbeat(transaction: Transaction, name: str) -> None:
-    """This instance is alive now."""
-    transaction.execute(_beaten(transaction.words), {"id": name, **transaction.told})
+    """Record that this instance is alive now."""
+    transaction.execute(_heartbeat(transaction.dialect), {"id": name, **transaction.passed_time})
 
 
 def leave(transaction: Transaction, name: str) -> None:
-    """This instance is gone."""
+    """Delete this instance."""
     transaction.execute(delete(instance_table).where(instance_table.c.id == name))
 
 
-def heartbeat_age(transaction: Transaction, name: str) -> float | None:
-    """Seconds since the instance's last beat, None where it never beat."""
-    age = select(transaction.now - instance_table.c.beat_at).where(instance_table.c.id == name)
-    seconds: float | None = transaction.execute(age).scalar()
-    return seconds
-
-
 def release_all_lanes(transaction: Transaction) -> None:
-    """Nobody owns a lane; one that had an owner was not released by a process that is gone: a crash."""
+    """Release all lanes; one that had an owner was not released by a process that is gone: a crash."""
     transaction.execute(delete(instance_table))
     owned = update(lane_table).where(lane_table.c.owner.is_not(None))
     transaction.execute(owned.values(owner=None, crashes=lane_table.c.crashes + 1))
 
 
-def pause_installation(transaction: Transaction, installation_id: int, until: float) -> None:
-    """No lane of this installation is due before `until`; an earlier pause is never shortened."""
+def pause_installation(transaction: Transaction, installation_id: int, until: datetime) -> None:
+    """Let no lane of this installation be due before `until`; an earlier pause is never shortened."""
     latest = transaction.now + LONGEST_PAUSE
     statement = transaction.insert(installation_table).values(
-        id=installation_id, not_before=earlier(literal(until, Double), latest)
+        id=installation_id, not_before=earlier(literal(until.timestamp(), Double), latest)
     )
     longer = greater_time(not_before(transaction.now), statement.excluded.not_before)
     transaction.execute(
@@ -296,36 +301,38 @@ def pause_installation(transaction: Transaction, installation_id: int, until: fl
     )
 
 
-def installation_paused_until(transaction: Transaction, installation_id: int) -> float | None:
-    """Until when this installation pauses; None where it does not."""
+def installation_paused_until(transaction: Transaction, installation_id: int) -> datetime | None:
+    """Return until when this installation must not ask GitHub; None where it may."""
     paused = and_(installation_table.c.id == installation_id, not_before(transaction.now) > transaction.now)
-    at: float | None = transaction.execute(select(installation_table.c.not_before).where(paused)).scalar()
-    return at
+    at = transaction.execute(select(installation_table.c.not_before).where(paused)).scalar()
+    return None if at is None else to_datetime(at)
 
 
-def lane_due_at(transaction: Transaction, key: str) -> float | None:
-    """When a lane that has work is due, its installation's pause heard; None where it has none."""
-    joined = lane_table.outerjoin(installation_table, installation_table.c.id == lane_table.c.installation_id)
-    due = select(due_at(transaction.now)).select_from(joined)
-    at: float | None = transaction.execute(
-        due.where(lane_table.c.key == key, lane_table.c.due_at.is_not(None))
-    ).scalar()
-    return at
+def lane_due_at(transaction: Transaction, key: str) -> datetime | None:
+    """Return when a lane that has work is due, its installation's pause included; None where it has none."""
+    due = select(due_at(transaction.now)).select_from(_LANES)
+    at = transaction.execute(due.where(lane_table.c.key == key, lane_table.c.due_at.is_not(None))).scalar()
+    return None if at is None else to_datetime(at)
 
 
-def seconds_until_due(transaction: Transaction, who: Claimant) -> float | None:
-    """How long until there is something to claim; None when nothing is waiting."""
-    asked = {"own": who.instance, "held": who.held, "lease": who.lease, **transaction.told}
-    seconds = transaction.execute(select_seconds_until_due(transaction.words), asked).scalar()
+def seconds_until_due(transaction: Transaction, claimant: Claimant) -> float | None:
+    """Return the seconds until a lane can be claimed; None when nothing is waiting."""
+    values = {
+        "own": claimant.instance,
+        "held": claimant.held,
+        "lease": claimant.lease,
+        **transaction.passed_time,
+    }
+    seconds = transaction.execute(select_seconds_until_due(transaction.dialect), values).scalar()
     return None if seconds is None else max(0.0, float(seconds))
 
 
 @cache
-def _arrived(words: Dialect) -> Insert:
-    statement = words.insert(lane_table).values(
-        due_at=words.now,
+def _add_arrivals(dialect: Dialect) -> Insert:
+    statement = dialect.insert(lane_table).values(
+        due_at=dialect.now,
         # A lane that was swept away and came back must not repeat a fence.
-        fence=cast(words.now * 1000, BigInteger),
+        fence=cast(dialect.now * 1000, BigInteger),
         attempt=0,
     )
     return statement.on_conflict_do_update(
@@ -339,15 +346,15 @@ def _arrived(words: Dialect) -> Insert:
 
 
 @cache
-def _beaten(words: Dialect) -> Insert:
-    statement = words.insert(instance_table).values(started_at=words.now, beat_at=words.now)
+def _heartbeat(dialect: Dialect) -> Insert:
+    statement = dialect.insert(instance_table).values(started_at=dialect.now, beat_at=dialect.now)
     return statement.on_conflict_do_update(
         index_elements=[instance_table.c.id], set_={"beat_at": statement.excluded.beat_at}
     )
 
 
 _TAKER = bindparam("taker", type_=Text)
-_TAKEN = (
+_TAKE_LANES = (
     update(lane_table)
     .where(lane_table.c.key.in_(bindparam("keys", expanding=True)))
     .values(
@@ -377,23 +384,23 @@ _HELD = select(lane_table.c.key).where(_IS_HELD_BY).with_for_update()
 
 
 def _held(claim: LaneClaim, owner: str) -> dict[str, Any]:
-    """Whose lane `_IS_HELD` asks for."""
+    """The parameters of `_IS_HELD_BY`."""
     return {"held_key": claim.lane, "holder": owner, "held_fence": claim.fence}
 
 
 @cache
-def _release_for(words: Dialect) -> Update:
-    return _release(words.now + bindparam("seconds", type_=Double))
+def _release_for(dialect: Dialect) -> Update:
+    return _release(dialect.now + bindparam("seconds", type_=Double))
 
 
 @cache
-def _release_until_more(words: Dialect) -> Update:
+def _release_until_more(dialect: Dialect) -> Update:
     # New arrivals are seen by the count in this very row: a subquery would read deliveries as
     # they were when the statement began, before it waited for the one who wrote the row last.
     queued = exists().where(delivery_table.c.lane == bindparam("held_key"), IS_QUEUED)
     owed = exists().where(outbox_table.c.lane == bindparam("held_key"), outbox_table.c.refusal.is_(None))
     more = or_(lane_table.c.arrivals != bindparam("seen"), queued, owed)
-    return _release(case((more, words.now), else_=null()))
+    return _release(case((more, dialect.now), else_=null()))
 
 
 def _release(due_at: ColumnElement[Any]) -> Update:
@@ -412,16 +419,17 @@ def _release(due_at: ColumnElement[Any]) -> Update:
 
 
 BLOCKED_STATE = "withheld"
-
+"""The state of a write that waits for a permission."""
 MAX_CRASHED_SERIES = 50
+"""Parked deliveries that are counted one by one, the newest: each is a separate series."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
-    """The state of the queue."""
+    """Figures of the queue, for metrics."""
 
     deliveries: dict[tuple[str, str], int]
-    """(event, state) → how many."""
+    """(event, state) → count."""
     lanes: int
     due: int
     longest_due: float
@@ -431,15 +439,15 @@ class QueueCounts:
     lanes_crashed: int
     """Lanes whose last claim ended without release."""
     parked_crashes: dict[tuple[str, str], int]
-    """(delivery id, event) → how often the process ended while handling this parked delivery alone."""
+    """(delivery id, event) → how often the process crashed while handling this parked delivery alone."""
     reconciled_at: float | None = None
-    """When the last run that looked for missed deliveries had dealt with all of them."""
+    """When the last run that looked for missed deliveries had handled all of them."""
     missed: int = 0
     resent: int = 0
 
 
 def count_queue(transaction: Transaction) -> QueueCounts:
-    """The queue as it is now."""
+    """Count what is in the queue now."""
     number = func.count().label("number")
     by_state = select(delivery_table.c.event, delivery_table.c.state, number).group_by(
         delivery_table.c.event, delivery_table.c.state
@@ -455,7 +463,7 @@ def count_queue(transaction: Transaction) -> QueueCounts:
         IS_PARKED, delivery_table.c.crashes > 0
     )
     crashed = crashed.order_by(delivery_table.c.finished_at.desc()).limit(MAX_CRASHED_SERIES)
-    looked = transaction.execute(select(reconcile)).first()
+    reconciled = transaction.execute(select(reconcile_table)).first()
     return QueueCounts(
         deliveries={(row.event, row.state): row.number for row in transaction.execute(by_state)},
         lanes=transaction.execute(select(func.count()).select_from(lane_table)).scalar_one(),
@@ -466,14 +474,14 @@ def count_queue(transaction: Transaction) -> QueueCounts:
             select(func.count()).select_from(lane_table).where(lane_table.c.crashes > 0)
         ).scalar_one(),
         parked_crashes={(row.id, row.event): row.crashes for row in transaction.execute(crashed)},
-        reconciled_at=looked.finished_at if looked else None,
-        missed=looked.found if looked else 0,
-        resent=looked.resent if looked else 0,
+        reconciled_at=reconciled.finished_at if reconciled else None,
+        missed=reconciled.found if reconciled else 0,
+        resent=reconciled.resent if reconciled else 0,
     )
 
 
 CHANNEL = "whetstone"
-AGAIN_SECONDS = 1.0
+RECONNECT_SECONDS = 1.0
 
 
 def notify_workers(transaction: Transaction) -> None:
@@ -483,7 +491,7 @@ def notify_workers(transaction: Transaction) -> None:
 
 
 class LaneWakes:
-    """An event for this process; on a shared database the others' arrivals set it, too."""
+    """An event for this process; on a shared database arrivals at other instances set it, too."""
 
     def __init__(self) -> None:
         self.event = asyncio.Event()
@@ -494,12 +502,12 @@ class LaneWakes:
         self.event.set()
 
     async def listen(self, dsn: str) -> None:
-        """Hear of what arrives through other instances, from now until closed."""
+        """Listen for what arrives at other instances, until closed."""
         listening = asyncio.Event()
         self._listener = asyncio.create_task(self._listen(dsn, listening), name="store listener")
         # Without it the worker still looks for itself, each second.
         with suppress(TimeoutError):
-            await asyncio.wait_for(listening.wait(), AGAIN_SECONDS * 5)
+            await asyncio.wait_for(listening.wait(), RECONNECT_SECONDS * 5)
 
     async def close(self) -> None:
         """Stop listening."""
@@ -513,11 +521,11 @@ class LaneWakes:
 
         while True:
             with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
-                connection = await asyncpg.connect(dsn, timeout=AGAIN_SECONDS * 5)
-                await self._hear(connection, listening)
-            await asyncio.sleep(AGAIN_SECONDS)
+                connection = await asyncpg.connect(dsn, timeout=RECONNECT_SECONDS * 5)
+                await self._notice(connection, listening)
+            await asyncio.sleep(RECONNECT_SECONDS)
 
-    async def _hear(self, connection: Any, listening: asyncio.Event) -> None:
+    async def _notice(self, connection: Any, listening: asyncio.Event) -> None:
         ended = asyncio.Event()
         try:
             connection.add_termination_listener(lambda _connection: ended.set())

@@ -13,7 +13,7 @@ from bot.values import Repository
 
 @dataclass(frozen=True, slots=True)
 class BlockedWrites:
-    """Writes of one kind that GitHub does not take in a repository, and the permission that is missing."""
+    """Writes of one kind that are blocked in a repository, and the permission that is missing."""
 
     repository: str
     kind: str
@@ -23,7 +23,7 @@ class BlockedWrites:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One webhook delivery, or a row of the clock's, as it came in."""
+    """One webhook delivery, or an internal one of the scheduler, as it came in."""
 
     id: str
     event: str
@@ -33,11 +33,11 @@ class Delivery:
     received_at: datetime
     attempt: int = 0
     crashes: int = 0
-    """How often the process ended while it handled this delivery alone."""
+    """How often the process crashed while it handled this delivery alone."""
 
 
 class Acceptance(StrEnum):
-    """What became of a delivery at the door."""
+    """Whether an accepted delivery is new."""
 
     QUEUED = "queued"
     DUPLICATE = "duplicate"
@@ -45,10 +45,10 @@ class Acceptance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReconcileRun:
-    """One look for deliveries that GitHub could not bring."""
+    """One search for deliveries that failed to arrive."""
 
     scanned_until: datetime | None
-    """The newest attempt that an earlier run has dealt with, by GitHub's clock; None: there was none."""
+    """The newest attempt that an earlier run has handled, by GitHub's clock; None: there was none."""
 
 
 @dataclass(slots=True)
@@ -60,13 +60,13 @@ class ReconcileOutcome:
     resent: int = 0
     is_complete: bool = False
     scanned_until: datetime | None = None
-    """The newest attempt in GitHub's list, once all of the list was dealt with."""
+    """The newest attempt in GitHub's list, once all of the list was handled."""
     not_before: datetime | None = None
-    """GitHub wants to be left alone until then."""
+    """GitHub's rate limit lasts until then."""
 
 
 class RowState(StrEnum):
-    """How far a write to GitHub has come."""
+    """The state of a write to GitHub."""
 
     READY = "ready"
     SENDING = "sending"
@@ -82,23 +82,23 @@ class OutboxRow:
     state: RowState
     sending_at: datetime | None = None
     read_at: datetime | None = field(default=None, compare=False)
-    """When a row that is being sent was read, by the clock that `sending_at` is from."""
+    """When a row that is being sent was read, by the same clock as `sending_at`."""
 
     @property
     def target(self) -> str:
-        """The thing on GitHub that it changes; a newer row for it replaces an unsent one."""
+        """The object on GitHub that it changes; a newer row for it replaces an unsent one."""
         return self.effect.target
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionBlock:
-    """A kind of write that GitHub did not take of an installation in a repository, and what it lacks."""
+    """A kind of write that GitHub refused to an installation in a repository, and the permission it lacks."""
 
     installation_id: int
     repository_id: int
     kind: str
     permission: str = ""
-    """Empty where GitHub did not say, but shows nothing to us."""
+    """Empty where GitHub did not name one, but shows the bot nothing."""
     recent: bool = True
     """It is pointless to try again yet."""
 
@@ -110,14 +110,14 @@ class PermissionBlock:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryOwnership:
-    """Whose a lane's repository is, where an installation has lost it lately."""
+    """Which installation owns a lane's repository, where another has lost it lately."""
 
-    former: frozenset[int]
-    """What comes through these installations is old."""
+    former_installations: frozenset[int]
+    """Deliveries through these installations are outdated."""
     repository: Repository | None
     """As it is now; None where nobody has it."""
-    leaving: bool = False
-    """Nobody has it yet: somebody may still claim it with all that is remembered."""
+    is_leaving: bool = False
+    """No installation has it yet: one may still claim it with all that is stored."""
     lost_at: datetime | None = field(default=None, compare=False)
     """When its installation, which is there still, lost it last; None where it can't have it again."""
 
@@ -133,10 +133,10 @@ class LaneClaim:
     attempt: int
     deliveries: tuple[Delivery, ...]
     outbox: tuple[OutboxRow, ...]
-    home: RepositoryOwnership | None = None
+    ownership: RepositoryOwnership | None = None
     """None for nearly all: no installation has lost the repository."""
     crashes: int = 0
-    """Claims in a row before this one that ended without release, because their process ended."""
+    """Claims in a row before this one that ended without release, because their process crashed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +146,18 @@ class TurnResult:
     pull_request: PullRequest | None
     effects: tuple[Effect, ...]
     done: tuple[str, ...]
-    """Ids of the deliveries that this turn has dealt with."""
+    """Ids of the deliveries that this turn has processed."""
     parked: tuple[tuple[str, str], ...] = ()
-    """Ids of the deliveries that can't be dealt with, each with the error."""
-    memos: tuple[StoreCommand, ...] = ()
-    """What is to be remembered or forgotten besides the pull request."""
-    shares: bool | None = None
+    """Ids of the deliveries that can't be processed, each with the error."""
+    store_commands: tuple[StoreCommand, ...] = ()
+    """What to store or delete besides the pull request."""
+    is_shared: bool | None = None
     """Whether the pull request's repository shares its history; None where the turn did not look."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParkedDelivery:
-    """A delivery that was given up on, for the operator."""
+    """A parked delivery, for the operator."""
 
     id: str
     event: str
@@ -170,7 +170,7 @@ class ParkedDelivery:
 
 
 class DeliveryState(StrEnum):
-    """How far a delivery has come."""
+    """The state of a delivery."""
 
     QUEUED = "queued"
     DONE = "done"
@@ -179,7 +179,7 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredDelivery:
-    """A delivery in the inbox, and what became of it."""
+    """A delivery in the inbox and its state."""
 
     delivery: Delivery
     state: DeliveryState
@@ -187,8 +187,8 @@ class StoredDelivery:
 
 
 class StoreUnavailable(Exception):
-    """The store can't take or give anything right now."""
+    """The store can't be reached right now."""
 
 
 class LaneFenced(Exception):
-    """The lane belongs to somebody else by now: nothing was written."""
+    """Another instance owns the lane by now: nothing was written."""

@@ -30,10 +30,12 @@ from sqlalchemy import (
 )
 
 from bot.pull_request.effects import CancelWrite, Effect, ShowComment
+from bot.pull_request.model import StickyComment
 from bot.store.codec import decode_effect, encode_effect
 from bot.store.database import Database, Dialect, Transaction, to_datetime
 from bot.store.lanes import notify_workers
 from bot.store.model import BlockedWrites, LaneFenced, OutboxRow, PermissionBlock, RowState
+from bot.store.pull_requests import save_sticky
 from bot.store.schema import (
     READY,
     SENDING,
@@ -57,17 +59,21 @@ class RateWindow:
 RATE_WINDOWS = (RateWindow(60.0, 80), RateWindow(3600.0, 500))
 """GitHub's limits for content an installation creates."""
 
-AT_ONCE = 60.0
-"""Seconds that a write of somebody who asked at the same time may be noted ahead of ours."""
+CONCURRENT_SECONDS = 60.0
+"""Seconds that a write of another instance at the same time may be recorded ahead of this one."""
 
 PRIORITY_SHARES = (1.0, 0.8, 0.6)
 """How much of a window each priority may fill: rejections, replies, summaries."""
 
 
 def spend_write(transaction: Transaction, installation_id: int, priority: int) -> float:
-    """0 and counted when a write of this priority may be made now, else the seconds to wait."""
+    """Count one content write (0 rejection, 1 reply, 2 summary): 0 to go ahead, else the seconds to wait."""
     now = _lock(transaction, installation_id)
-    recent = {"whose": installation_id, "since": now - RATE_WINDOWS[-1].seconds, "until": now + AT_ONCE}
+    recent = {
+        "whose": installation_id,
+        "since": now - RATE_WINDOWS[-1].seconds,
+        "until": now + CONCURRENT_SECONDS,
+    }
     spent = transaction.execute(_SPENT, recent).scalars().all()
     wait = wait_for_window(spent, now, PRIORITY_SHARES[min(priority, len(PRIORITY_SHARES) - 1)])
     if wait == 0:
@@ -88,13 +94,13 @@ def _wait(spent: Sequence[float], now: float, seconds: float, most: int) -> floa
 
 
 def _lock(transaction: Transaction, installation_id: int) -> float:
-    """The time, once no other instance is spending for this installation."""
-    mine = _locked(transaction.words)
-    asked = {"whose": installation_id, **transaction.told}
-    now: float | None = transaction.execute(mine, asked).scalar()
+    """Return the time, once no other instance is spending for this installation."""
+    mine = _locked(transaction.dialect)
+    values = {"whose": installation_id, **transaction.passed_time}
+    now: float | None = transaction.execute(mine, values).scalar()
     if now is None:
-        transaction.execute(_first(transaction.words), {"id": installation_id})
-        now = transaction.execute(mine, asked).scalar_one()
+        transaction.execute(_first(transaction.dialect), {"id": installation_id})
+        now = transaction.execute(mine, values).scalar_one()
     return now
 
 
@@ -111,17 +117,19 @@ _SPENDING = insert(spending_table)
 
 
 @cache
-def _locked(words: Dialect) -> Select[Any]:
-    # The time is that of the question; whoever was spending meanwhile counts all the same.
+def _locked(dialect: Dialect) -> Select[Any]:
+    # The time is that of the question; a write that was counted meanwhile counts all the same.
     mine = (
-        select(words.now).select_from(installation_table).where(installation_table.c.id == bindparam("whose"))
+        select(dialect.now)
+        .select_from(installation_table)
+        .where(installation_table.c.id == bindparam("whose"))
     )
     return mine.with_for_update()
 
 
 @cache
-def _first(words: Dialect) -> Insert:
-    statement = words.insert(installation_table).values(not_before=0.0)
+def _first(dialect: Dialect) -> Insert:
+    statement = dialect.insert(installation_table).values(not_before=0.0)
     return statement.on_conflict_do_nothing(index_elements=[installation_table.c.id])
 
 
@@ -136,41 +144,56 @@ def load_owed(transaction: Transaction, lanes: Collection[str]) -> tuple[OutboxR
 
 
 def save_effects(transaction: Transaction, lane: str, effects: Sequence[Effect]) -> tuple[OutboxRow, ...]:
-    """All that the lane owes with these effects; a newer one replaces an unsent one of its target."""
+    """Add these effects to what the lane owes; a newer one replaces an unsent one of its target."""
     before = _rows(transaction, (lane,))
-    wanted, replaced = _settle([_row(row) for row in before if row.state == READY], effects)
+    wanted, replaced = _replace_unsent([_row(row) for row in before if row.state == READY], effects)
     if replaced:
-        transaction.execute(_FORGOTTEN, {"ids": replaced})
+        transaction.execute(_DELETE_ROWS, {"ids": replaced})
     at = _read_at(transaction, before)
     kept = tuple(_row(row, at) for row in before if row.id not in replaced and row.refusal is None)
     if not wanted:
         return kept
     first = before[-1].position + 1 if before else 1
     added = [OutboxRow(uuid.uuid4().hex, lane, effect, RowState.READY) for effect in wanted]
-    told = transaction.told
+    passed_time = transaction.passed_time
     transaction.execute(
-        _owed(transaction.words), [_values(position, row) | told for position, row in enumerate(added, first)]
+        _owed(transaction.dialect),
+        [_values(position, row) | passed_time for position, row in enumerate(added, first)],
     )
     return (*kept, *added)
 
 
 def mark_sending(transaction: Transaction, row: OutboxRow) -> OutboxRow:
-    """The row as it is from now on: about to be sent."""
-    return _mark(transaction, row, _sending(transaction.words))
+    """Mark a row as about to be sent, and return it."""
+    return _mark(transaction, row, _sending(transaction.dialect))
 
 
 def mark_ready(transaction: Transaction, row: OutboxRow) -> OutboxRow:
-    """The row as it was before: GitHub certainly did not take it."""
+    """Mark a row as ready again that GitHub certainly did not take, and return it."""
     return _mark(transaction, row, _READY_AGAIN)
 
 
+def mark_sent(
+    transaction: Transaction,
+    row: OutboxRow,
+    sticky: StickyComment | None = None,
+    then: tuple[Effect, ...] = (),
+) -> None:
+    """Delete a row that GitHub has, remember the sticky comment it left, and owe what follows from it."""
+    delete_row(transaction, row)
+    if sticky:
+        save_sticky(transaction, row.lane, sticky)
+    if then:
+        save_effects(transaction, row.lane, then)
+
+
 def delete_row(transaction: Transaction, row: OutboxRow) -> None:
-    """The row is no longer owed."""
-    transaction.execute(_FORGOTTEN, {"ids": (row.id,)})
+    """Delete a row that is no longer owed."""
+    transaction.execute(_DELETE_ROWS, {"ids": (row.id,)})
 
 
-def _settle(unsent: Iterable[OutboxRow], effects: Iterable[Effect]) -> tuple[list[Effect], list[str]]:
-    """What to owe anew, and the ids of the rows that this makes pointless."""
+def _replace_unsent(unsent: Iterable[OutboxRow], effects: Iterable[Effect]) -> tuple[list[Effect], list[str]]:
+    """Return the effects to add, and the ids of the rows that they replace."""
     pending: dict[str, Effect] = {row.effect.target: row.effect for row in unsent}
     ids = {row.effect.target: row.id for row in unsent}
     wanted: dict[str, Effect] = {}
@@ -184,17 +207,17 @@ def _settle(unsent: Iterable[OutboxRow], effects: Iterable[Effect]) -> tuple[lis
 
 
 def _carry(older: Effect | None, newer: Effect) -> Effect:
-    """A comment that was to be posted anew never was: its successor is."""
+    """Repost the newer comment where the older one was to be reposted and never was."""
     if isinstance(older, ShowComment) and isinstance(newer, ShowComment) and older.anew:
         return replace(newer, anew=True)
     return newer
 
 
 def _mark(transaction: Transaction, row: OutboxRow, marked: Update) -> OutboxRow:
-    found = transaction.execute(marked, {"marked": row.id, **transaction.told}).first()
-    if found is None:
+    updated = transaction.execute(marked, {"marked": row.id, **transaction.passed_time}).first()
+    if updated is None:
         raise LaneFenced(f"{row.lane} no longer owes this write")
-    return _row(found)
+    return _row(updated)
 
 
 def _rows(transaction: Transaction, lanes: Collection[str]) -> Sequence[Row[Any]]:
@@ -202,7 +225,7 @@ def _rows(transaction: Transaction, lanes: Collection[str]) -> Sequence[Row[Any]
 
 
 def _read_at(transaction: Transaction, rows: Sequence[Row[Any]]) -> datetime | None:
-    """The store's own time, where it has to be compared with when a row was sent."""
+    """Return the store's time, where it has to be compared with when a row was sent."""
     if all(row.sending_at is None for row in rows):
         return None
     return to_datetime(transaction.execute(select(transaction.now)).scalar_one())
@@ -213,17 +236,17 @@ _ROWS = (
     .where(outbox_table.c.lane.in_(bindparam("lanes", expanding=True)))
     .order_by(outbox_table.c.lane, outbox_table.c.position)
 )
-_FORGOTTEN = delete(outbox_table).where(outbox_table.c.id.in_(bindparam("ids", expanding=True)))
+_DELETE_ROWS = delete(outbox_table).where(outbox_table.c.id.in_(bindparam("ids", expanding=True)))
 
 
 @cache
-def _owed(words: Dialect) -> Insert:
-    return insert(outbox_table).values(created_at=words.now, state=READY)
+def _owed(dialect: Dialect) -> Insert:
+    return insert(outbox_table).values(created_at=dialect.now, state=READY)
 
 
 @cache
-def _sending(words: Dialect) -> Update:
-    return _marked(SENDING, words.now)
+def _sending(dialect: Dialect) -> Update:
+    return _marked(SENDING, dialect.now)
 
 
 def _marked(state: str, sending_at: ColumnElement[Any]) -> Update:
@@ -256,7 +279,7 @@ def _row(row: Row[Any], read_at: datetime | None = None) -> OutboxRow:
 
 
 def _effect(row: Row[Any]) -> Effect:
-    """What to write; nothing where another version of the bot wanted what this one can't read."""
+    """Decode what to write; a no-op where another version of the bot stored what this one can't read."""
     try:
         return decode_effect(row.effect)
     except (LookupError, TypeError, ValueError):
@@ -268,13 +291,13 @@ def _effect(row: Row[Any]) -> Effect:
 
 
 BLOCK_RETRY_SECONDS = 3600.0
-"""Seconds after which a kind of write that was refused is tried again, whoever told us of anything."""
+"""Seconds after which a kind of write that was refused is tried again in any case."""
 BLOCK_KEPT_SECONDS = 30 * 86_400.0
-"""Seconds after which a write that waited in vain is owed no longer."""
+"""Seconds after which a write that is still blocked is owed no longer."""
 
 
 def load_blocks(transaction: Transaction, installation_id: int) -> tuple[PermissionBlock, ...]:
-    """What GitHub did not take of this installation, lately or some time ago."""
+    """Load the kinds of writes that GitHub refused to this installation, lately or some time ago."""
     recent = _is_recent(transaction).label("recent")
     rows = select(permission_block_table, recent).where(
         permission_block_table.c.installation_id == installation_id
@@ -287,14 +310,14 @@ def load_blocks(transaction: Transaction, installation_id: int) -> tuple[Permiss
     )
 
 
-def save_block(transaction: Transaction, refused: PermissionBlock) -> None:
-    """GitHub has just not taken this."""
-    values = {"permission": refused.permission, "at": transaction.now}
+def record_block(transaction: Transaction, block: PermissionBlock) -> None:
+    """Record that GitHub has just refused this kind of write."""
+    values = {"permission": block.permission, "at": transaction.now}
     statement = transaction.insert(permission_block_table).values(
-        key=refused.key,
-        installation_id=refused.installation_id,
-        repository_id=refused.repository_id,
-        kind=refused.kind,
+        key=block.key,
+        installation_id=block.installation_id,
+        repository_id=block.repository_id,
+        kind=block.kind,
         **values,
     )
     transaction.execute(
@@ -302,17 +325,17 @@ def save_block(transaction: Transaction, refused: PermissionBlock) -> None:
     )
 
 
-def block_row(transaction: Transaction, row: OutboxRow, refused: PermissionBlock) -> None:
-    """The row stays owed, but its lane is not due for it."""
+def block_row(transaction: Transaction, row: OutboxRow, block: PermissionBlock) -> None:
+    """Block a row until GitHub may take its kind of write; a newer one of its target replaces it."""
     transaction.execute(
         update(outbox_table)
         .where(outbox_table.c.id == row.id)
-        .values(refusal=refused.key, state=READY, sending_at=None)
+        .values(refusal=block.key, state=READY, sending_at=None)
     )
 
 
 def clear_blocks(transaction: Transaction, installation_id: int) -> None:
-    """GitHub may take everything of this installation from now on."""
+    """Delete the installation's blocks: what waited for a permission is due."""
     transaction.execute(
         delete(permission_block_table).where(permission_block_table.c.installation_id == installation_id)
     )
@@ -320,13 +343,13 @@ def clear_blocks(transaction: Transaction, installation_id: int) -> None:
 
 
 async def sweep_blocks(database: Database) -> None:
-    """Try again what was refused a while ago, and forget what waited in vain."""
-    await database.write(_forget)
-    await database.write(_try_again)
+    """Retry what was refused a while ago, and delete what was blocked for too long."""
+    await database.write(_delete_expired)
+    await database.write(_retry_old)
 
 
 def load_blocked_writes(transaction: Transaction) -> tuple[BlockedWrites, ...]:
-    """What waits for which permission, by repository and kind."""
+    """Load the writes that wait for a permission, by repository and kind."""
     number = func.count(outbox_table.c.id).label("number")
     rows = transaction.execute(
         select(
@@ -359,12 +382,12 @@ def _is_recent(transaction: Transaction) -> ColumnElement[bool]:
     )
 
 
-def _try_again(transaction: Transaction) -> None:
+def _retry_old(transaction: Transaction) -> None:
     fresh = and_(permission_block_table.c.key == outbox_table.c.refusal, _is_recent(transaction))
     _release(transaction, ~exists().where(fresh))
 
 
-def _forget(transaction: Transaction) -> None:
+def _delete_expired(transaction: Transaction) -> None:
     old = transaction.now - BLOCK_KEPT_SECONDS
     transaction.execute(
         delete(outbox_table).where(outbox_table.c.refusal.is_not(None), outbox_table.c.created_at < old)
@@ -375,7 +398,7 @@ def _forget(transaction: Transaction) -> None:
 def _release(transaction: Transaction, chosen: ColumnElement[bool]) -> None:
     waits = and_(outbox_table.c.refusal.is_not(None), chosen)
     theirs = lane_table.c.key.in_(select(outbox_table.c.lane).where(waits))
-    # A lane that somebody holds is left to the next sweep: waiting for it here could hold up the door.
+    # A lane that an instance holds is left to the next sweep: waiting for it here could hold up deliveries.
     locked = (
         select(lane_table.c.key).where(theirs).order_by(lane_table.c.key).with_for_update(skip_locked=True)
     )

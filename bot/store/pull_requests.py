@@ -12,42 +12,41 @@ from sqlalchemy import Insert, Row, Table, bindparam, func, select
 from bot.pull_request.model import PullRequest, StickyComment
 from bot.store.codec import decode, encode, encode_record
 from bot.store.database import Dialect, Transaction, to_datetime
-from bot.store.schema import pull_request_table as pull_requests
-from bot.store.schema import sticky_table as stickies
+from bot.store.schema import pull_request_table, sticky_table
 
 
 def load_newest_pull_requests(
-    transaction: Transaction, repository: tuple[str, str] | None, limit: int
+    transaction: Transaction, repository: tuple[str, str] | None, limit: int = 500
 ) -> tuple[PullRequest, ...]:
-    """The newest pull requests of one repository, or of all of them."""
-    newest = select(pull_requests.c.record).order_by(pull_requests.c.updated_at.desc()).limit(limit)
+    """Load the newest pull requests of one repository, or of all, without their sticky comments."""
+    newest = select(pull_request_table.c.record).order_by(pull_request_table.c.updated_at.desc()).limit(limit)
     if repository:
         owner, name = repository
         newest = newest.where(
-            func.lower(pull_requests.c.owner) == owner.lower(),
-            func.lower(pull_requests.c.name) == name.lower(),
+            func.lower(pull_request_table.c.owner) == owner.lower(),
+            func.lower(pull_request_table.c.name) == name.lower(),
         )
     return tuple(decode(record, PullRequest) for record in transaction.execute(newest).scalars())
 
 
 def load_pull_request(transaction: Transaction, lane: str) -> PullRequest | None:
-    """The pull request of this lane with its sticky comment, None where nothing is recorded."""
-    row = transaction.execute(_FOUND, {"wanted": lane}).first()
+    """Load the pull request of this lane with its sticky comment, None where nothing is recorded."""
+    row = transaction.execute(_PULL_REQUEST, {"wanted": lane}).first()
     if row is None:
         return None
     record = decode(row.record, PullRequest)
     return record if row.lane is None else replace(record, sticky=_sticky(row))
 
 
-_FOUND = (
-    select(pull_requests.c.record, stickies)
-    .select_from(pull_requests.outerjoin(stickies))
-    .where(pull_requests.c.lane == bindparam("wanted"))
+_PULL_REQUEST = (
+    select(pull_request_table.c.record, sticky_table)
+    .select_from(pull_request_table.outerjoin(sticky_table))
+    .where(pull_request_table.c.lane == bindparam("wanted"))
 )
 
 
 def save_pull_request(transaction: Transaction, lane: str, record: PullRequest) -> None:
-    """This is what is known; the sticky comment is remembered apart, when it was written."""
+    """Save a pull request; its sticky comment is saved separately, when it was written."""
     repository = record.repository
     values = {
         "repository_id": repository.id,
@@ -64,27 +63,27 @@ def save_pull_request(transaction: Transaction, lane: str, record: PullRequest) 
         "record": encode_record(record),
         "head": record.head,
     }
-    transaction.execute(_upsert(pull_requests, transaction.words), {"lane": lane, **values})
+    transaction.execute(_upsert(pull_request_table, transaction.dialect), {"lane": lane, **values})
 
 
 def find_numbers_at_head(transaction: Transaction, repository_id: int, head: str) -> tuple[int, ...]:
-    """The open pull requests of a repository that have this head, as far as recorded."""
-    return tuple(transaction.execute(_AT, {"where": repository_id, "head": head}).scalars())
+    """Find the recorded open pull requests of a repository that have this head."""
+    return tuple(transaction.execute(_AT_HEAD, {"where": repository_id, "head": head}).scalars())
 
 
-_AT = (
-    select(pull_requests.c.number)
+_AT_HEAD = (
+    select(pull_request_table.c.number)
     .where(
-        pull_requests.c.repository_id == bindparam("where"),
-        pull_requests.c.head == bindparam("head"),
-        pull_requests.c.open,
+        pull_request_table.c.repository_id == bindparam("where"),
+        pull_request_table.c.head == bindparam("head"),
+        pull_request_table.c.open,
     )
-    .order_by(pull_requests.c.number)
+    .order_by(pull_request_table.c.number)
 )
 
 
 def save_sticky(transaction: Transaction, lane: str, sticky: StickyComment) -> None:
-    """This is the sticky comment now."""
+    """Save the sticky comment."""
     values = {
         "comment_id": sticky.comment_id,
         "node_id": sticky.node_id,
@@ -96,12 +95,12 @@ def save_sticky(transaction: Transaction, lane: str, sticky: StickyComment) -> N
         "written_at": sticky.written_at.timestamp(),
         "deleted_at": _seconds(sticky.deleted_at),
     }
-    transaction.execute(_upsert(stickies, transaction.words), {"lane": lane, **values})
+    transaction.execute(_upsert(sticky_table, transaction.dialect), {"lane": lane, **values})
 
 
 @cache
-def _upsert(table: Table, words: Dialect) -> Insert:
-    statement = words.insert(table)
+def _upsert(table: Table, dialect: Dialect) -> Insert:
+    statement = dialect.insert(table)
     newer = {column.name: statement.excluded[column.name] for column in table.c if column is not table.c.lane}
     return statement.on_conflict_do_update(index_elements=[table.c.lane], set_=newer)
 

@@ -9,7 +9,7 @@ from sqlalchemy.sql.dml import Delete, Update
 
 from bot.store import outbox
 from bot.store.database import Database, Transaction
-from bot.store.repositories import erase_abandoned, resume
+from bot.store.repositories import erase_abandoned, resume_emptying
 from bot.store.schema import (
     DONE,
     IS_QUEUED,
@@ -18,42 +18,43 @@ from bot.store.schema import (
     instance_table,
     lane_table,
     outbox_table,
-    redelivery,
+    redelivery_table,
     spending_table,
 )
 
 ANALYZE_ROWS = 400
-"""Of an index, on SQLite: a look at a large store takes no longer than at a small one."""
+"""Rows of an index that SQLite looks at: a large store takes no longer than a small one."""
 SMALL_TABLE = 500
-"""Rows. A table that is small now may be large in a minute, long before the next look. Told of one lane,
-SQLite reads all lanes for each that is due, seconds for some thousands; told nothing, it takes an index."""
+"""Rows. A table that is small now may be large in a minute, long before the next analysis. With statistics
+of one lane SQLite reads all lanes for each that is due, seconds for some thousands; without any, it takes
+an index."""
 
-# PostgreSQL looks by itself once a minute, where its operator lets it: only what it has missed is left.
+# PostgreSQL analyzes by itself once a minute, where its operator lets it: only what it has missed is left.
 _GROWN = text(
     "SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema()"
     " AND n_mod_since_analyze > 500 + 0.2 * n_live_tup ORDER BY relname"
 )
-_SMALL_ONES = text("DELETE FROM sqlite_stat1 WHERE CAST(stat AS INTEGER) < :small")
+_DELETE_SMALL = text("DELETE FROM sqlite_stat1 WHERE CAST(stat AS INTEGER) < :small")
 
 
 async def refresh_statistics(database: Database) -> None:
-    """Have the database look at the tables that have grown a good deal since it last did."""
-    await database.write(_look)
+    """Have the database analyze the tables that have grown a good deal since it last did."""
+    await database.write(_analyze)
 
 
-def _look(transaction: Transaction) -> None:
+def _analyze(transaction: Transaction) -> None:
     if not transaction.shared:
         transaction.execute(text(f"PRAGMA analysis_limit={ANALYZE_ROWS}"))
         transaction.execute(text("ANALYZE"))
-        transaction.execute(_SMALL_ONES, {"small": SMALL_TABLE})
-        transaction.execute(text("ANALYZE sqlite_master"))  # only takes in what is left
+        transaction.execute(_DELETE_SMALL, {"small": SMALL_TABLE})
+        transaction.execute(text("ANALYZE sqlite_master"))  # only loads what is left
         return
     for name in transaction.execute(_GROWN).scalars().all():
         transaction.execute(text(f'ANALYZE "{name}"'))
 
 
 DAY = 86_400.0
-BODY_OF_DONE = 8 * DAY
+DONE_BODY_KEPT = 8 * DAY
 """GitHub itself can deliver again for three days."""
 DELIVERY = 30 * DAY
 INSTANCE = DAY
@@ -62,7 +63,7 @@ REDELIVERY = 8 * DAY
 """GitHub lists deliveries for three days, GitHub Enterprise Server for seven."""
 
 SWEEP_BATCH = 500
-MOST_BATCHES = 40
+MAX_BATCHES = 40
 """A sweep that is far behind leaves the rest to the next one."""
 
 
@@ -70,9 +71,9 @@ SweepStep = Callable[[ColumnElement[float]], Update | Delete]
 
 
 async def sweep_store(database: Database) -> int:
-    """Forget what is older than its retention; returns how many rows changed."""
+    """Delete what is older than its retention; returns how many rows changed."""
     swept = sum([await _repeat(database, step) for step in SWEEP_STEPS])
-    erased = await erase_abandoned(database) + await resume(database)
+    erased = await erase_abandoned(database) + await resume_emptying(database)
     await outbox.sweep_blocks(database)
     await refresh_statistics(database)
     # Whatever else was deleted or sent since the last sweep is in the log as well.
@@ -81,10 +82,10 @@ async def sweep_store(database: Database) -> int:
 
 
 def expired_bodies(now: ColumnElement[float]) -> Update:
-    """A delivery that was dealt with needs no body."""
+    """Empty the bodies of old deliveries that are done."""
     old = and_(
         delivery_table.c.state == DONE,
-        delivery_table.c.finished_at < now - BODY_OF_DONE,
+        delivery_table.c.finished_at < now - DONE_BODY_KEPT,
         delivery_table.c.body.is_not(None),
     )
     return (
@@ -95,7 +96,7 @@ def expired_bodies(now: ColumnElement[float]) -> Update:
 
 
 def expired_deliveries(now: ColumnElement[float]) -> Delete:
-    """GitHub has long forgotten a delivery this old, so it can't come again."""
+    """Delete deliveries so old that GitHub can't redeliver them."""
     old = and_(delivery_table.c.state.in_((DONE, PARKED)), delivery_table.c.finished_at < now - DELIVERY)
     return delete(delivery_table).where(
         delivery_table.c.id.in_(select(delivery_table.c.id).where(old).limit(SWEEP_BATCH))
@@ -103,32 +104,32 @@ def expired_deliveries(now: ColumnElement[float]) -> Delete:
 
 
 def empty_lanes(_now: ColumnElement[float]) -> Delete:
-    """A lane is only a queue: an empty one comes back when it is needed."""
+    """Delete empty lanes: a lane is only a queue, and comes back when it is needed."""
     empty = and_(
         lane_table.c.owner.is_(None),
         lane_table.c.due_at.is_(None),
         ~exists().where(delivery_table.c.lane == lane_table.c.key, IS_QUEUED),
         ~exists().where(outbox_table.c.lane == lane_table.c.key),
     )
-    # Asked twice: the row that gets locked may have changed since it was picked.
+    # Checked twice: the row that gets locked may have changed since it was picked.
     return delete(lane_table).where(
         lane_table.c.key.in_(select(lane_table.c.key).where(empty).limit(SWEEP_BATCH)), empty
     )
 
 
 def dead_instances(now: ColumnElement[float]) -> Delete:
-    """An instance that has been dead for a day owns nothing that anyone could mistake."""
+    """Delete instances that have been dead for a day: none of their claims can still be open."""
     return delete(instance_table).where(instance_table.c.beat_at < now - INSTANCE)
 
 
 def expired_spendings(now: ColumnElement[float]) -> Delete:
-    """Only the last hour's writes count."""
+    """Delete writes that no rate window counts any more."""
     return delete(spending_table).where(spending_table.c.at < now - SPENDING)
 
 
-def redeliveries(now: ColumnElement[float]) -> Delete:
-    """GitHub has forgotten a delivery this old, so it can't be asked for."""
-    return delete(redelivery).where(redelivery.c.at < now - REDELIVERY)
+def expired_redeliveries(now: ColumnElement[float]) -> Delete:
+    """Delete requests for deliveries so old that GitHub lists them no more."""
+    return delete(redelivery_table).where(redelivery_table.c.at < now - REDELIVERY)
 
 
 SWEEP_STEPS: tuple[SweepStep, ...] = (
@@ -137,14 +138,14 @@ SWEEP_STEPS: tuple[SweepStep, ...] = (
     empty_lanes,
     dead_instances,
     expired_spendings,
-    redeliveries,
+    expired_redeliveries,
 )
 
 
 async def _repeat(database: Database, step: SweepStep) -> int:
-    """Each batch is a transaction of its own, so that nobody waits long for a sweep."""
+    """Run a step in batches, each in its own transaction, so that nobody waits long for a sweep."""
     total = 0
-    for _ in range(MOST_BATCHES):
+    for _ in range(MAX_BATCHES):
         changed = await database.write(
             lambda transaction: transaction.execute(step(transaction.now)).rowcount
         )

@@ -160,7 +160,7 @@ permission_block_table = Table(
 )
 
 # One row: the last look for deliveries that GitHub could not bring, by whichever instance.
-reconcile = Table(
+reconcile_table = Table(
     "reconcile",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=False),
@@ -175,7 +175,7 @@ reconcile = Table(
     Column("resent", BigInteger, nullable=False),
 )
 
-redelivery = Table(
+redelivery_table = Table(
     "redelivery",
     metadata,
     # A delivery's id that never came in, or had not when it was looked for.

@@ -13,7 +13,7 @@ from bot.gates.rule_book import ConfigReport, RuleBook
 from bot.github.client import GitHub
 from bot.github.errors import Forbidden, NotFound, ValidationFailed
 from bot.history.model import HistoryRecord
-from bot.history.store import HistoryReader
+from bot.history.store import load_newest_records
 from bot.iterations import model as judged
 from bot.paths import is_inside_repository, is_secret_path
 from bot.pull_request.checks import CheckAnnotation, CheckResult
@@ -37,6 +37,7 @@ from bot.pull_request.events import (
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import PullRequest, Revision, Stance
 from bot.pull_request.record import MAX_KEPT_HEADS, record_event
+from bot.store.store import Store
 from bot.values import GHOST, Account, Repository
 from bot.verdicts.checks import conclusion_stance
 from bot.verdicts.item_context import file_key
@@ -297,13 +298,11 @@ RECENT_RECORDS = 12
 """Records of an author: five of them are looked at, some of the latest may not have been judged."""
 
 
-async def fetch_recent_records(
-    known: PullRequest, facts: Facts, memory: HistoryReader
-) -> tuple[HistoryRecord, ...]:
+async def fetch_recent_records(known: PullRequest, facts: Facts, store: Store) -> tuple[HistoryRecord, ...]:
     """The author's latest records, where a verdict can have changed."""
     if known.author == GHOST or (facts.reviews is None and not known.verdicts):
         return ()
-    return await memory.newest(known.repository.id, known.author.id, RECENT_RECORDS)
+    return await store.read(load_newest_records, known.repository.id, known.author.id, RECENT_RECORDS)
 
 
 async def fetch_first_seen(events: Sequence[Event], github: GitHub) -> PullRequest | None:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Protocol
+from functools import partial
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
@@ -15,11 +15,21 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from bot.grounding.audit import GroundingRates
 from bot.history.model import TimeWindow
 from bot.history.rates import ReviewerRates, combine_reviewer_rates, overall_follow_rate
-from bot.history.store import BrokenGateKey, FollowedItem, UncountedVerdictKey
+from bot.history.store import (
+    BrokenGateKey,
+    FollowedItem,
+    UncountedVerdictKey,
+    count_broken_gates,
+    count_followed_items,
+    count_uncounted_verdicts,
+    load_item_outcomes,
+    load_reviewer_rates,
+)
 from bot.metrics import Meter
 from bot.pull_request.model import ItemOutcome, Validator
-from bot.store.lanes import QueueCounts
+from bot.store.lanes import QueueCounts, count_queue
 from bot.store.model import StoreUnavailable
+from bot.store.store import Store
 from bot.web.cache import SingleFlightCache
 from bot.web.responses import problem_response
 
@@ -126,34 +136,6 @@ OTHER = "other"
 """The label of what has a name that not everybody may read."""
 
 
-class MetricsStore(Protocol):
-    """Whoever can count what is stored."""
-
-    async def counts(self) -> QueueCounts:
-        """The queue as it is now."""
-        ...
-
-    async def broken(self, since: datetime) -> Counter[BrokenGateKey]:
-        """In how many pull requests each tag was named since then, by repository and author."""
-        ...
-
-    async def unheard(self, since: datetime) -> Counter[UncountedVerdictKey]:
-        """How many verdicts since then do not count."""
-        ...
-
-    async def reviewed(self, window: TimeWindow) -> dict[str, tuple[ReviewerRates, ...]]:
-        """What became of the validators' claims in the window, by repository."""
-        ...
-
-    async def heeded(self, window: TimeWindow) -> Counter[FollowedItem]:
-        """How many items named in the window were followed."""
-        ...
-
-    async def observed(self, window: TimeWindow) -> tuple[ItemOutcome, ...]:
-        """What came of the items that an iteration in the window could tell about."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Lately:
     """What was counted of the last seven days."""
@@ -170,7 +152,7 @@ class Metrics:
     """Answers `GET /metrics`."""
 
     meter: Meter
-    stored: MetricsStore
+    store: Store
     token: str | None
     tags: frozenset[str]
     """Those of the shipped packs; any other is a repository's own, or a reviewer's."""
@@ -189,7 +171,7 @@ class Metrics:
     async def show(self, request: web.Request) -> web.Response:
         """Everything without names; with the token also by repository, author and a repository's own tags."""
         try:
-            counts = await self._queue.get("queue", self.stored.counts)
+            counts = await self._queue.get("queue", partial(self.store.read, count_queue))
             lately = await self._lately.get("lately", self._counted_lately)
         except StoreUnavailable:
             return problem_response(503, "The store is away.")
@@ -216,11 +198,11 @@ class Metrics:
         now = self.now()
         window = TimeWindow(now - METRICS_WINDOW, now + CLOCK_SKEW)
         return _Lately(
-            broken=await self.stored.broken(now - METRICS_WINDOW),
-            heeded=await self.stored.heeded(window),
-            unheard=await self.stored.unheard(now - METRICS_WINDOW),
-            reviewed=await self.stored.reviewed(window),
-            observed=await self.stored.observed(window),
+            broken=await self.store.read(count_broken_gates, now - METRICS_WINDOW),
+            heeded=await self.store.read(count_followed_items, window),
+            unheard=await self.store.read(count_uncounted_verdicts, now - METRICS_WINDOW),
+            reviewed=await self.store.read(load_reviewer_rates, window),
+            observed=await self.store.read(load_item_outcomes, window),
         )
 
     def _without_own_tags(self, lately: _Lately) -> _Lately:

@@ -17,7 +17,7 @@ from bot import regex
 from bot.github.payloads import JsonObject, get_integer, get_path
 from bot.inbox.parse import lane_of_payload
 from bot.store.model import Acceptance, Delivery, StoreUnavailable
-from bot.turn.store import DeliveryInbox
+from bot.store.store import Store
 from bot.web.bodies import BODY_TIMEOUT, BodyBudget
 from bot.web.responses import ApiError, json_response, problem_response
 
@@ -147,7 +147,7 @@ def _now() -> datetime:
 class WebhookHandler:
     """Verifies deliveries, drops those that are not needed, and queues the rest."""
 
-    inbox: DeliveryInbox
+    inbox: Store
     secrets: tuple[bytes, ...]
     events: frozenset[str]
     app_id: int = 0

@@ -10,8 +10,9 @@ from bot.gates.config import RepositoryRules, Weekday
 from bot.github.client import GitHub
 from bot.github.errors import GitHubError
 from bot.history.model import Week, latest_due_week, summary_due_at, week_containing
-from bot.history.store import HistoryReader
+from bot.history.store import load_records
 from bot.markdown.links import LinkContext
+from bot.store.store import Store
 from bot.values import Repository
 from bot.weekly.issue import WeeklyDecision as Told
 from bot.weekly.issue import decide_week
@@ -47,7 +48,7 @@ class WeeklySchedule:
 class WeeklyFetcher:
     """Tells weeks from what is remembered."""
 
-    memory: HistoryReader
+    store: Store
     github: GitHub | None
     site: LinkContext
 
@@ -65,7 +66,7 @@ class WeeklyFetcher:
             as_of=None if week else now,
             dead_after=timedelta(days=rules.history.dead_after_days),
         )
-        records = await self.memory.records(repository.id, summary_needed_since(ask))
+        records = await self.store.read(load_records, repository.id, summary_needed_since(ask))
         page = WeeklyContext(rules.gates, self.site.web, await self._has_config(repository))
         return decide_week(records, ask, page, now)
 

@@ -10,23 +10,22 @@ from bot.store.schema import weekly_issue_table, weekly_run_table
 
 
 def load_issue_number(transaction: Transaction, repository_id: int) -> int | None:
-    """The number of the summary issue, None where none is known."""
+    """Load the number of the weekly issue, None where none is known."""
     number: int | None = transaction.execute(
         select(weekly_issue_table.c.number).where(weekly_issue_table.c.repository_id == repository_id)
     ).scalar()
     return number
 
 
-def save_issue_number(transaction: Transaction, repository_id: int, number: int | None) -> None:
-    """This is the summary issue from now on; None: it is gone."""
+def save_issue_number(transaction: Transaction, repository_id: int, number: int) -> None:
+    """Save the number of the weekly issue."""
     transaction.execute(delete(weekly_issue_table).where(weekly_issue_table.c.repository_id == repository_id))
-    if number is not None:
-        values = {"repository_id": repository_id, "number": number}
-        transaction.execute(transaction.insert(weekly_issue_table), values)
+    values = {"repository_id": repository_id, "number": number}
+    transaction.execute(transaction.insert(weekly_issue_table), values)
 
 
 def save_weekly_run(transaction: Transaction, run: RecordWeeklyRun) -> None:
-    """The clock's run for this week is decided."""
+    """Record that the scheduled run for this week is decided."""
     values = {
         "repository_id": run.repository_id,
         "week": run.week,
@@ -37,8 +36,8 @@ def save_weekly_run(transaction: Transaction, run: RecordWeeklyRun) -> None:
 
 
 def has_weekly_run(transaction: Transaction, repository_id: int, week: str) -> bool:
-    """Whether the clock's run for this week is decided."""
-    found = select(weekly_run_table.c.week).where(
+    """Whether the scheduled run for this week is decided."""
+    run = select(weekly_run_table.c.week).where(
         weekly_run_table.c.repository_id == repository_id, weekly_run_table.c.week == week
     )
-    return transaction.execute(found).first() is not None
+    return transaction.execute(run).first() is not None

@@ -232,7 +232,9 @@ def test_permissions_are_compared_with_the_manifest_both_ways():
         ("events", "GitHub does not tell of pull_request"),
     ]
     rich = AppInfo("w", "u", {**WANTED.permissions, "contents": "write"}, WANTED.events)
-    assert check_registration(rich, WANTED)[0].message == "the App may do more than is needed: contents: write"
+    assert (
+        check_registration(rich, WANTED)[0].message == "the App may do more than is needed: contents: write"
+    )
 
 
 def test_a_suspended_installation_is_wrong_whatever_it_was_granted():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from bot.cli import run_command_line
+from bot.store.deliveries import load_parked
+from bot.store.lanes import count_queue
 
 DATE = "<!-- ISSUES: date_errors -->"
 
@@ -24,7 +26,7 @@ async def given_up(town) -> object:
 
 async def asks(bot) -> int:
     """How many jobs came in by the door."""
-    counted = (await bot.store.memory.counts()).deliveries
+    counted = (await bot.store.read(count_queue)).deliveries
     return sum(number for (event, _), number in counted.items() if event == "whetstone")
 
 
@@ -37,7 +39,7 @@ async def test_the_running_server_queues_again_what_was_parked(town, monkeypatch
         await town.settled()
         assert (code, capsys.readouterr().out) == (0, "1 queued again.\n")
         assert [marker["issues"] for marker in town.markers(pull)] == [["date_errors"]]
-        assert (await bot.store.parked(), await asks(bot)) == ((), 1)
+        assert (await bot.store.read(load_parked), await asks(bot)) == ((), 1)
 
 
 async def test_without_a_server_the_command_queues_it_itself(town, monkeypatch, capsys, unused_tcp_port):

@@ -13,6 +13,7 @@ from bot.inbox.retry import RetryLater
 from bot.pull_request.events import CheckBackfillStep
 from bot.store.model import Acceptance
 from tests.builders import HEADS, REPOSITORY, at, pull_request, snapshot
+from tests.fake_store import FakeStore
 
 ON = RepositoryRules(check=CheckRunRules(enabled=True))
 PAGE = 10
@@ -42,13 +43,13 @@ class GitHub:
         return RateBudget(self.left, 5000, at(60))
 
 
-class Store:
+class Store(FakeStore):
     """What was handed on, what is due next, and a budget that lets so many through a time."""
 
     def __init__(self, room=10_000):
         self.handed, self.steps, self.known, self.room, self.paid = [], [], {}, room, 0
 
-    async def load(self, lane):
+    async def load_pull_request(self, lane):
         return self.known.get(lane)
 
     async def accept(self, given):
@@ -60,10 +61,10 @@ class Store:
             self.handed.append(given.id)
         return Acceptance.QUEUED
 
-    async def kept(self, number):
+    async def load_delivery(self, number):
         return number if number in self.handed else None
 
-    async def spend(self, _installation_id, _priority):
+    async def spend_write(self, _installation_id, _priority):
         self.room -= 1
         self.paid += self.room >= 0
         return 0.0 if self.room >= 0 else 1.5

@@ -9,8 +9,10 @@ import pytest
 
 from bot.inbox.retry import isolate_delivery
 from bot.inbox.worker import Worker
+from bot.store.deliveries import load_parked
 from bot.store.lanes import LEASE_SECONDS
-from bot.turn.store import open_store
+from bot.store.store import open_store
+from bot.turn.store import apply_turn
 from tests.clock import Clock
 from tests.store.store_builders import LANE, OTHER_LANE, claim_one, delivery, done
 
@@ -35,7 +37,7 @@ class Turns:
         self.beside.append(set(self._running))
         self.begun.set()
         await self.go_on.wait()
-        await self.store.apply(claim, done(claim))
+        await apply_turn(self.store, claim, done(claim))
         self._running.remove(claim.lane)
 
 
@@ -118,7 +120,7 @@ async def test_the_delivery_that_ended_the_process_three_times_alone_is_parked_a
         turns = Turns(store)
         turns.go_on.set()
         await work(store, turns)
-        assert [(each.id, each.error) for each in await store.parked()] == [("bad", REASON)]
+        assert [(each.id, each.error) for each in await store.read(load_parked)] == [("bad", REASON)]
         await store.accept(delivery("next"))
         assert (await claim_one(store)).crashes == 0, "the lane has shown that it is innocent"
     assert turns.taken[0] == ["good"]
@@ -136,7 +138,7 @@ async def test_two_crashes_alone_park_nothing(started):
         turns = Turns(store)
         turns.go_on.set()
         await work(store, turns)
-        assert (turns.taken, await store.parked()) == ([["slow"]], ())
+        assert (turns.taken, await store.read(load_parked)) == ([["slow"]], ())
 
 
 async def test_a_process_that_stops_while_a_lane_waits_to_run_alone_counts_no_crash(started):

@@ -8,7 +8,8 @@ import pytest
 from bot.inbox import worker as working
 from bot.inbox.worker import Worker
 from bot.store import deliveries
-from bot.turn.store import open_store
+from bot.store.store import open_store
+from bot.turn.store import apply_turn
 from tests.inbox.store_wrapper import Altered
 from tests.store.store_builders import delivery, done
 
@@ -28,7 +29,7 @@ class Turns:
         self.taken.append(claim.lane)
         self.begun.set()
         await self.may_end.wait()
-        await self.store.apply(claim, done(claim))
+        await apply_turn(self.store, claim, done(claim))
 
 
 class AtTheDoor(Altered):

@@ -14,7 +14,7 @@ from bot.github.client import connect_github
 from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings, monotonic_clock
 from bot.inbox.worker import Worker
 from bot.store.model import LaneFenced
-from bot.turn.store import open_store
+from bot.store.store import open_store
 from bot.values import Repository
 from tests.clock import Clock
 from tests.inbox.store_wrapper import Altered
@@ -115,8 +115,8 @@ class SlowAnswers(Altered):
     async def claim(self, limit):
         return await self._slowly("claim", self._store.claim(limit))
 
-    async def beat(self):
-        return await self._slowly("beat", self._store.beat())
+    async def record_heartbeat(self):
+        return await self._slowly("beat", self._store.record_heartbeat())
 
     async def _slowly(self, name, asked):
         answer = await asked

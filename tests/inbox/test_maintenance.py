@@ -12,8 +12,11 @@ from bot.inbox.internal_deliveries import config_broken_delivery, weekly_deliver
 from bot.inbox.maintenance import MaintenanceProcessor, WeeklyScheduler
 from bot.pull_request.effects import RemoveRepository, UpdateRepository
 from bot.pull_request.events import InstallationEvent
+from bot.store.deliveries import load_parked
 from bot.store.model import LaneFenced, TurnResult
+from bot.turn.store import apply_turn
 from tests.builders import REPOSITORY, START
+from tests.fake_store import FakeStore
 from tests.store.store_builders import OTHER_LANE, claim_one, delivery
 
 
@@ -24,7 +27,7 @@ async def nothing(*_):
 async def give_up(store, name: str, **facts) -> None:
     await store.accept(delivery(name, **facts))
     claim = await claim_one(store)
-    await store.apply(claim, TurnResult(None, (), (), ((name, "Forbidden: suspended"),)))
+    await apply_turn(store, claim, TurnResult(None, (), (), ((name, "Forbidden: suspended"),)))
     await store.release(claim)
 
 
@@ -36,7 +39,7 @@ async def test_what_was_given_up_on_while_we_were_shut_out_is_tried_again(store,
         store, None, None, None, None, SimpleNamespace(start_for_installation=nothing)
     )
     await chores.done(None, [InstallationEvent(action, 5)])
-    assert [each.id for each in await store.parked()] == ["others"]
+    assert [each.id for each in await store.read(load_parked)] == ["others"]
     assert [one.id for one in (await claim_one(store)).deliveries] == ["ours"]
 
 
@@ -46,12 +49,12 @@ async def test_what_a_repository_that_is_back_has_to_catch_up_on_finds_it_at_hom
     await store.accept(delivery("seen", "installation:5"))
     claim = await claim_one(store)
     memos = (UpdateRepository(REPOSITORY), RemoveRepository(REPOSITORY.id, 5))
-    await store.apply(claim, TurnResult(None, (), (), memos=memos))
+    await apply_turn(store, claim, TurnResult(None, (), (), store_commands=memos))
     homes = []
 
     async def start_for_installation(_repositories):
         await store.accept(delivery("step", f"backfill:{REPOSITORY.id}:heads"))
-        homes.extend(each.home for each in await store.claim(10))
+        homes.extend(each.ownership for each in await store.claim(10))
 
     chores = MaintenanceProcessor(
         store, None, None, None, None, SimpleNamespace(start_for_installation=start_for_installation)
@@ -72,17 +75,16 @@ class Limited:
         raise RateLimited(self.until)
 
 
-class Calendar:
+class Calendar(FakeStore):
     """A store with one repository."""
 
     def __init__(self) -> None:
         self.paused = []
-        self.memory = self
 
-    async def active(self, _since):
+    async def find_active_repositories(self, _since):
         return (REPOSITORY,)
 
-    async def pause(self, installation_id, until):
+    async def pause_installation(self, installation_id, until):
         self.paused.append((installation_id, until))
 
 
@@ -108,7 +110,7 @@ class NotHeardOf(Calendar):
         self.polls = 0
         self.looked = asyncio.Event()
 
-    async def active(self, _since):
+    async def find_active_repositories(self, _since):
         self.polls += 1
         if self.polls < 3:
             raise LaneFenced("nothing was heard of this process for too long")

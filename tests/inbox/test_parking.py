@@ -7,6 +7,7 @@ import pytest
 from bot.github.errors import GitHubUnavailable
 from bot.inbox.retry import MAX_ATTEMPTS
 from bot.inbox.worker import Worker
+from bot.store.deliveries import load_parked
 from tests.store.store_builders import claim_one, delivery, owing, show
 
 
@@ -27,7 +28,7 @@ async def test_a_delivery_that_comes_late_in_an_outage_is_tried_again(store, wor
     await store.release(claim, retry_after=0, attempt=MAX_ATTEMPTS + 8)
     await store.accept(delivery("fresh"))
     await worker.take(await claim_one(store))
-    assert await store.parked() == ()
+    assert await store.read(load_parked) == ()
 
 
 async def test_a_delivery_that_failed_often_is_given_up_on_and_the_fresh_one_beside_it_is_not(store, worker):
@@ -36,5 +37,5 @@ async def test_a_delivery_that_failed_often_is_given_up_on_and_the_fresh_one_bes
         await store.release(await claim_one(store), retry_after=0, attempt=attempt)
     await store.accept(delivery("fresh"))
     await worker.take(await claim_one(store))
-    assert [each.id for each in await store.parked()] == ["old"]
+    assert [each.id for each in await store.read(load_parked)] == ["old"]
     assert [each.id for each in (await claim_one(store)).deliveries] == ["fresh"]

@@ -10,7 +10,9 @@ from bot.github.errors import Forbidden
 from bot.inbox.heartbeat import HeartbeatSettings
 from bot.inbox.retry import MAX_ATTEMPTS, Backoff
 from bot.inbox.worker import Worker
+from bot.store.deliveries import load_parked
 from bot.store.model import StoreUnavailable
+from bot.turn.store import apply_turn
 from tests.inbox.store_wrapper import Altered
 from tests.store.store_builders import claim_one, delivery, done
 
@@ -27,7 +29,7 @@ class Failing:
         self.taken.append([one.id for one in claim.deliveries])
         if "bad" in self.taken[-1]:
             raise self.error
-        await self.store.apply(claim, done(claim))
+        await apply_turn(self.store, claim, done(claim))
 
 
 class Stuck:
@@ -82,7 +84,7 @@ async def turns_of(hasty, turns, most: int = MAX_ATTEMPTS) -> None:
 
 
 async def parked(store) -> list[str]:
-    return [each.id for each in await store.parked()]
+    return [each.id for each in await store.read(load_parked)]
 
 
 async def test_what_our_code_cannot_digest_is_given_up_on_without_the_good_ones_beside_it(hasty):

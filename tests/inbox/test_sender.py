@@ -15,13 +15,14 @@ from bot.pull_request.effects import PostSuggestions, ShowComment
 from bot.pull_request.model import StickyComment
 from bot.store.model import LaneClaim, OutboxRow, PermissionBlock, RowState
 from tests.builders import REPOSITORY, at
+from tests.fake_store import FakeStore
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 STICKY = StickyComment(7, "IC_7", "https://c/7", "m", "f", (), (), at(1))
 EFFECT = ShowComment(REPOSITORY, 212, "body", "m", "f2", (), (), anew=False)
 
 
-class Store:
+class Store(FakeStore):
     """Notes what was written down, what waits, and what is owed no longer."""
 
     def __init__(self, *known) -> None:
@@ -33,38 +34,33 @@ class Store:
         self.let: list[int] = []
         self.follows: list[object] = []
 
-    async def spend(self, _installation, _priority):
+    async def spend_write(self, _installation, _priority):
         return 0
 
-    async def sent(self, _claim, _row, sticky, then):
+    async def mark_sent(self, _row, sticky=None, then=()):
         self.written.append(sticky)
         self.follows += then
 
-    async def sending(self, _claim, row):
+    async def mark_sending(self, row):
         return row
 
-    async def given_up(self, _claim, row):
+    async def give_up_write(self, row):
         self.lost.append(row.id)
 
-    async def refusals(self, _installation):
+    async def load_blocks(self, _installation):
         return self.known
 
-    async def refused(self, refusal):
+    async def record_block(self, refusal):
         self.noted.append(refusal)
 
-    async def withhold(self, _claim, row, refusal):
+    async def block_row(self, row, refusal):
         self.waiting.append((row.id, refusal.kind))
 
-    async def let_again(self, installation_id):
+    async def clear_blocks(self, installation_id):
         self.let.append(installation_id)
 
-    @property
-    def memory(self):
-        return SimpleNamespace(repository=_unknown)
-
-
-async def _unknown(_repository_id):
-    return None
+    async def find_repository(self, _repository_id):
+        return None
 
 
 async def _missing(*_):

@@ -9,6 +9,7 @@ from bot.inbox import retry
 from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings
 from bot.inbox.worker import Worker
 from bot.store.model import StoreUnavailable
+from bot.turn.store import apply_turn
 from tests.inbox.store_wrapper import Altered
 from tests.store.store_builders import delivery, done
 
@@ -40,7 +41,7 @@ class Turns:
         self.taken = asyncio.Event()
 
     async def take(self, claim) -> None:
-        await self.store.apply(claim, done(claim))
+        await apply_turn(self.store, claim, done(claim))
         self.taken.set()
 
 
@@ -51,7 +52,7 @@ def store_url(sqlite_url) -> str:
 
 
 @pytest.mark.parametrize("error", [StoreUnavailable("away"), ValueError("ours")], ids=["away", "ours"])
-@pytest.mark.parametrize("name", ["sweep", "beat", "claim", "next_due"])
+@pytest.mark.parametrize("name", ["sweep", "record_heartbeat", "claim", "next_due"])
 async def test_a_worker_takes_turns_after_anything_beside_them_failed(store, monkeypatch, name, error):
     monkeypatch.setattr(retry, "MAX_BACKOFF", 0.01)
     failing, turns = Once(store, name, error), Turns(store)

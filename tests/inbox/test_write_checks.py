@@ -18,22 +18,23 @@ from bot.pull_request.diff import Suggestion, commentable_lines
 from bot.pull_request.effects import PostSuggestions, ShowCheckRun
 from bot.store.model import LaneClaim, OutboxRow, RowState
 from bot.values import Conclusion, Repository
+from tests.fake_store import FakeStore
 
 KEYS = new_key_pair()
 CLAIM = LaneClaim("pr:1:1", 5, 1, 1, 0, (), ())
 
 
-class Store:
+class Store(FakeStore):
     """What was marked, in order."""
 
     def __init__(self) -> None:
         self.marks: list[str] = []
 
-    async def sending(self, _claim, row):
+    async def mark_sending(self, row):
         self.marks.append("sending")
         return row
 
-    async def sent(self, _claim, _row, _sticky, _then):
+    async def mark_sent(self, _row):
         self.marks.append("sent")
 
 

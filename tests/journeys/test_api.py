@@ -8,6 +8,7 @@ import aiohttp
 import pytest
 
 from bot import app
+from bot.store.lanes import pause_installation
 from bot.web.api.public import describe_api
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
@@ -255,7 +256,9 @@ async def test_repositories_that_share_their_history_count_together_in_thread_an
 async def test_a_pause_that_the_worker_wrote_down_holds_for_the_api(ask, journey, knowledge, pull):  # noqa: ARG001
     await journey.settled()
     installation = journey.github.installation_of(knowledge)
-    await journey.bot.store.pause(installation.id, datetime.now(UTC) + timedelta(minutes=5))
+    await journey.bot.store.write(
+        pause_installation, installation.id, datetime.now(UTC) + timedelta(minutes=5)
+    )
     asked = len(journey.github.asked("GET", "*/contents/*"))
     status, said = await ask(f"{KNOWLEDGE}/gates", "alice")
     assert (status, said["detail"].startswith("GitHub answers us no more for ")) == (503, True)

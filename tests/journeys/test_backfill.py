@@ -15,8 +15,11 @@ from bot.cli import run_command_line
 from bot.cli.backfill import run_backfill
 from bot.cli.history import all_author_patterns, author_history
 from bot.fakegithub.pull_actions import InlineDraft
+from bot.history.store import load_records
 from bot.inbox.jobs import JobFailed
 from bot.resources import open_existing_store
+from bot.store.pull_requests import load_newest_pull_requests
+from bot.store.repositories import find_repository
 from tests.journeys.environment import SECRET
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
@@ -117,8 +120,8 @@ def lists(town) -> list[str]:
 async def records(url) -> dict:
     """What is remembered, by number."""
     async with open_existing_store(url) as store:
-        where = await store.memory.repository_named("acme/knowledge")
-        found = await store.memory.records(where.id, datetime(2000, 1, 1, tzinfo=UTC))
+        where = await store.read(find_repository, "acme/knowledge")
+        found = await store.read(load_records, where.id, datetime(2000, 1, 1, tzinfo=UTC))
     return {each.number: each for each in found}
 
 
@@ -241,7 +244,7 @@ async def test_somebody_forgotten_stays_forgotten(town, knowledge, alone):
     await filled(alone)
     (found,) = (await records(alone.database_url)).values()
     async with open_existing_store(alone.database_url) as store:
-        (known,) = await store.load_newest(ACME)
+        (known,) = await store.read(load_newest_pull_requests, ACME)
     assert (found.author.login, known.author.login, known.title) == ("ghost", "ghost", "")
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from bot.fakegithub.pull_actions import InlineDraft
+from bot.history.forget import count_stored
 from bot.markdown.escape import parse_marker
 from tests.live_markdown import live_references
 
@@ -206,7 +207,9 @@ async def test_forgetting_asks_first_and_then_forgets(journey, pull):
     await journey.settled()
     journey.github.comment(pull, "alice", "/feedback-forget confirm")
     await journey.settled()
-    stored = await journey.bot.store.memory.stored(pull.repository.id, journey.github.account("alice").id)
+    stored = await journey.bot.store.read(
+        count_stored, pull.repository.id, journey.github.account("alice").id
+    )
     first, second = answers(journey, pull)
     assert "Stored about `alice` in this repository: 1 verdict" in first
     assert "Deleted for you in this repository: 1 verdict" in second
@@ -222,7 +225,9 @@ async def test_a_verdict_stays_forgotten_when_its_pull_request_goes_on(journey, 
     journey.later()
     journey.github.push(pull, {PAGE: "# Better\n"})
     await journey.settled()
-    stored = await journey.bot.store.memory.stored(pull.repository.id, journey.github.account("alice").id)
+    stored = await journey.bot.store.read(
+        count_stored, pull.repository.id, journey.github.account("alice").id
+    )
     assert (stored.verdicts, journey.markers(pull)[0]["issues"]) == (0, ["date_errors"])
 
 

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select, update
 
 from bot.fakegithub.pull_actions import PullRequestOptions
+from bot.store.deliveries import load_parked
 from bot.store.repositories import TRANSFER_GRACE
 from bot.store.schema import DONE, PARKED, delivery_table, former_owner_table, metadata
 
@@ -53,7 +54,7 @@ async def known(journey):
 
 async def traces(journey):
     """Where anything of the person is left: tables, and on SQLite the bytes of the files."""
-    database = journey.bot.store._database
+    database = journey.bot.store.database
     left = set()
     for name, table in metadata.tables.items():
         rows = await database.read(lambda t, table=table: t.execute(select(table)).all())
@@ -123,7 +124,7 @@ async def test_what_waits_is_dealt_with_and_then_emptied(journey, known):
     journey.github.release()
     await journey.settled()
     assert journey.markers(standing)[0]["issues"] == []
-    database = journey.bot.store._database
+    database = journey.bot.store.database
     bodies = select(delivery_table.c.body).where(
         delivery_table.c.state == DONE, delivery_table.c.lane.like("pr:%")
     )
@@ -132,12 +133,12 @@ async def test_what_waits_is_dealt_with_and_then_emptied(journey, known):
 
 async def test_a_parked_delivery_that_names_the_person_is_deleted_and_can_come_again(journey, known):
     _, unreviewed, standing = known
-    database = journey.bot.store._database
+    database = journey.bot.store.database
     parked = update(delivery_table).where(delivery_table.c.lane.endswith(f":{unreviewed.number}"))
     await database.write(lambda t: t.execute(parked.values(state=PARKED, error=f"KeyError: {WHO}")))
     journey.github.comment(standing, WHO, "/feedback-forget confirm")
     await journey.settled()
-    assert await journey.bot.store.parked() == ()
+    assert await journey.bot.store.read(load_parked) == ()
     assert await traces(journey) == set()
     (opened, *_) = [
         each
@@ -155,7 +156,7 @@ async def test_a_day_after_an_uninstall_nothing_names_the_person_or_has_their_wo
     await journey.settled()
     store = journey.bot.store
     older = update(former_owner_table).values(at=former_owner_table.c.at - TRANSFER_GRACE - 1)
-    await store._database.write(lambda transaction: transaction.execute(older))
+    await store.database.write(lambda transaction: transaction.execute(older))
     await store.sweep()
     assert await traces(journey) == set()
 

@@ -7,6 +7,7 @@ from bot.fakegithub.github import CheckOutput
 from bot.fakegithub.model import Annotation
 from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
 from bot.feedback.marker import parse_document
+from bot.store.pull_requests import load_pull_request
 
 REJECT = "CHANGES_REQUESTED"
 CODE = "import hmac\n\nTTL = 60\n\n\ndef parse_token(text):\n    return text\n"
@@ -172,7 +173,7 @@ async def test_an_app_without_access_to_files_still_answers(journey, pull):
 async def test_the_log_survives_with_the_pull_request(journey, knowledge, pull):
     # row 148
     await rejected(journey, pull, "", InlineDraft("src/auth.py", "[scope_error] too broad", line=9))
-    known = await journey.bot.store.load(f"pr:{knowledge.id}:{pull.number}")
+    known = await journey.bot.store.read(load_pull_request, f"pr:{knowledge.id}:{pull.number}")
     (entry,) = known.grounding
     assert (entry.name, entry.outcome, entry.head) == ("alice", "verified", pull.head_sha)
 

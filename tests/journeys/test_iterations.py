@@ -2,6 +2,7 @@
 
 from bot.fakegithub.pull_actions import InlineDraft
 from bot.feedback.marker import parse_document
+from bot.store.pull_requests import load_pull_request
 from tests.journeys.rounds import REJECT, fold, judge, push, sticky, summary
 from tests.journeys.submitted_documents import PAGE
 
@@ -113,7 +114,7 @@ async def test_feedback_that_was_followed_is_kept_with_the_pull_request(journey,
     await journey.settled()
     push(journey, pull, "# Another claim\n\nIt holds.\n")
     await judge(journey, pull, "date_errors", "scope_error")
-    known = await journey.bot.store.load(f"pr:{pull.repository.id}:{pull.number}")
+    known = await journey.bot.store.read(load_pull_request, f"pr:{pull.repository.id}:{pull.number}")
     kept = {each.tag: each.followed for each in known.tracked[0].observations}
     assert kept == {"date_errors": True, "scope_error": False}  # row 21
     journey.later()

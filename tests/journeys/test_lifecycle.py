@@ -5,7 +5,8 @@ from sqlalchemy import select, update
 
 from bot.pull_request.model import PullRequest
 from bot.store.codec import decode
-from bot.store.repositories import TRANSFER_GRACE
+from bot.store.deliveries import load_parked
+from bot.store.repositories import TRANSFER_GRACE, find_active_repositories, find_repository
 from bot.store.schema import (
     delivery_table,
     former_owner_table,
@@ -34,7 +35,7 @@ async def judged(journey, knowledge, pull):
 
 
 async def rows(journey, table, *columns):
-    database = journey.bot.store._database
+    database = journey.bot.store.database
     chosen = [table.c[name] for name in columns]
     return sorted(tuple(row) for row in await database.read(lambda t: t.execute(select(*chosen)).all()))
 
@@ -43,7 +44,7 @@ async def a_day_passes(journey):
     """The losses are a day older than they were, and the hourly sweep comes by."""
     store = journey.bot.store
     older = update(former_owner_table).values(at=former_owner_table.c.at - TRANSFER_GRACE - 1)
-    await store._database.write(lambda transaction: transaction.execute(older))
+    await store.database.write(lambda transaction: transaction.execute(older))
     await store.sweep()
 
 
@@ -61,7 +62,7 @@ async def test_uninstalling_deletes_all_of_that_installation_and_nothing_else(jo
     knowledge, other = judged
     journey.github.uninstall("acme")
     await journey.settled()
-    assert await journey.bot.store.memory.repository(knowledge.id) is None
+    assert await journey.bot.store.read(find_repository, knowledge.id) is None
     await a_day_passes(journey)
     left = await about(journey)
     assert left == {name: {other.id} for name in ("pull_request", "record") if left[name]}
@@ -74,7 +75,9 @@ async def test_a_repository_that_the_app_is_shut_out_of_is_forgotten(journey, ju
     knowledge, other = judged
     journey.github.remove_from_installation(knowledge)
     await journey.settled()
-    assert [where.id for where in await journey.bot.store.memory.active(knowledge.created_at)] == [other.id]
+    assert [
+        where.id for where in await journey.bot.store.read(find_active_repositories, knowledge.created_at)
+    ] == [other.id]
     await a_day_passes(journey)
     assert await rows(journey, history_table, "repository_id") == [(other.id,)]
 
@@ -149,7 +152,7 @@ async def test_what_happened_before_the_app_was_shut_out_lets_it_in_nowhere(jour
         journey.github.deliveries.redeliver(each, guid=f"again {each.guid}")
     await journey.settled()
     assert await rows(journey, former_owner_table, "repository_id") == [(knowledge.id,)]
-    assert await journey.bot.store.memory.repository(knowledge.id) is None
+    assert await journey.bot.store.read(find_repository, knowledge.id) is None
 
 
 @pytest.mark.parametrize("erased", [False, True])
@@ -176,8 +179,8 @@ async def test_a_renamed_repository_keeps_its_memory(journey, judged):
     knowledge, _ = judged
     journey.github.rename_repository(knowledge, "wisdom")
     await journey.settled()
-    found = await journey.bot.store.memory.repository_named("acme/Wisdom")
-    assert (found.id, await journey.bot.store.memory.repository_named("acme/knowledge")) == (
+    found = await journey.bot.store.read(find_repository, "acme/Wisdom")
+    assert (found.id, await journey.bot.store.read(find_repository, "acme/knowledge")) == (
         knowledge.id,
         None,
     )
@@ -187,10 +190,10 @@ async def test_a_transferred_repository_keeps_its_memory_under_its_new_owner(jou
     knowledge, other = judged
     journey.github.transfer_repository(knowledge, "other")
     await journey.settled()
-    found = await journey.bot.store.memory.repository_named("other/knowledge")
+    found = await journey.bot.store.read(find_repository, "other/knowledge")
     installed = journey.github.installation_of(knowledge)
     assert (found.id, found.owner, found.installation_id) == (knowledge.id, "other", installed.id)
-    assert await journey.bot.store.memory.repository_named("acme/knowledge") is None
+    assert await journey.bot.store.read(find_repository, "acme/knowledge") is None
     assert await rows(journey, history_table, "repository_id", "installation_id") == sorted(
         [(knowledge.id, installed.id), (other.id, installed.id)]
     )
@@ -228,7 +231,7 @@ async def test_a_review_on_the_day_of_the_move_is_answered_and_nothing_is_forgot
     await journey.settled()
     # A turn that was under way when the token ended is tried again.
     sooner = update(lane_table).values(due_at=lane_table.c.due_at - 60)
-    await journey.bot.store._database.write(lambda transaction: transaction.execute(sooner))
+    await journey.bot.store.database.write(lambda transaction: transaction.execute(sooner))
     await journey.settled()
     await a_day_passes(journey)
     installed = journey.github.installation_of(knowledge)
@@ -236,7 +239,7 @@ async def test_a_review_on_the_day_of_the_move_is_answered_and_nothing_is_forgot
         [(knowledge.id, installed.id)] * 2 + [(other.id, installed.id)]
     )
     assert [marker["issues"] for marker in journey.markers(second)] == [["date_errors"]]
-    assert (await rows(journey, outbox_table, "lane"), await journey.bot.store.parked()) == ([], ())
+    assert (await rows(journey, outbox_table, "lane"), await journey.bot.store.read(load_parked)) == ([], ())
 
 
 def place(held, order):
@@ -253,7 +256,7 @@ async def test_words_that_github_refused_before_the_move_are_said_after_it(journ
     await journey.settled()
     assert len(await rows(journey, outbox_table, "lane")) == 1
     tried = update(outbox_table).values(sending_at=outbox_table.c.sending_at - 60)
-    await journey.bot.store._database.write(lambda transaction: transaction.execute(tried))
+    await journey.bot.store.database.write(lambda transaction: transaction.execute(tried))
     journey.github.transfer_repository(knowledge, "other")
     await journey.settled()
     assert (len(journey.comments(pull)), await rows(journey, outbox_table, "lane")) == (before + 1, [])

@@ -2,7 +2,9 @@
 
 import json
 
+from bot.store.deliveries import load_parked
 from bot.store.model import Delivery
+from bot.store.outbox import load_blocks
 from tests.builders import START
 
 REJECT = "CHANGES_REQUESTED"
@@ -29,10 +31,13 @@ async def test_what_waits_for_a_permission_is_written_when_it_is_granted(journey
         journey.later()
         journey.github.submit_review(each, "alice", REJECT, f"<!-- ISSUES: {tags} -->")
         await journey.settled()
-    assert (len(journey.github.asked(*WRITES)), await journey.bot.store.parked()) == (1, ())
+    assert (len(journey.github.asked(*WRITES)), await journey.bot.store.read(load_parked)) == (1, ())
     installed.permissions = asks
     await journey.bot.store.accept(accepted(installed.id))
     await journey.settled()
     assert [marker["issues"] for marker in journey.markers(pull)] == [["date_errors", "title_overclaims"]]
     assert [marker["issues"] for marker in journey.markers(other)] == [["date_errors"]]
-    assert (len(journey.github.asked(*WRITES)), await journey.bot.store.refusals(installed.id)) == (3, ())
+    assert (len(journey.github.asked(*WRITES)), await journey.bot.store.read(load_blocks, installed.id)) == (
+        3,
+        (),
+    )

@@ -4,6 +4,7 @@ import pytest
 
 from bot.fakegithub.pull_actions import InlineDraft
 from bot.markdown.escape import parse_marker
+from bot.store.deliveries import load_parked
 
 DATE = "<!-- ISSUES: date_errors -->"
 BOTH = "<!-- ISSUES: date_errors, scope_error -->"
@@ -154,7 +155,7 @@ async def test_a_locked_conversation_is_left_alone(journey, pull):
     journey.github.lock(pull)
     journey.github.submit_review(pull, "alice", REJECT, DATE)
     await journey.settled()
-    assert (journey.comments(pull), await journey.bot.store.parked()) == ([], ())
+    assert (journey.comments(pull), await journey.bot.store.read(load_parked)) == ([], ())
 
 
 async def test_a_warm_rejection_costs_two_reads_and_one_write(journey, knowledge, pull):

@@ -6,6 +6,7 @@ import aiohttp
 import pytest
 
 from bot.feedback.marker import parse_document as shown_document
+from bot.store.pull_requests import load_pull_request
 from bot.turn.rule_book import CONFIG_FILE
 from tests.journeys.submitted_documents import PAGE, document, log
 
@@ -89,7 +90,7 @@ async def test_what_a_fine_grained_token_hands_in_is_its_owners(configured, pull
     # GitHub does not tell what such a token itself may do, so its owner answers for it.
     _, answer = await hand_in(pull, content, scopes=None)
     (item,) = shown_document(configured.comments(pull)[0])["feedback_items"]
-    known = await configured.bot.store.load(f"pr:{pull.repository.id}:{pull.number}")
+    known = await configured.bot.store.read(load_pull_request, f"pr:{pull.repository.id}:{pull.number}")
     (verdict,) = known.verdicts
     alice = configured.github.account("alice")
     assert (item["by"], item["provenance"].get("account", item["by"])) == (by, "alice")

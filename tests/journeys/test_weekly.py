@@ -13,8 +13,10 @@ from bot import app
 from bot.cli.weekly import weekly_delivery_now
 from bot.inbox.heartbeat import HeartbeatSettings
 from bot.markdown.escape import parse_marker
+from bot.store.repositories import find_repository
 from bot.turn.rule_book import default_rules
 from bot.weekly.fetch import WeeklySchedule
+from bot.weekly.store import has_weekly_run
 from tests.journeys.test_crash import Server
 from tests.live_markdown import live_references
 
@@ -75,7 +77,7 @@ async def test_too_little_is_not_told(town, knowledge):
         await a_week(town, knowledge, pulls=2)
         await bot.week_clock.tick()
         await town.settled()
-        assert await bot.store.memory.was_told(knowledge.id, "2026-W46")
+        assert await bot.store.read(has_weekly_run, knowledge.id, "2026-W46")
     assert issues(knowledge) == []
 
 
@@ -129,13 +131,13 @@ async def test_closing_the_issue_stops_it_and_reopening_resumes_it(town, knowled
         town.github.submit_review(pull, "alice", REJECT, DATE)
         await town.settled()
         await bot.store.accept(
-            weekly_delivery_now(await bot.store.memory.repository(knowledge.id), "by-hand-1")
+            weekly_delivery_now(await bot.store.read(find_repository, knowledge.id), "by-hand-1")
         )
         await town.settled()
         closed = issue.body
         town.github.reopen(issue, by="alice")
         await bot.store.accept(
-            weekly_delivery_now(await bot.store.memory.repository(knowledge.id), "by-hand-2")
+            weekly_delivery_now(await bot.store.read(find_repository, knowledge.id), "by-hand-2")
         )
         await town.settled()
     assert closed == body

@@ -1,6 +1,6 @@
 import pytest
 
-from bot.turn.store import open_store
+from bot.store.store import open_store
 from tests.clock import Clock
 
 

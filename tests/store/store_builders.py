@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.pull_request.effects import RetireComment, ShowComment
 from bot.store.model import Delivery, LaneClaim, TurnResult
+from bot.turn.store import apply_turn
 from tests.builders import REPOSITORY, START
 
 LANE = "pull:77:212"
@@ -41,5 +42,5 @@ async def owing(store, *effects, lane: str = LANE) -> LaneClaim:
     """A claimed lane that owes these effects."""
     await store.accept(delivery(f"first of {lane}", lane))
     claim = await claim_one(store)
-    await store.apply(claim, done(claim, *effects))
+    await apply_turn(store, claim, done(claim, *effects))
     return claim

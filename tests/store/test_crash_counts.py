@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.store.lanes import LEASE_SECONDS
+from bot.store.lanes import LEASE_SECONDS, count_queue
 from bot.store.model import LaneFenced, TurnResult
-from bot.turn.store import open_store
+from bot.store.store import open_store
+from bot.turn.store import apply_turn
 from tests.store.store_builders import LANE, OTHER_LANE, claim_one, delivery, done
 
 _names = (f"instance-{number}" for number in itertools.count())
@@ -72,7 +73,7 @@ async def test_a_retry_keeps_the_count_and_a_finished_turn_resets_it(started):
     async with started() as store:
         await store.release(await claim_one(store), retry_after=0.0, attempt=1)
         claim = await claim_one(store)
-        await store.apply(claim, done(claim))
+        await apply_turn(store, claim, done(claim))
         await store.release(claim)
         await store.accept(delivery("d2"))
         assert (claim.crashes, (await claim_one(store)).crashes) == (1, 0)
@@ -115,13 +116,13 @@ async def test_a_parked_delivery_that_is_queued_again_starts_over(started):
     await crash(started, isolated="bad")
     async with started() as store:
         claim = await claim_one(store)
-        await store.apply(claim, TurnResult(None, (), (), parked=(("bad", "it ends the process"),)))
+        await apply_turn(store, claim, TurnResult(None, (), (), parked=(("bad", "it ends the process"),)))
         await store.release(claim)
-        assert (await store.memory.counts()).parked_crashes == {("bad", "pull_request_review"): 1}
+        assert (await store.read(count_queue)).parked_crashes == {("bad", "pull_request_review"): 1}
         await store.retry(("bad",))
         claim = await claim_one(store)
         assert [one.crashes for one in claim.deliveries] == [0]
-        assert (await store.memory.counts()).parked_crashes == {}
+        assert (await store.read(count_queue)).parked_crashes == {}
 
 
 async def test_crashed_lanes_are_counted_for_the_operator(started):
@@ -129,10 +130,10 @@ async def test_crashed_lanes_are_counted_for_the_operator(started):
     await crash(started)
     async with started() as store:
         claim = await claim_one(store)
-        crashed = (await store.memory.counts()).lanes_crashed
-        await store.apply(claim, done(claim))
+        crashed = (await store.read(count_queue)).lanes_crashed
+        await apply_turn(store, claim, done(claim))
         await store.release(claim)
-        assert (crashed, (await store.memory.counts()).lanes_crashed) == (1, 0)
+        assert (crashed, (await store.read(count_queue)).lanes_crashed) == (1, 0)
 
 
 async def test_a_process_that_lost_the_lane_can_not_say_that_it_runs_alone(postgres_url, clock):
@@ -142,11 +143,11 @@ async def test_a_process_that_lost_the_lane_can_not_say_that_it_runs_alone(postg
         await one.accept(delivery("d1"))
         claim = await claim_one(one)
         clock.advance(LEASE_SECONDS)
-        await other.beat()
+        await other.record_heartbeat()
         taken = await claim_one(other)
         with pytest.raises(LaneFenced):
             await one.isolate(claim)
-        await other.apply(taken, done(taken))
+        await apply_turn(other, taken, done(taken))
         await other.release(taken)
         await other.accept(delivery("d2"))
         assert (taken.crashes, (await claim_one(other)).crashes) == (1, 0)

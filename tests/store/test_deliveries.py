@@ -5,8 +5,10 @@ import asyncio
 import pytest
 
 from bot.store import deliveries
+from bot.store.deliveries import load_parked
 from bot.store.model import Acceptance, StoreUnavailable, TurnResult
-from bot.turn.store import open_store
+from bot.store.store import open_store
+from bot.turn.store import apply_turn
 from tests.store.store_builders import LANE, OTHER_LANE, claim_one, delivery, done
 
 QUEUED, DUPLICATE = Acceptance.QUEUED, Acceptance.DUPLICATE
@@ -33,7 +35,7 @@ async def test_a_repeat_while_the_lane_is_worked_on_is_a_duplicate(store):
     await store.accept(delivery("d1"))
     claim = await claim_one(store)
     assert await store.accept(delivery("d1")) is DUPLICATE
-    await store.apply(claim, done(claim))
+    await apply_turn(store, claim, done(claim))
     await store.release(claim)
     assert await store.claim(10) == ()
 
@@ -41,7 +43,7 @@ async def test_a_repeat_while_the_lane_is_worked_on_is_a_duplicate(store):
 async def test_a_repeat_of_what_was_done_is_a_duplicate_and_starts_nothing(store):
     await store.accept(delivery("d1"))
     claim = await claim_one(store)
-    await store.apply(claim, done(claim))
+    await apply_turn(store, claim, done(claim))
     await store.release(claim)
     assert await store.accept(delivery("d1")) is DUPLICATE
     assert await store.claim(10) == ()
@@ -50,10 +52,10 @@ async def test_a_repeat_of_what_was_done_is_a_duplicate_and_starts_nothing(store
 async def test_a_repeat_of_what_was_parked_is_queued_again(store):
     await store.accept(delivery("d1"))
     claim = await claim_one(store)
-    await store.apply(claim, TurnResult(None, (), (), parked=(("d1", "ValueError: no"),)))
+    await apply_turn(store, claim, TurnResult(None, (), (), parked=(("d1", "ValueError: no"),)))
     await store.release(claim)
     assert await store.accept(delivery("d1")) is QUEUED
-    assert await store.parked() == ()
+    assert await store.read(load_parked) == ()
     assert (await claim_one(store)).deliveries == (delivery("d1"),)
 
 

@@ -14,12 +14,12 @@ from bot.store import dialects
 from bot.store.database import StoreConfigError, parse_store_url
 from bot.store.model import Acceptance, RowState, StoreUnavailable
 from bot.store.schema import lane_table
-from bot.turn.store import open_store
+from bot.store.store import open_store
 from tests.store.store_builders import claim_one, delivery, show
 
 ACCEPT_WITHOUT_END = """
 import asyncio, sys
-from bot.turn.store import open_store
+from bot.store.store import open_store
 from tests.store.store_builders import delivery
 
 async def main():
@@ -36,8 +36,10 @@ asyncio.run(main())
 
 STOP_IN_THE_MIDDLE_OF_A_TURN = """
 import asyncio, sys
-from bot.turn.store import open_store
 from bot.store.model import TurnResult
+from bot.store.outbox import mark_sending
+from bot.store.store import open_store
+from bot.turn.store import apply_turn
 from tests.store.store_builders import claim_one, delivery, show
 
 async def main():
@@ -45,8 +47,8 @@ async def main():
         await store.accept(delivery("d1"))
         await store.accept(delivery("d2"))
         claim = await claim_one(store)
-        (row,) = await store.apply(claim, TurnResult(None, (show(),), ("d1",)))
-        await store.sending(claim, row)
+        (row,) = await apply_turn(store, claim, TurnResult(None, (show(),), ("d1",)))
+        await store.write_claimed(claim, mark_sending, row)
         print("sending", flush=True)
         await asyncio.Event().wait()
 
@@ -98,7 +100,12 @@ async def test_a_restarted_server_is_found_again(postgres_server, postgres_url):
         claim = await claim_one(store)
         postgres_server.stop()
         try:
-            for attempt in (store.accept(delivery("d2")), store.claim(1), store.beat(), store.release(claim)):
+            for attempt in (
+                store.accept(delivery("d2")),
+                store.claim(1),
+                store.record_heartbeat(),
+                store.release(claim),
+            ):
                 with pytest.raises(StoreUnavailable):
                     await attempt
         finally:

@@ -8,6 +8,7 @@ import pytest
 
 from bot.pull_request.effects import ForgetPerson
 from bot.pull_request.model import GroundedClaim
+from bot.store.pull_requests import load_pull_request
 from tests.builders import START
 from tests.store.test_history import AUTHORS, HERE, THERE, generated, kept
 
@@ -30,6 +31,8 @@ async def test_the_log_loses_a_forgotten_validators_claims_and_all_of_a_forgotte
         grounding=(entry(1), entry(2)),
     )
     await kept(store, known)
-    await kept(store, generated(100, chance, THERE), memos=(ForgetPerson(HERE.id, who, "x", START, "k/0"),))
-    after = await store.load(f"pr:{HERE.id}:1")
+    await kept(
+        store, generated(100, chance, THERE), store_commands=(ForgetPerson(HERE.id, who, "x", START, "k/0"),)
+    )
+    after = await store.read(load_pull_request, f"pr:{HERE.id}:1")
     assert [each.validator for each in after.grounding] == left

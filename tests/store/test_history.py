@@ -9,9 +9,11 @@ from datetime import UTC, timedelta
 
 import pytest
 
+from bot.history.forget import count_stored, export_person
 from bot.history.model import build_history_record, week_containing
 from bot.history.outcomes import latest_fixes
 from bot.history.patterns import HistoryQuery, build_history, history_needed_since
+from bot.history.store import find_author, load_author, load_documents, load_records
 from bot.iterations.model import apply_dismissals, overturned_tags
 from bot.pull_request.effects import ForgetPerson, StoreDocument
 from bot.pull_request.model import (
@@ -30,6 +32,8 @@ from bot.pull_request.model import (
     Verdict,
 )
 from bot.store.model import TurnResult
+from bot.store.pull_requests import load_pull_request
+from bot.turn.store import apply_turn
 from bot.values import Account, Repository
 from bot.weekly.summary import WeekQuery, summarize_week
 from bot.weekly.summary import summary_needed_since as week_needs
@@ -82,13 +86,15 @@ def remembered(known):
     return build_history_record(apply_dismissals(known), overturned_tags(known))
 
 
-async def kept(store, *pulls, memos=()):
+async def kept(store, *pulls, store_commands=()):
     """Each of them through a turn of its own."""
     for known in pulls:
         lane = f"pr:{known.repository.id}:{known.number}"
         await store.accept(delivery(f"d-{lane}-{random.random()}", lane, known.repository.installation_id))
         claim = await claim_one(store)
-        await store.apply(claim, TurnResult(known, (), tuple(one.id for one in claim.deliveries), (), memos))
+        await apply_turn(
+            store, claim, TurnResult(known, (), tuple(one.id for one in claim.deliveries), (), store_commands)
+        )
         await store.release(claim)
 
 
@@ -107,12 +113,12 @@ async def test_histories_and_weeks_equal_those_of_all_records(store, seed):
         mine = [record for record in everything if record.author == author]
         for hours in (None, 24 * 7, 24 * 60):
             ask = HistoryQuery(author.login, START, UTC, hours)
-            found, fixes = await store.memory.authored(HERE.id, history_needed_since(ask), author.id)
+            found, fixes = await store.read(load_author, HERE.id, history_needed_since(ask), author.id)
             assert build_history(found, KNOWLEDGE_BASE, ask, fixes) == build_history(
                 mine, KNOWLEDGE_BASE, ask, latest_fixes(mine, START + timedelta(days=400))
             )
     ask = WeekQuery(HERE, week_containing(START, UTC).back(1), UTC)
-    found = await store.memory.records(HERE.id, week_needs(ask))
+    found = await store.read(load_records, HERE.id, week_needs(ask))
     assert summarize_week(found, KNOWLEDGE_BASE, ask) == summarize_week(everything, KNOWLEDGE_BASE, ask)
 
 
@@ -128,7 +134,7 @@ async def test_a_record_has_nobodys_words(store):
         said="these are private words",
     )
     await kept(store, replace(known, verdicts=(said,)))
-    (found,) = await store.memory.records(HERE.id, START - timedelta(days=900))
+    (found,) = await store.read(load_records, HERE.id, START - timedelta(days=900))
     assert [item.words + item.context_before for verdict in found.verdicts for item in verdict.items] == [""]
     assert "private" not in repr(found)
 
@@ -140,17 +146,19 @@ async def test_a_reviewer_gets_the_numbers_of_their_verdicts_and_has_them_forgot
         for who, name, items in ((1, "alice", words), (2, "bob", words[:1]))
     )
     await kept(store, replace(generated(1, random.Random(3)), verdicts=(said, another)))
-    (given,) = (await store.memory.export(HERE.id, 1))["verdicts"]
-    (before,) = await store.memory.records(HERE.id, START - timedelta(days=900))
+    (given,) = (await store.read(export_person, HERE.id, 1))["verdicts"]
+    (before,) = await store.read(load_records, HERE.id, START - timedelta(days=900))
     assert (given["stated"]["items"], given["stated"]["vague"]) == (2, before.stated[0].vague)
     assert given["stated"]["claims"]["claims"] == 0
     assert [item["words"] for item in given["items"]] == ["this is bad", "fix it somehow"]
     await kept(
-        store, generated(2, random.Random(1), THERE), memos=(ForgetPerson(HERE.id, 1, "alice", START, "k"),)
+        store,
+        generated(2, random.Random(1), THERE),
+        store_commands=(ForgetPerson(HERE.id, 1, "alice", START, "k"),),
     )
-    (after,) = await store.memory.records(HERE.id, START - timedelta(days=900))
+    (after,) = await store.read(load_records, HERE.id, START - timedelta(days=900))
     assert [each.verdict for each in after.stated] == ["review:2"]
-    assert (await store.memory.export(HERE.id, 1))["verdicts"] == []
+    assert (await store.read(export_person, HERE.id, 1))["verdicts"] == []
 
 
 @pytest.mark.parametrize(
@@ -176,28 +184,30 @@ async def test_whatever_way_somebody_judged_is_theirs_to_see_and_to_have_forgott
         generated(1, random.Random(3)), verdicts=(said, other), open=False, closed_at=START, merged=False
     )
     await kept(store, closed)
-    exported = await store.memory.export(HERE.id, 8)
+    exported = await store.read(export_person, HERE.id, 8)
     assert [each["id"] for each in exported["verdicts"]] == ["x:1"]
-    assert (await store.memory.stored(HERE.id, 8)).verdicts == 1
+    assert (await store.read(count_stored, HERE.id, 8)).verdicts == 1
     await kept(
-        store, generated(2, random.Random(1), THERE), memos=(ForgetPerson(HERE.id, 8, "carol", START, "k"),)
+        store,
+        generated(2, random.Random(1), THERE),
+        store_commands=(ForgetPerson(HERE.id, 8, "carol", START, "k"),),
     )
-    (found,) = await store.memory.records(HERE.id, START - timedelta(days=900))
-    known = await store.load(f"pr:{HERE.id}:1")
+    (found,) = await store.read(load_records, HERE.id, START - timedelta(days=900))
+    known = await store.read(load_pull_request, f"pr:{HERE.id}:1")
     for one in (found, known):
         assert one.verdicts[1].validator == other.validator
         assert left is None or one.verdicts[0].validator == left
         assert (one.verdicts[0].account, one.verdicts[0].account_id) == ("", 0)
         assert "carol" not in repr(one)
         assert "validation:8" not in repr(one)
-    assert (await store.memory.stored(HERE.id, 8)).is_nothing
+    assert (await store.read(count_stored, HERE.id, 8)).is_nothing
 
 
 async def test_an_author_is_found_by_any_spelling_of_the_login(store):
     known = generated(1, random.Random(3))
     await kept(store, replace(known, author=Account(9, "Rio_Agent[bot]", bot=True), merged=True))
     found = [
-        await store.memory.author(HERE.id, login)
+        await store.read(find_author, HERE.id, login)
         for login in ("Rio_Agent", "rio_agent[BOT]", "rioXagent[bot]")
     ]
     assert [account and account.id for account in found] == [9, 9, None]
@@ -207,8 +217,8 @@ async def test_only_the_newest_documents_are_kept(store):
     known = generated(1, random.Random(3))
     for number in range(25):
         at = START + timedelta(minutes=number)
-        await kept(store, known, memos=(StoreDocument(f"doc-{number}", at, f'{{"n": {number}}}'),))
-    found = await store.memory.documents(f"pr:{HERE.id}:1")
+        await kept(store, known, store_commands=(StoreDocument(f"doc-{number}", at, f'{{"n": {number}}}'),))
+    found = await store.read(load_documents, f"pr:{HERE.id}:1")
     assert [one["n"] for one in found] == list(range(24, 4, -1))
 
 
@@ -216,14 +226,14 @@ async def test_forgetting_keeps_the_counts_and_drops_the_person(store):
     chance = random.Random(5)
     pulls = [replace(generated(number, chance), author=AUTHORS[0]) for number in range(1, 9)]
     await kept(store, *pulls)
-    before = await store.memory.records(HERE.id, START - timedelta(days=900))
+    before = await store.read(load_records, HERE.id, START - timedelta(days=900))
     memo = ForgetPerson(HERE.id, AUTHORS[0].id, AUTHORS[0].login, START, "comment:1/0")
-    await kept(store, generated(100, chance, THERE), memos=(memo,))
-    after = await store.memory.records(HERE.id, START - timedelta(days=900))
+    await kept(store, generated(100, chance, THERE), store_commands=(memo,))
+    after = await store.read(load_records, HERE.id, START - timedelta(days=900))
     nobody = [replace(record, author=Account(0, "ghost")) for record in before]
     assert sorted(after, key=lambda one: one.number) == sorted(nobody, key=lambda one: one.number)
-    assert (await store.memory.stored(HERE.id, AUTHORS[0].id)).is_nothing
-    assert AUTHORS[0].login not in repr(await store.memory.export(HERE.id, AUTHORS[0].id))
+    assert (await store.read(count_stored, HERE.id, AUTHORS[0].id)).is_nothing
+    assert AUTHORS[0].login not in repr(await store.read(export_person, HERE.id, AUTHORS[0].id))
 
 
 @pytest.mark.parametrize("closes", ["before", "after"])
@@ -238,13 +248,13 @@ async def test_what_a_forgotten_reviewer_said_is_in_no_document_once_it_is_close
     documents = [{"brief": "her words", "feedback_items": items} for items in ([hers, his], [hers], [his])]
     told = tuple(StoreDocument(f"doc-{n}", START, json.dumps(one)) for n, one in enumerate(documents))
     forget = ForgetPerson(HERE.id, 1, "alice", START, "k")
-    await kept(store, known, memos=told)
+    await kept(store, known, store_commands=told)
     if closes == "before":
         await kept(store, closed)
-    await kept(store, generated(2, random.Random(1), THERE), memos=(forget,))
+    await kept(store, generated(2, random.Random(1), THERE), store_commands=(forget,))
     if closes == "after":
         await kept(store, closed)
-    found = await store.memory.documents(f"pr:{HERE.id}:1")
+    found = await store.read(load_documents, f"pr:{HERE.id}:1")
     assert [one["feedback_items"] for one in found] == [[his], [his]]
     assert [one.get("brief") for one in found] in ([None, "her words"], ["her words", None])
 
@@ -254,9 +264,13 @@ async def test_a_forgotten_validators_last_word_is_still_their_last(store):
     pulls = [generated(number, chance) for number in range(1, 13)]
     await kept(store, *pulls)
     ask = WeekQuery(HERE, week_containing(START, UTC).back(1), UTC)
-    before = await store.memory.records(HERE.id, week_needs(ask))
-    await kept(store, generated(100, chance, THERE), memos=(ForgetPerson(HERE.id, 1, "alice", START, "k/0"),))
-    after = await store.memory.records(HERE.id, week_needs(ask))
+    before = await store.read(load_records, HERE.id, week_needs(ask))
+    await kept(
+        store,
+        generated(100, chance, THERE),
+        store_commands=(ForgetPerson(HERE.id, 1, "alice", START, "k/0"),),
+    )
+    after = await store.read(load_records, HERE.id, week_needs(ask))
     assert (
         summarize_week(after, KNOWLEDGE_BASE, ask).weeks == summarize_week(before, KNOWLEDGE_BASE, ask).weeks
     )
@@ -280,8 +294,8 @@ async def test_a_dismissal_is_logged_and_overturns(store):
     )
     for _ in range(2):
         await kept(store, replace(known, verdicts=(said,), rulings=(ruling,)))
-    (found,) = await store.memory.records(HERE.id, START - timedelta(days=900))
-    exported = await store.memory.export(HERE.id, 2)
+    (found,) = await store.read(load_records, HERE.id, START - timedelta(days=900))
+    exported = await store.read(export_person, HERE.id, 2)
     assert [(one.tag, one.at) for one in found.overturned] == [("date_errors", ruling.at)]
     assert [one["reason"] for one in exported["rulings"]] == ["it is right"]
 
@@ -300,9 +314,11 @@ async def test_what_a_forgotten_maintainer_decided_has_nobodys_name(store):
     )
     await kept(store, known)
     await kept(
-        store, generated(2, random.Random(1), THERE), memos=(ForgetPerson(HERE.id, 9, "bob", START, "k/0"),)
+        store,
+        generated(2, random.Random(1), THERE),
+        store_commands=(ForgetPerson(HERE.id, 9, "bob", START, "k/0"),),
     )
-    found = await store.load(f"pr:{HERE.id}:1")
+    found = await store.read(load_pull_request, f"pr:{HERE.id}:1")
     assert (found.override.choice, found.override.by, found.override.reason) == (
         SelectionChoice.USE_BEST,
         "ghost",
@@ -316,5 +332,5 @@ async def test_what_a_forgotten_maintainer_decided_has_nobodys_name(store):
     )
     assert found.tracked[0].observations == (replace(seen, reviewer=""),)
     await kept(store, known)
-    assert (await store.memory.export(HERE.id, 9))["rulings"] == []
-    assert "bob" not in repr(replace(await store.load(f"pr:{HERE.id}:1"), audits=()))
+    assert (await store.read(export_person, HERE.id, 9))["rulings"] == []
+    assert "bob" not in repr(replace(await store.read(load_pull_request, f"pr:{HERE.id}:1"), audits=()))

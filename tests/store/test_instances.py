@@ -7,8 +7,10 @@ from itertools import chain
 
 import pytest
 
+from bot.store.deliveries import load_parked
 from bot.store.model import Acceptance, LaneFenced, TurnResult
-from bot.turn.store import open_store
+from bot.store.store import open_store
+from bot.turn.store import apply_turn
 from tests.store.store_builders import LANE, claim_one, delivery, done, show
 
 
@@ -48,14 +50,14 @@ async def test_an_instance_that_stopped_beating_loses_its_lanes_and_writes_nothi
     await one.accept(delivery("d1"))
     stalled = await claim_one(one)
     clock.advance(29)
-    await other.beat()
+    await other.record_heartbeat()
     assert (await other.claim(10), await other.next_due()) == ((), 1)
     clock.advance(1)
     taken = await claim_one(other)
     assert (taken.deliveries, taken.fence) == (stalled.deliveries, stalled.fence + 1)
     with pytest.raises(LaneFenced):
-        await one.apply(stalled, TurnResult(None, (show("stale"),), ("d1",)))
-    assert await other.apply(taken, done(taken)) == ()
+        await apply_turn(one, stalled, TurnResult(None, (show("stale"),), ("d1",)))
+    assert await apply_turn(other, taken, done(taken)) == ()
 
 
 async def test_an_instance_that_lost_a_lane_may_have_it_again_later(two, clock):
@@ -64,10 +66,10 @@ async def test_an_instance_that_lost_a_lane_may_have_it_again_later(two, clock):
     stalled = await claim_one(one)
     clock.advance(30)
     taken = await claim_one(other)
-    await other.apply(taken, done(taken))
+    await apply_turn(other, taken, done(taken))
     await other.release(taken)
     with pytest.raises(LaneFenced):
-        await one.apply(stalled, done(stalled))
+        await apply_turn(one, stalled, done(stalled))
     await one.accept(delivery("d2"))
     assert [delivered.id for delivered in (await claim_one(one)).deliveries] == ["d2"]
 
@@ -78,9 +80,9 @@ async def test_a_beating_instance_keeps_its_lanes(two, clock):
     claim = await claim_one(one)
     for _ in range(20):
         clock.advance(10)
-        await one.beat()
+        await one.record_heartbeat()
         assert await other.claim(10) == ()
-    assert await one.apply(claim, done(claim)) == ()
+    assert await apply_turn(one, claim, done(claim)) == ()
 
 
 async def test_an_instance_that_slept_through_its_lease_is_alive_again_once_it_claims(two, clock):
@@ -127,7 +129,7 @@ async def test_what_arrives_while_its_lane_is_given_back_is_never_forgotten(four
         while len(seen) < 90:
             for claim in await worker.claim(10):
                 seen += [one.id for one in claim.deliveries]
-                await worker.apply(claim, done(claim))
+                await apply_turn(worker, claim, done(claim))
                 await worker.release(claim)
         return seen
 
@@ -153,7 +155,7 @@ async def test_doors_workers_and_retries_on_the_same_lanes_do_not_deadlock(four)
                 ids = [one.id for one in claim.deliveries]
                 half = len(ids) // 2
                 parked = tuple((one, "no") for one in ids[half:])
-                await store.apply(claim, TurnResult(None, (show(),), tuple(ids[:half]), parked))
+                await apply_turn(store, claim, TurnResult(None, (show(),), tuple(ids[:half]), parked))
                 await store.release(claim)
 
     async def sweeper(store):
@@ -162,7 +164,7 @@ async def test_doors_workers_and_retries_on_the_same_lanes_do_not_deadlock(four)
 
     async with asyncio.timeout(60):
         await asyncio.gather(*(work(store) for store in four for work in (door, worker, sweeper)))
-    assert len(await four[0].parked()) > 0
+    assert len(await four[0].read(load_parked)) > 0
 
 
 async def test_the_lanes_of_a_dead_instance_go_to_whoever_starts_next(postgres_url, clock):

@@ -4,9 +4,13 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 
 from bot.store import deliveries as limits
+from bot.store.lanes import installation_paused_until, pause_installation
 from bot.store.model import LaneFenced, TurnResult
+from bot.store.schema import instance_table
+from bot.turn.store import apply_turn
 from tests.store.store_builders import LANE, OTHER_LANE, claim_one, delivery, done, owing, show
 
 
@@ -51,7 +55,7 @@ async def test_a_turn_has_at_most_a_hundred_deliveries_and_the_rest_comes_next(s
         *(store.accept(delivery(f"d{number:03}")) for number in range(limits.MAX_DELIVERIES_PER_CLAIM + 5))
     )
     claim = await claim_one(store)
-    await store.apply(claim, done(claim))
+    await apply_turn(store, claim, done(claim))
     await store.release(claim)
     rest = await claim_one(store)
     assert [len(claim.deliveries), [one.id for one in rest.deliveries]] == [
@@ -71,7 +75,7 @@ async def test_a_turn_holds_no_more_bodies_than_fit_but_always_one(store, monkey
 async def test_a_released_lane_rests_until_something_arrives(store):
     await store.accept(delivery("d1"))
     claim = await claim_one(store)
-    await store.apply(claim, done(claim))
+    await apply_turn(store, claim, done(claim))
     await store.release(claim)
     assert (await store.claim(10), await store.next_due()) == ((), None)
     await store.accept(delivery("d2"))
@@ -82,7 +86,7 @@ async def test_what_arrives_during_a_turn_has_the_next_one(store):
     await store.accept(delivery("d1"))
     claim = await claim_one(store)
     await store.accept(delivery("d2"))
-    await store.apply(claim, done(claim))
+    await apply_turn(store, claim, done(claim))
     await store.release(claim)
     again = await claim_one(store)
     assert [one.id for one in again.deliveries] == ["d2"]
@@ -136,7 +140,7 @@ async def test_waiting_for_a_rate_limit_uses_no_attempt(timed_store, clock):
 async def test_a_paused_installation_has_no_lane_due_before_its_time(timed_store, clock):
     await timed_store.accept(delivery("d1"))
     await timed_store.accept(delivery("d2", "pull:9:1", installation_id=9))
-    await timed_store.pause(5, clock.now + timedelta(seconds=90))
+    await timed_store.write(pause_installation, 5, clock.now + timedelta(seconds=90))
     assert [claim.lane for claim in await timed_store.claim(10)] == ["pull:9:1"]
     assert await timed_store.next_due() == 90
     clock.advance(90)
@@ -146,7 +150,7 @@ async def test_a_paused_installation_has_no_lane_due_before_its_time(timed_store
 async def test_a_shorter_pause_does_not_end_a_longer_one(timed_store, clock):
     await timed_store.accept(delivery("d1"))
     for seconds in (90, 30):
-        await timed_store.pause(5, clock.now + timedelta(seconds=seconds))
+        await timed_store.write(pause_installation, 5, clock.now + timedelta(seconds=seconds))
     assert await timed_store.next_due() == 90
 
 
@@ -184,13 +188,13 @@ async def test_a_lane_that_could_not_be_given_back_is_claimed_again(store):
     again = await claim_one(store)
     assert [one.id for one in again.deliveries] == ["d1"]
     with pytest.raises(LaneFenced):
-        await store.apply(claim, done(claim))
+        await apply_turn(store, claim, done(claim))
 
 
 async def test_a_lane_that_was_swept_away_does_not_repeat_a_fence(timed_store, clock):
     await timed_store.accept(delivery("d1"))
     old = await claim_one(timed_store)
-    await timed_store.apply(old, done(old))
+    await apply_turn(timed_store, old, done(old))
     await timed_store.release(old)
     clock.advance(1)
     await timed_store.sweep()
@@ -198,7 +202,7 @@ async def test_a_lane_that_was_swept_away_does_not_repeat_a_fence(timed_store, c
     new = await claim_one(timed_store)
     assert new.fence > old.fence
     with pytest.raises(LaneFenced):
-        await timed_store.apply(old, TurnResult(None, (show(),), ()))
+        await apply_turn(timed_store, old, TurnResult(None, (show(),), ()))
 
 
 async def test_accepting_wakes_the_worker_of_this_process(store):
@@ -217,14 +221,18 @@ async def test_a_release_with_work_left_wakes_the_worker(store):
 
 async def test_a_beat_is_as_old_as_the_clock_says(timed_store, clock):
     clock.advance(7.25)
-    assert await timed_store.beat_age() == 7.25
-    await timed_store.beat()
-    assert await timed_store.beat_age() == 0
+    assert await heartbeat_ages(timed_store) == [7.25]
+    await timed_store.record_heartbeat()
+    assert await heartbeat_ages(timed_store) == [0]
+
+
+async def heartbeat_ages(store) -> list[float]:
+    return await store.read(lambda tx: tx.execute(select(tx.now - instance_table.c.beat_at)).scalars().all())
 
 
 async def test_a_pause_is_told_to_whoever_asks_until_it_is_over(timed_store, clock):
     until = clock.now + timedelta(seconds=30)
-    await timed_store.pause(5, until)
-    assert [await timed_store.paused_until(each) for each in (5, 6)] == [until, None]
+    await timed_store.write(pause_installation, 5, until)
+    assert [await timed_store.read(installation_paused_until, each) for each in (5, 6)] == [until, None]
     clock.advance(30)
-    assert await timed_store.paused_until(5) is None
+    assert await timed_store.read(installation_paused_until, 5) is None

@@ -12,9 +12,10 @@ from alembic.migration import MigrationContext
 from sqlalchemy import text
 
 from bot.store import dialects
-from bot.store.database import StoreConfigError, parse_store_url
+from bot.store.database import StoreConfigError, load_server_version, parse_store_url
+from bot.store.deliveries import load_parked
 from bot.store.schema import metadata
-from bot.turn.store import connect_database, open_store
+from bot.store.store import connect_database, open_store
 from tests.store.store_builders import delivery
 
 
@@ -131,13 +132,13 @@ async def test_a_server_keeps_bodies_without_squeezing_them_first(postgres_url):
 
 
 async def test_only_a_server_tells_its_version(store, store_url):
-    version = await store.server_version()
+    version = await store.read(load_server_version)
     assert (version is None or version >= 17, version is None) == (True, store_url.startswith("sqlite"))
 
 
 async def test_transactions_that_wait_together_are_committed_together_and_fail_alone(sqlite_url):
     async with open_store(sqlite_url, worker=True) as store:
-        database = store._database
+        database = store.database
 
         def made(number):
             def work(transaction):
@@ -197,10 +198,10 @@ async def test_a_store_that_every_user_can_read_is_refused_with_what_to_do(sqlit
     assert str(refused.value) == f"every user of this machine can read {readable}; run: chmod 600 {path}*"
     with_mode(readable, 0o600)
     async with open_store(sqlite_url, worker=False) as store:
-        assert await store.parked() == ()
+        assert await store.read(load_parked) == ()
 
 
 async def test_a_store_that_its_group_can_read_is_opened(sqlite_url):
     with_mode(Path(sqlite_url.removeprefix("sqlite:///")), 0o640)
     async with open_store(sqlite_url, worker=False) as store:
-        assert await store.parked() == ()
+        assert await store.read(load_parked) == ()

@@ -8,7 +8,8 @@ import pytest
 
 from bot.store import lanes
 from bot.store.model import Acceptance
-from bot.turn.store import open_store
+from bot.store.store import open_store
+from bot.turn.store import apply_turn
 from tests.store.store_builders import LANE, claim_one, delivery, done
 
 NUMBERS = range(10)
@@ -53,7 +54,7 @@ async def test_a_delivery_that_is_committed_while_its_lane_is_given_back_has_a_t
     store, _ = doors
     await store.accept(delivery("d1"))
     claim = await claim_one(store)
-    await store.apply(claim, done(claim))
+    await apply_turn(store, claim, done(claim))
     async with held_up(postgres_url, (INSERT, "d2", LANE, "queued"), (ARRIVE, LANE)) as until_blocked:
         releasing = asyncio.create_task(store.release(claim))
         await until_blocked(1)
@@ -83,8 +84,8 @@ async def test_arrivals_in_the_same_lanes_do_not_deadlock_in_whatever_order_they
     await accept_all(one, names, lambda name: name)
     async with held_up(postgres_url, (ARRIVE, names[5])) as until_blocked:
         arriving = [
-            asyncio.create_task(one._database.write(lambda tx: lanes.add_arrivals(tx, arrivals))),
-            asyncio.create_task(other._database.write(lambda tx: lanes.add_arrivals(tx, arrivals[::-1]))),
+            asyncio.create_task(one.database.write(lambda tx: lanes.add_arrivals(tx, arrivals))),
+            asyncio.create_task(other.database.write(lambda tx: lanes.add_arrivals(tx, arrivals[::-1]))),
         ]
         await until_blocked(2)
     await asyncio.gather(*arriving)
@@ -97,7 +98,7 @@ async def test_a_turn_and_a_door_that_repeats_its_deliveries_do_not_deadlock(doo
     claim = await claim_one(one)
     async with held_up(postgres_url, (ARRIVE, LANE)) as until_blocked:
         door = asyncio.create_task(accept_all(other, ["d1", "d3", "d2"], lambda _: LANE))
-        turn = asyncio.create_task(one.apply(claim, done(claim)))
+        turn = asyncio.create_task(apply_turn(one, claim, done(claim)))
         await until_blocked(2)
     await turn
     assert await door == [Acceptance.DUPLICATE, Acceptance.QUEUED, Acceptance.DUPLICATE]

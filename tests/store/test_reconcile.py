@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.store.model import ReconcileOutcome, ReconcileRun
-from bot.turn.store import open_store
+from bot.store.reconcile import record_missed, record_redelivery
+from bot.store.store import open_store
+from bot.turn.store import apply_turn
 from tests.store.store_builders import claim_one, delivery, done
 
 EVERY = 600
@@ -26,7 +28,7 @@ async def two(postgres_url, clock):
 
 async def test_a_run_is_due_once_in_an_interval(timed_store, clock):
     async def due():
-        await timed_store.beat()
+        await timed_store.record_heartbeat()
         return await timed_store.begin_reconcile(EVERY)
 
     assert [await due(), await due()] == [FIRST, None]
@@ -68,7 +70,7 @@ async def test_another_instance_takes_over_from_one_that_is_gone(two, clock):
     await one.begin_reconcile(EVERY)
     for seconds, run in ((29, None), (1, FIRST)):
         clock.advance(seconds)
-        await other.beat()
+        await other.record_heartbeat()
         assert await other.begin_reconcile(EVERY) == run
 
 
@@ -97,19 +99,19 @@ async def test_only_what_never_came_is_missed_and_each_is_counted(timed_store, c
         if claim.lane == "parked":
             turn = type(turn)(None, (), (), (("parked", "no"),))
         if claim.lane != "queued":
-            await timed_store.apply(claim, turn)
+            await apply_turn(timed_store, claim, turn)
         await timed_store.release(claim)
     known = ["queued", "done", "parked"]
-    assert await timed_store.missed([*known, "lost", "other"]) == (2, {"lost": 0, "other": 0})
-    await timed_store.asked_for("lost")
-    assert await timed_store.missed([*known, "lost", "new"]) == (1, {"lost": 1, "new": 0})
+    assert await timed_store.write(record_missed, [*known, "lost", "other"]) == (2, {"lost": 0, "other": 0})
+    await timed_store.write(record_redelivery, "lost")
+    assert await timed_store.write(record_missed, [*known, "lost", "new"]) == (1, {"lost": 1, "new": 0})
     clock.advance(days=9)
     await timed_store.sweep()
-    assert await timed_store.missed(["lost"]) == (1, {"lost": 0})
+    assert await timed_store.write(record_missed, ["lost"]) == (1, {"lost": 0})
     assert (await claim_one(timed_store)).lane == "queued"
 
 
 async def test_thousands_that_were_missed_are_counted(store):
     ids = [f"lost-{number}" for number in range(2500)]
-    new, asked = await store.missed(ids)
+    new, asked = await store.write(record_missed, ids)
     assert (new, len(asked)) == (2500, 2500)

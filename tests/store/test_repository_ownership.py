@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from bot.gates.rule_book import StoredConfig
+from bot.history.store import count_broken_gates, load_records
 from bot.pull_request.effects import (
     AddRepository,
     DeleteRepository,
@@ -18,10 +19,12 @@ from bot.pull_request.effects import (
     UpdateRepository,
 )
 from bot.pull_request.model import Item, Stance, Validator, Verdict
+from bot.store.deliveries import load_delivery
 from bot.store.model import LaneFenced, RepositoryOwnership, TurnResult
-from bot.store.repositories import LOSS_KEPT, TRANSFER_GRACE
-from bot.turn import queries as turn_queries
-from bot.turn.store import open_store
+from bot.store.pull_requests import load_pull_request
+from bot.store.repositories import LOSS_KEPT, TRANSFER_GRACE, find_active_repositories, find_repository
+from bot.store.store import open_store
+from bot.turn.store import apply_turn, save_turn
 from bot.values import Repository
 from tests.builders import START, pull_request
 from tests.clock import Clock
@@ -65,19 +68,19 @@ COUNT = itertools.count()
 async def kept(store, known):
     """A turn of its own."""
     claim = await claimed(store, f"pr:{known.repository.id}:{known.number}", known.repository.installation_id)
-    await store.apply(claim, done(claim, pull_request=known))
+    await apply_turn(store, claim, done(claim, pull_request=known))
     await store.release(claim)
 
 
-async def noted(store, *memos, lane="installation:9"):
+async def noted(store, *store_commands, lane="installation:9"):
     claim = await claimed(store, lane, 9)
-    await store.apply(claim, replace(done(claim), memos=memos))
+    await apply_turn(store, claim, replace(done(claim), store_commands=store_commands))
     await store.release(claim)
 
 
 async def numbers(store, repository_id=77):
     """Those of the pull requests that are remembered, however well hidden."""
-    return sorted(one.number for one in await store.memory.records(repository_id, LONG_AGO))
+    return sorted(one.number for one in await store.read(load_records, repository_id, LONG_AGO))
 
 
 async def later(store, clock, seconds=TRANSFER_GRACE + 1):
@@ -116,10 +119,9 @@ async def test_a_transfer_keeps_the_memory_whatever_order_it_is_told_in(timed_st
         judged(replace(ACME, id=1000 + number, installation_id=10_000 + number))
         for number in range(len(ORDERS))
     ]
-    await timed_store._database.write(
+    await timed_store.database.write(
         lambda transaction: [
-            turn_queries.apply_turn(transaction, f"pr:{one.repository.id}:1", TurnResult(one, (), ()))
-            for one in known
+            save_turn(transaction, f"pr:{one.repository.id}:1", TurnResult(one, (), ())) for one in known
         ]
     )
     await noted(
@@ -129,9 +131,11 @@ async def test_a_transfer_keeps_the_memory_whatever_order_it_is_told_in(timed_st
     moved = [
         replace(OTHER, id=1000 + number, installation_id=20_000 + number) for number in range(len(ORDERS))
     ]
-    assert [await timed_store.memory.repository(where.id) for where in moved] == moved
+    assert [await timed_store.read(find_repository, where.id) for where in moved] == moved
     assert [await numbers(timed_store, where.id) for where in moved] == [[1]] * len(moved)
-    assert [(await timed_store.load(f"pr:{where.id}:1")).repository for where in moved] == moved
+    assert [
+        (await timed_store.read(load_pull_request, f"pr:{where.id}:1")).repository for where in moved
+    ] == moved
 
 
 @pytest.mark.parametrize("lost", [LEFT, GONE])
@@ -140,17 +144,17 @@ async def test_what_nobody_claims_is_out_of_sight_at_once_and_deleted_a_day_late
     await kept(timed_store, judged(replace(OTHER, id=78)))
     await noted(timed_store, lost)
     hidden = (
-        await timed_store.memory.repository(77),
-        await timed_store.memory.repository_named(ACME.full_name),
+        await timed_store.read(find_repository, 77),
+        await timed_store.read(find_repository, ACME.full_name),
     )
-    seen = {(await timed_store.memory.repository(78)).id}
-    seen |= {where.id for where in await timed_store.memory.active(LONG_AGO)}
-    seen |= {name for name, *_ in await timed_store.memory.broken(LONG_AGO)}
+    seen = {(await timed_store.read(find_repository, 78)).id}
+    seen |= {where.id for where in await timed_store.read(find_active_repositories, LONG_AGO)}
+    seen |= {name for name, *_ in await timed_store.read(count_broken_gates, LONG_AGO)}
     assert (hidden, seen) == ((None, None), {78, "other/knowledge"})
     await later(timed_store, clock, TRANSFER_GRACE - 1)
     assert await numbers(timed_store) == [1]
     await later(timed_store, clock, 2)
-    assert (await numbers(timed_store), await timed_store.load("pr:77:1")) == ([], None)
+    assert (await numbers(timed_store), await timed_store.read(load_pull_request, "pr:77:1")) == ([], None)
     assert await numbers(timed_store, 78) == [1]
 
 
@@ -161,13 +165,15 @@ async def test_an_uninstalled_owners_configs_unsent_words_and_deliveries_go_too(
     for known in (judged(), judged(replace(OTHER, id=78))):
         where = known.repository
         claim = await claimed(timed_store, f"pr:{where.id}:1", where.installation_id, f"of {where.id}")
-        await timed_store.apply(claim, done(claim, replace(show(), repository=where), pull_request=known))
+        await apply_turn(
+            timed_store, claim, done(claim, replace(show(), repository=where), pull_request=known)
+        )
         await timed_store.release(claim)
     await noted(timed_store, GONE)
     await later(timed_store, clock)
     assert [key for key in keys if await timed_store.config(key)] == ["owner:6:other"]
     assert [claim.lane for claim in await timed_store.claim(10) if claim.outbox] == ["pr:78:1"]
-    bodies = [(await timed_store.kept(f"of {which}")).delivery.body for which in (77, 78)]
+    bodies = [(await timed_store.read(load_delivery, f"of {which}")).delivery.body for which in (77, 78)]
     assert bodies == [b"{}", delivery("any").body]
 
 
@@ -183,14 +189,14 @@ async def test_an_owner_who_lets_the_app_in_again_begins_afresh(timed_store, clo
     assert await numbers(timed_store) == []
     await kept(timed_store, judged(replace(again, default_branch="main"), 2))
     await later(timed_store, clock)
-    assert (await numbers(timed_store), (await timed_store.memory.repository(77)).installation_id) == (
+    assert (await numbers(timed_store), (await timed_store.read(find_repository, 77)).installation_id) == (
         [2],
         again.installation_id,
     )
 
 
 async def bodies(store, *names):
-    return [(await store.kept(name)).delivery.body for name in names]
+    return [(await store.read(load_delivery, name)).delivery.body for name in names]
 
 
 WORDS = delivery("any").body
@@ -205,7 +211,7 @@ BACK = replace(ACME, installation_id=8)
 )
 async def test_what_is_told_once_the_app_is_back_is_still_to_be_heard(timed_store, clock, lost, back):
     claim = await claimed(timed_store, "pr:77:1", 5, "before")
-    await timed_store.apply(claim, done(claim, pull_request=judged()))
+    await apply_turn(timed_store, claim, done(claim, pull_request=judged()))
     await timed_store.release(claim)
     await noted(timed_store, lost)
     clock.advance(1)
@@ -236,12 +242,14 @@ async def test_a_lane_knows_that_its_repository_was_left_whoever_tells_of_it(sto
     await kept(store, judged())
     await noted(store, GONE)
     told = await claimed(store, "pr:77:2", 8)
-    assert told.home == RepositoryOwnership(frozenset({5}), None, leaving=True)
-    await store.apply(
-        told, TurnResult(None, (), (), memos=(UpdateRepository(replace(BACK, default_branch="")),))
+    assert told.ownership == RepositoryOwnership(frozenset({5}), None, is_leaving=True)
+    await apply_turn(
+        store,
+        told,
+        TurnResult(None, (), (), store_commands=(UpdateRepository(replace(BACK, default_branch="")),)),
     )
-    await store.apply(told, done(told, pull_request=judged(BACK, 2)))
-    assert (await store.memory.repository(77), await numbers(store)) == (BACK, [2])
+    await apply_turn(store, told, done(told, pull_request=judged(BACK, 2)))
+    assert (await store.read(find_repository, 77), await numbers(store)) == (BACK, [2])
 
 
 async def test_a_repository_that_came_back_is_its_first_owners_again(timed_store, clock):
@@ -250,7 +258,7 @@ async def test_a_repository_that_came_back_is_its_first_owners_again(timed_store
         await noted(timed_store, memo)
     await kept(timed_store, judged(number=2))
     await later(timed_store, clock)
-    assert (await timed_store.memory.repository(77), await numbers(timed_store)) == (ACME, [1, 2])
+    assert (await timed_store.read(find_repository, 77), await numbers(timed_store)) == (ACME, [1, 2])
 
 
 async def test_a_turn_that_began_before_the_move_has_to_begin_again(store):
@@ -258,9 +266,9 @@ async def test_a_turn_that_began_before_the_move_has_to_begin_again(store):
     claim = await claimed(store, "pr:77:1")
     await noted(store, TRANSFERRED)
     with pytest.raises(LaneFenced):
-        await store.apply(claim, done(claim, pull_request=judged()))
+        await apply_turn(store, claim, done(claim, pull_request=judged()))
     again = await due(store, "pr:77:1")
-    assert again.home == RepositoryOwnership(frozenset({5}), OTHER)
+    assert again.ownership == RepositoryOwnership(frozenset({5}), OTHER)
     assert again.deliveries == claim.deliveries
 
 
@@ -269,12 +277,12 @@ async def test_a_week_that_was_decided_before_the_move_is_decided_again(store):
     claim = await claimed(store, "weekly:77")
     await noted(store, TRANSFERRED)
     with pytest.raises(LaneFenced):
-        await store.apply(claim, done(claim, replace(show(), repository=ACME)))
+        await apply_turn(store, claim, done(claim, replace(show(), repository=ACME)))
 
 
 async def test_what_was_owed_is_written_through_the_new_installation(store):
     claim = await claimed(store, "pr:77:1")
-    await store.apply(claim, done(claim, replace(show(), repository=ACME), pull_request=judged()))
+    await apply_turn(store, claim, done(claim, replace(show(), repository=ACME), pull_request=judged()))
     await store.release(claim, retry_after=3600.0)
     await noted(store, LEFT)
     await noted(store, TRANSFERRED)
@@ -289,8 +297,8 @@ async def test_what_comes_through_a_former_installation_is_recognised_as_old(sto
     await store.release(leaving)
     await noted(store, DeleteRepository(77, 5))
     gone = await due(store, "pr:77:1")
-    assert (leaving.home, gone.home) == (
-        RepositoryOwnership(frozenset({5}), None, leaving=True),
+    assert (leaving.ownership, gone.ownership) == (
+        RepositoryOwnership(frozenset({5}), None, is_leaving=True),
         RepositoryOwnership(frozenset({5}), None),
     )
     assert [one.body for one in gone.deliveries] == [b"{}"]
@@ -301,19 +309,19 @@ async def test_an_old_event_changes_neither_name_nor_visibility(store):
     hidden = replace(ACME, name="wisdom", private=True)
     await noted(store, UpdateRepository(hidden))
     await kept(store, judged(number=2))
-    assert await store.memory.repository(77) == hidden
-    assert (await store.load("pr:77:2")).repository == hidden
+    assert await store.read(find_repository, 77) == hidden
+    assert (await store.read(load_pull_request, "pr:77:2")).repository == hidden
     newer = replace(judged(replace(ACME, private=False), 3), updated_at=START + timedelta(days=9000))
     await kept(store, newer)
-    assert await store.memory.repository(77) == ACME
+    assert await store.read(find_repository, 77) == ACME
 
 
 async def test_a_loss_is_remembered_until_nothing_older_can_arrive(timed_store, clock):
     await noted(timed_store, GONE)
     await later(timed_store, clock)
-    before = (await claimed(timed_store, "pr:77:1")).home
+    before = (await claimed(timed_store, "pr:77:1")).ownership
     await later(timed_store, clock, LOSS_KEPT)
-    assert (before, (await claimed(timed_store, "pr:77:2")).home) == (
+    assert (before, (await claimed(timed_store, "pr:77:2")).ownership) == (
         RepositoryOwnership(frozenset({5}), None),
         None,
     )
@@ -332,16 +340,16 @@ async def test_both_halves_of_a_transfer_at_once_on_two_instances(postgres_url):
             mine = await claimed(one, f"installation:{which}")
             theirs = await claimed(two, f"repository:{which}", 6)
             working = await claimed(one, f"pr:{which}:2")
-            lost = replace(done(mine), memos=(RemoveRepository(which, 5),))
-            gained = replace(done(theirs), memos=(AddRepository(there, transferred=True),))
+            lost = replace(done(mine), store_commands=(RemoveRepository(which, 5),))
+            gained = replace(done(theirs), store_commands=(AddRepository(there, transferred=True),))
             turn: TurnResult = done(working, pull_request=judged(here, 2))
             await asyncio.gather(
-                one.apply(mine, lost),
-                two.apply(theirs, gained),
-                one.apply(working, turn),
+                apply_turn(one, mine, lost),
+                apply_turn(two, theirs, gained),
+                apply_turn(one, working, turn),
                 return_exceptions=True,
             )
-            found.append((await two.memory.repository(which) == there, (await numbers(two, which))[0]))
+            found.append((await two.read(find_repository, which) == there, (await numbers(two, which))[0]))
         await later(one, clock)
         assert found == [(True, 1)] * 4
         assert {(await numbers(one, which))[0] for which in range(100, 104)} == {1}
@@ -352,5 +360,5 @@ async def test_a_first_turn_under_the_new_installation_brings_the_memory_along(t
     await noted(timed_store, LEFT)
     await noted(timed_store, UpdateRepository(OTHER), lane="pr:77:9")
     await later(timed_store, clock)
-    assert (await timed_store.memory.repository(77), await numbers(timed_store)) == (OTHER, [1])
+    assert (await timed_store.read(find_repository, 77), await numbers(timed_store)) == (OTHER, [1])
     assert await timed_store.claim(10) == ()

@@ -6,9 +6,12 @@ import pytest
 from sqlalchemy import insert, select, text
 
 from bot.store import retention
+from bot.store.deliveries import load_parked
 from bot.store.model import Acceptance, TurnResult
+from bot.store.pull_requests import load_pull_request
 from bot.store.schema import delivery_table as delivery_rows
 from bot.store.schema import forgotten_table
+from bot.turn.store import apply_turn
 from tests.builders import pull_request
 from tests.store.store_builders import claim_one, delivery, done, owing, show
 
@@ -19,13 +22,13 @@ async def finish(store, *names, parked=False):
     await asyncio.gather(*(store.accept(delivery(name)) for name in names))
     claim = await claim_one(store)
     turn = TurnResult(None, (), (), parked=tuple((name, "no") for name in names)) if parked else done(claim)
-    await store.apply(claim, turn)
+    await apply_turn(store, claim, turn)
     await store.release(claim)
 
 
 async def body(store, name):
     query = select(delivery_rows.c.body).where(delivery_rows.c.id == name)
-    return await store._database.read(lambda transaction: transaction.execute(query).scalar())
+    return await store.database.read(lambda transaction: transaction.execute(query).scalar())
 
 
 async def test_the_body_of_a_done_delivery_goes_after_eight_days_and_its_id_stays(timed_store, clock):
@@ -58,44 +61,44 @@ async def test_a_parked_delivery_is_forgotten_after_thirty_days(timed_store, clo
     await finish(timed_store, "d1", parked=True)
     clock.advance(30 * DAY + 1)
     await timed_store.sweep()
-    assert await timed_store.parked() == ()
+    assert await timed_store.read(load_parked) == ()
 
 
 async def test_what_still_waits_is_never_swept(timed_store, clock):
     claim = await owing(timed_store, show())
-    await timed_store.apply(claim, TurnResult(pull_request(), (), ()))
+    await apply_turn(timed_store, claim, TurnResult(pull_request(), (), ()))
     await timed_store.accept(delivery("d2"))
     await timed_store.release(claim, retry_after=60)
     clock.advance(400 * DAY)
     await timed_store.sweep()
     again = await claim_one(timed_store)
     assert (again.deliveries, [row.effect for row in again.outbox]) == ((delivery("d2"),), [show()])
-    assert await timed_store.load(again.lane) == pull_request()
+    assert await timed_store.read(load_pull_request, again.lane) == pull_request()
 
 
 async def test_a_lane_in_work_is_never_swept(timed_store, clock):
     claim = await owing(timed_store)
     clock.advance(400 * DAY)
     await timed_store.sweep()
-    assert await timed_store.apply(claim, TurnResult(None, (), ())) == ()
+    assert await apply_turn(timed_store, claim, TurnResult(None, (), ())) == ()
 
 
 async def test_a_sweep_says_how_many_rows_it_changed_and_the_next_finds_none(timed_store, clock, monkeypatch):
     monkeypatch.setattr(retention, "SWEEP_BATCH", 3)
     await finish(timed_store, *"abcdefghij")
-    await timed_store.beat()
+    await timed_store.record_heartbeat()
     clock.advance(9 * DAY)
-    await timed_store.beat()
+    await timed_store.record_heartbeat()
     lane_and_bodies = 11
     assert [await timed_store.sweep(), await timed_store.sweep()] == [lane_and_bodies, 0]
 
 
 async def test_a_sweep_that_is_far_behind_stops_after_a_while(timed_store, clock, monkeypatch):
     monkeypatch.setattr(retention, "SWEEP_BATCH", 2)
-    monkeypatch.setattr(retention, "MOST_BATCHES", 3)
+    monkeypatch.setattr(retention, "MAX_BATCHES", 3)
     await finish(timed_store, *"abcdefghij")
     clock.advance(9 * DAY)
-    await timed_store.beat()
+    await timed_store.record_heartbeat()
     assert [await timed_store.sweep(), await timed_store.sweep()] == [7, 4]
 
 
@@ -115,9 +118,9 @@ async def test_a_sweep_has_the_database_look_at_what_has_grown(store):
         )
         return float(str(transaction.execute(text(told)).scalar()).split()[0])
 
-    await store._database.write(grow)
+    await store.database.write(grow)
     await store.sweep()
-    assert await store._database.read(known) > 1000  # SQLite looks at some of the rows
+    assert await store.database.read(known) > 1000  # SQLite looks at some of the rows
 
 
 # PostgreSQL looks by itself, and its statistics outlive the tables that a test finds emptied.
@@ -128,4 +131,4 @@ async def test_a_look_at_a_small_store_promises_nothing_about_its_size(store):
 
     await store.accept(delivery("d1"))
     await store.sweep()
-    assert await store._database.read(known) == 0
+    assert await store.database.read(known) == 0

@@ -8,8 +8,10 @@ from datetime import timedelta
 import pytest
 
 from bot.history.outcomes import TagFix
+from bot.history.store import find_author, load_author, load_records
 from bot.pull_request.effects import RemoveRepository
 from bot.pull_request.model import Item, Stance, Validator, Verdict
+from bot.turn.store import apply_turn
 from bot.values import Account, Repository
 from tests.builders import START, pull_request
 from tests.store.store_builders import claim_one, delivery, done
@@ -33,23 +35,29 @@ def judged(where, hours=0):
     )
 
 
-async def kept(store, known, *, shares, memos=()):
+async def kept(store, known, *, is_shared, store_commands=()):
     lane = f"pr:{known.repository.id}:{known.number}"
-    await store.accept(delivery(f"{lane} {shares} {memos}", lane, known.repository.installation_id))
+    await store.accept(
+        delivery(f"{lane} {is_shared} {store_commands}", lane, known.repository.installation_id)
+    )
     claim = await claim_one(store)
-    await store.apply(claim, replace(done(claim, pull_request=known), shares=shares, memos=memos))
+    await apply_turn(
+        store,
+        claim,
+        replace(done(claim, pull_request=known), is_shared=is_shared, store_commands=store_commands),
+    )
     await store.release(claim)
 
 
 @pytest.fixture
 async def neighbours(store):
     for hours, where in enumerate((HERE, BESIDE, UNWILLING, SECRET, ELSEWHERE), 1):
-        await kept(store, judged(where, hours), shares=where is not UNWILLING)
+        await kept(store, judged(where, hours), is_shared=where is not UNWILLING)
     return store
 
 
 async def places(store, **asked):
-    found = await store.memory.records(HERE.id, LONG_AGO, **asked)
+    found = await store.read(load_records, HERE.id, LONG_AGO, **asked)
     return sorted(record.repository for record in found)
 
 
@@ -61,31 +69,31 @@ async def test_only_the_willing_of_the_same_owner_and_visibility_count(neighbour
 
 
 async def test_the_private_ones_never_count_with_public_ones_nor_the_other_way_round(neighbours):
-    found = await neighbours.memory.records(SECRET.id, LONG_AGO, shared=True)
+    found = await neighbours.read(load_records, SECRET.id, LONG_AGO, shared=True)
     assert [record.repository for record in found] == [""]
 
 
 async def test_an_author_and_the_last_fix_are_found_beside_too(neighbours):
-    _, fixes = await neighbours.memory.authored(HERE.id, LONG_AGO, RIO.id, shared=True)
+    _, fixes = await neighbours.read(load_author, HERE.id, LONG_AGO, RIO.id, shared=True)
     at = START + timedelta(hours=2)
     assert fixes == {"date_errors": TagFix("date_errors", 1, "def", at, "acme/wiki")}
     newcomer = replace(judged(BESIDE), number=2, author=Account(11, "max"))
-    await kept(neighbours, newcomer, shares=True)
-    asked = [await neighbours.memory.author(HERE.id, "max", shared=shared) for shared in (True, False)]
+    await kept(neighbours, newcomer, is_shared=True)
+    asked = [await neighbours.read(find_author, HERE.id, "max", shared=shared) for shared in (True, False)]
     assert asked == [Account(11, "max"), None]
 
 
 async def test_a_repository_that_no_longer_shares_counts_no_more(neighbours):
-    await kept(neighbours, judged(BESIDE), shares=False)
+    await kept(neighbours, judged(BESIDE), is_shared=False)
     assert await places(neighbours, shared=True) == [""]
 
 
 async def test_a_repository_that_was_made_private_counts_no_more(neighbours):
     later = replace(judged(replace(BESIDE, private=True)), updated_at=START + timedelta(days=9000))
-    await kept(neighbours, later, shares=None)
+    await kept(neighbours, later, is_shared=None)
     assert await places(neighbours, shared=True) == [""]
 
 
 async def test_a_repository_that_the_app_was_shut_out_of_counts_no_more(neighbours):
-    await kept(neighbours, judged(HERE, 2), shares=True, memos=(RemoveRepository(BESIDE.id, 5),))
+    await kept(neighbours, judged(HERE, 2), is_shared=True, store_commands=(RemoveRepository(BESIDE.id, 5),))
     assert await places(neighbours, shared=True) == [""]

@@ -14,6 +14,7 @@ from bot.history import export
 from bot.history.model import HistoryRecord, earliest_activity, window_of_last_hours
 from bot.history.outcomes import outcomes_in_window
 from bot.history.patterns import build_history, compute_all_patterns, history_needed_since
+from bot.history.store import find_author, load_author, load_records
 from bot.history.text import HistoryContext, render_history
 from bot.iterations.selection import selection_report
 from bot.markdown.links import GitHubLinks, LinkContext
@@ -21,8 +22,10 @@ from bot.pull_request.effects import Effect
 from bot.pull_request.model import PullRequest
 from bot.store.codec import STORED_EFFECTS, decode, decode_effect, encode, encode_effect, encode_record
 from bot.store.outbox import load_owed
+from bot.store.pull_requests import load_pull_request
+from bot.store.repositories import find_repository
+from bot.store.store import open_store
 from bot.turn.rule_book import stored_rules
-from bot.turn.store import open_store
 from bot.weekly.fetch import WeeklyFetcher
 
 WRITTEN = Path(__file__).with_name("written_by_0_1")
@@ -43,7 +46,7 @@ async def old_store(tmp_path):
 
 
 async def known_repository(store):
-    return await store.memory.repository_named("acme/knowledge")
+    return await store.read(find_repository, "acme/knowledge")
 
 
 def test_every_effect_has_a_stored_name():
@@ -73,17 +76,17 @@ def test_a_record_that_0_1_stored_is_read_without_loss():
 
 
 async def test_effects_waiting_in_the_outbox_of_0_1_can_be_sent(old_store):
-    rows = await old_store._database.read(lambda transaction: load_owed(transaction, ["pr:1:999"]))
+    rows = await old_store.database.read(lambda transaction: load_owed(transaction, ["pr:1:999"]))
     assert [type(row.effect) for row in rows] == [STORED_EFFECTS[kind] for kind in sorted(STORED_EFFECTS)]
 
 
 async def test_history_and_patterns_of_0_1_show_the_same_numbers(old_store):
     where = await known_repository(old_store)
     rules = await stored_rules(old_store, where)
-    author = await old_store.memory.author(where.id, "rio-agent[bot]", shared=False)
+    author = await old_store.read(find_author, where.id, "rio-agent[bot]", shared=False)
     ask = history_query(author.login, rules, NOW, HOURS)
-    records, fixes = await old_store.memory.authored(
-        where.id, history_needed_since(ask), author.id, shared=False
+    records, fixes = await old_store.read(
+        load_author, where.id, history_needed_since(ask), author.id, shared=False
     )
     shown = build_history(records, rules.gates, ask, fixes)
     assert shown.patterns.as_json() == SHOWN["history"]
@@ -93,8 +96,8 @@ async def test_history_and_patterns_of_0_1_show_the_same_numbers(old_store):
     assert text == SHOWN["history_text"]
 
     window, dead_after = window_of_last_hours(HOURS, NOW), timedelta(days=rules.history.dead_after_days)
-    every = await old_store.memory.records(
-        where.id, earliest_activity(window.before, dead_after), shared=False
+    every = await old_store.read(
+        load_records, where.id, earliest_activity(window.before, dead_after), shared=False
     )
     now, before = (outcomes_in_window(every, each, dead_after) for each in (window, window.before))
     found = compute_all_patterns(now, before, rules.gates, HOURS)
@@ -104,14 +107,12 @@ async def test_history_and_patterns_of_0_1_show_the_same_numbers(old_store):
 async def test_the_week_of_0_1_reads_the_same(old_store):
     where = await known_repository(old_store)
     rules = await stored_rules(old_store, where)
-    told = await WeeklyFetcher(old_store.memory, None, LinkContext(GitHubLinks())).told(
-        where, rules, None, NOW
-    )
+    told = await WeeklyFetcher(old_store, None, LinkContext(GitHubLinks())).told(where, rules, None, NOW)
     assert told.issue.body == SHOWN["weekly"]
 
 
 async def test_iterations_of_0_1_are_exported_as_before(old_store):
     where = await known_repository(old_store)
-    known = await old_store.load(f"pr:{where.id}:{SHOWN['pull_request']}")
+    known = await old_store.read(load_pull_request, f"pr:{where.id}:{SHOWN['pull_request']}")
     report = selection_report(known, await stored_rules(old_store, where))
     assert export.export_files(report, where, tracked=known.tracked) == SHOWN["export"]

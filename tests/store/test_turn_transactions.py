@@ -10,9 +10,13 @@ from bot.pull_request.checks import GATES_CHECK_NAME, CheckRunText
 from bot.pull_request.effects import CancelWrite, ShowCheckRun
 from bot.pull_request.model import Item, Stance, Validator, Verdict
 from bot.store.database import parse_store_url
+from bot.store.deliveries import load_delivery, load_parked
 from bot.store.model import DeliveryState, LaneFenced, RowState, TurnResult
+from bot.store.outbox import mark_ready, mark_sending, mark_sent
+from bot.store.pull_requests import find_numbers_at_head, load_pull_request, save_sticky
 from bot.store.schema import outbox_table
-from bot.turn.store import connect_database, open_store
+from bot.store.store import connect_database, open_store
+from bot.turn.store import apply_turn, give_up_write
 from bot.values import Conclusion, Location
 from tests.builders import HEADS, REPOSITORY, at, pull_request, sticky
 from tests.store.store_builders import LANE, OTHER_LANE, claim_one, delivery, done, owing, retire, show
@@ -36,60 +40,62 @@ def effects(rows):
 
 
 async def test_nothing_is_known_of_a_new_lane(store):
-    assert await store.load(LANE) is None
+    assert await store.read(load_pull_request, LANE) is None
 
 
 async def test_a_pull_request_comes_back_as_it_was_recorded(store):
     known = pull_request(title="NUL \0, half \ud800", verdicts=(VERDICT,), closed_at=at(3), open=False)
     claim = await owing(store)
-    await store.apply(claim, TurnResult(known, (), ()))
-    assert await store.load(LANE) == known
+    await apply_turn(store, claim, TurnResult(known, (), ()))
+    assert await store.read(load_pull_request, LANE) == known
 
 
 async def test_a_later_turn_replaces_what_was_recorded(store):
     claim = await owing(store)
-    await store.apply(claim, TurnResult(pull_request(), (), ()))
+    await apply_turn(store, claim, TurnResult(pull_request(), (), ()))
     later = pull_request(title="A better title", merged=True, verdicts=(VERDICT,))
-    await store.apply(claim, TurnResult(later, (), ()))
-    assert await store.load(LANE) == later
+    await apply_turn(store, claim, TurnResult(later, (), ()))
+    assert await store.read(load_pull_request, LANE) == later
 
 
 async def test_the_open_pull_requests_with_a_head_are_found(store):
     claim = await owing(store)
     where = pull_request().repository.id
-    await store.apply(claim, TurnResult(pull_request(), (), ()))
-    assert await store.numbers_at(where, HEADS[0]) == (212,)
-    assert [await store.numbers_at(*each) for each in ((where, HEADS[1]), (where + 1, HEADS[0]))] == [(), ()]
-    await store.apply(claim, TurnResult(pull_request(open=False), (), ()))
-    assert await store.numbers_at(where, HEADS[0]) == ()
+    await apply_turn(store, claim, TurnResult(pull_request(), (), ()))
+    assert await store.read(find_numbers_at_head, where, HEADS[0]) == (212,)
+    assert [
+        await store.read(find_numbers_at_head, *each) for each in ((where, HEADS[1]), (where + 1, HEADS[0]))
+    ] == [(), ()]
+    await apply_turn(store, claim, TurnResult(pull_request(open=False), (), ()))
+    assert await store.read(find_numbers_at_head, where, HEADS[0]) == ()
 
 
 async def test_a_turn_without_a_pull_request_leaves_the_record_alone(store):
     claim = await owing(store)
-    await store.apply(claim, TurnResult(pull_request(), (), ()))
-    await store.apply(claim, TurnResult(None, (), ()))
-    assert await store.load(LANE) == pull_request()
+    await apply_turn(store, claim, TurnResult(pull_request(), (), ()))
+    await apply_turn(store, claim, TurnResult(None, (), ()))
+    assert await store.read(load_pull_request, LANE) == pull_request()
 
 
 async def test_the_sticky_comment_that_was_written_is_remembered(store):
     claim = await owing(store)
-    (row,) = await store.apply(claim, TurnResult(pull_request(), (show(),), ()))
-    await store.sent(claim, row, sticky(comment_id=777), ())
-    assert await store.load(LANE) == pull_request(sticky=sticky(comment_id=777))
+    (row,) = await apply_turn(store, claim, TurnResult(pull_request(), (show(),), ()))
+    await store.write_claimed(claim, mark_sent, row, sticky(comment_id=777), ())
+    assert await store.read(load_pull_request, LANE) == pull_request(sticky=sticky(comment_id=777))
 
 
 async def test_what_a_turn_learnt_of_the_sticky_comment_is_remembered(store):
     claim = await owing(store)
     gone = pull_request(sticky=sticky(deleted_at=at(4)))
-    await store.apply(claim, TurnResult(gone, (), ()))
-    assert await store.load(LANE) == gone
+    await apply_turn(store, claim, TurnResult(gone, (), ()))
+    assert await store.read(load_pull_request, LANE) == gone
 
 
 async def test_a_turn_that_knows_no_sticky_comment_leaves_it_as_it_is(store):
     claim = await owing(store)
-    await store.apply(claim, TurnResult(pull_request(sticky=sticky()), (), ()))
-    await store.apply(claim, TurnResult(pull_request(title="A better title"), (), ()))
-    assert await store.load(LANE) == pull_request(title="A better title", sticky=sticky())
+    await apply_turn(store, claim, TurnResult(pull_request(sticky=sticky()), (), ()))
+    await apply_turn(store, claim, TurnResult(pull_request(title="A better title"), (), ()))
+    assert await store.read(load_pull_request, LANE) == pull_request(title="A better title", sticky=sticky())
 
 
 async def test_a_write_that_github_never_takes_is_owed_no_longer_and_not_recorded_as_shown(store):
@@ -97,90 +103,93 @@ async def test_a_write_that_github_never_takes_is_owed_no_longer_and_not_recorde
     check = ShowCheckRun(
         REPOSITORY, CheckRunText(GATES_CHECK_NAME, HEADS[0], Conclusion.FAILURE, "Rejected", "Rejected")
     )
-    (row,) = await store.apply(claim, TurnResult(pull_request(check="told"), (check,), ()))
-    await store.given_up(claim, row)
+    (row,) = await apply_turn(store, claim, TurnResult(pull_request(check="told"), (check,), ()))
+    await store.write_claimed(claim, give_up_write, row)
     await store.release(claim)
-    assert await store.load(LANE) == pull_request(check="")
+    assert await store.read(load_pull_request, LANE) == pull_request(check="")
     assert await store.claim(1) == ()
 
 
 async def test_a_write_that_changes_no_sticky_comment_leaves_it_as_it_is(store):
     claim = await owing(store)
-    (row,) = await store.apply(claim, TurnResult(pull_request(), (retire(),), ()))
-    await store.remember(claim, sticky())
-    await store.sent(claim, row, None, ())
-    assert await store.load(LANE) == pull_request(sticky=sticky())
+    (row,) = await apply_turn(store, claim, TurnResult(pull_request(), (retire(),), ()))
+    await store.write_claimed(claim, save_sticky, claim.lane, sticky())
+    await store.write_claimed(claim, mark_sent, row)
+    assert await store.read(load_pull_request, LANE) == pull_request(sticky=sticky())
 
 
 async def test_a_deleted_sticky_comment_is_remembered_as_deleted(store):
     claim = await owing(store)
-    (row,) = await store.apply(claim, TurnResult(pull_request(), (show(),), ()))
+    (row,) = await apply_turn(store, claim, TurnResult(pull_request(), (show(),), ()))
     gone = sticky(deleted_at=at(9.5), issues=(), blocking=())
-    await store.sent(claim, row, gone, ())
-    assert await store.load(LANE) == pull_request(sticky=gone)
+    await store.write_claimed(claim, mark_sent, row, gone, ())
+    assert await store.read(load_pull_request, LANE) == pull_request(sticky=gone)
 
 
 async def test_effects_are_owed_in_the_order_decided(store):
     claim = await owing(store)
-    rows = await store.apply(claim, TurnResult(None, (retire(1), show(), retire(2)), ()))
+    rows = await apply_turn(store, claim, TurnResult(None, (retire(1), show(), retire(2)), ()))
     assert effects(rows) == [retire(1), show(), retire(2)]
     assert {row.state for row in rows} == {RowState.READY}
 
 
 async def test_what_was_owed_before_is_owed_first(store):
     claim = await owing(store, retire(1), retire(2))
-    rows = await store.apply(claim, TurnResult(None, (show(),), ()))
+    rows = await apply_turn(store, claim, TurnResult(None, (show(),), ()))
     assert effects(rows) == [retire(1), retire(2), show()]
 
 
 async def test_a_newer_effect_replaces_the_unsent_one_of_its_target(store):
     claim = await owing(store, show("m1"), retire())
-    rows = await store.apply(claim, TurnResult(None, (show("m2"),), ()))
+    rows = await apply_turn(store, claim, TurnResult(None, (show("m2"),), ()))
     assert effects(rows) == [retire(), show("m2")]
 
 
 async def test_the_last_effect_of_a_turn_wins_its_target(store):
     claim = await owing(store)
-    rows = await store.apply(claim, TurnResult(None, (show("m1"), retire(), show("m2")), ()))
+    rows = await apply_turn(store, claim, TurnResult(None, (show("m1"), retire(), show("m2")), ()))
     assert effects(rows) == [retire(), show("m2")]
 
 
 async def test_a_comment_that_was_never_posted_anew_is_posted_anew_by_its_successor(store):
     claim = await owing(store, show("m1", anew=True))
-    rows = await store.apply(claim, TurnResult(None, (show("m2"),), ()))
+    rows = await apply_turn(store, claim, TurnResult(None, (show("m2"),), ()))
     assert effects(rows) == [show("m2", anew=True)]
 
 
 async def test_a_withdrawn_target_is_no_longer_owed(store):
     claim = await owing(store, show(anew=True), retire())
-    rows = await store.apply(claim, TurnResult(None, (CancelWrite("comment"),), ()))
+    rows = await apply_turn(store, claim, TurnResult(None, (CancelWrite("comment"),), ()))
     assert effects(rows) == [retire()]
-    assert effects(await store.apply(claim, TurnResult(None, (show("m2"),), ()))) == [retire(), show("m2")]
+    assert effects(await apply_turn(store, claim, TurnResult(None, (show("m2"),), ()))) == [
+        retire(),
+        show("m2"),
+    ]
 
 
 async def test_withdrawing_what_is_not_owed_changes_nothing(store):
     claim = await owing(store, show())
-    assert effects(await store.apply(claim, TurnResult(None, (CancelWrite("check"),), ()))) == [show()]
+    assert effects(await apply_turn(store, claim, TurnResult(None, (CancelWrite("check"),), ()))) == [show()]
 
 
 async def test_a_row_that_is_being_sent_is_neither_replaced_nor_withdrawn(timed_store, clock):
     claim = await owing(timed_store, show("m1"))
-    (row,) = await timed_store.apply(claim, TurnResult(None, (), ()))
+    (row,) = await apply_turn(timed_store, claim, TurnResult(None, (), ()))
     clock.advance(1.75)
-    sending = await timed_store.sending(claim, row)
+    sending = await timed_store.write_claimed(claim, mark_sending, row)
     assert sending == replace(row, state=RowState.SENDING, sending_at=clock.now)
     for effect in (show("m2"), CancelWrite("comment"), show("m3")):
-        rows = await timed_store.apply(claim, TurnResult(None, (effect,), ()))
+        rows = await apply_turn(timed_store, claim, TurnResult(None, (effect,), ()))
     assert rows[0] == sending
     assert effects(rows) == [show("m1"), show("m3")]
 
 
 async def test_a_row_that_is_being_sent_says_how_long_by_the_clock_of_the_store(timed_store, clock):
     claim = await owing(timed_store, show("m1"))
-    (row,) = await timed_store.apply(claim, TurnResult(None, (), ()))
-    sending = await timed_store.sending(claim, row)
+    (row,) = await apply_turn(timed_store, claim, TurnResult(None, (), ()))
+    sending = await timed_store.write_claimed(claim, mark_sending, row)
     clock.advance(4)
-    (kept,) = await timed_store.apply(claim, TurnResult(None, (), ()))
+    (kept,) = await apply_turn(timed_store, claim, TurnResult(None, (), ()))
     await timed_store.release(claim, retry_after=0)
     (found,) = (await claim_one(timed_store)).outbox
     assert (kept.read_at, found.read_at) == (clock.now, clock.now)
@@ -189,15 +198,18 @@ async def test_a_row_that_is_being_sent_says_how_long_by_the_clock_of_the_store(
 
 async def test_a_row_that_github_refused_can_be_replaced_again(store):
     claim = await owing(store, show("m1"))
-    (row,) = await store.apply(claim, TurnResult(None, (), ()))
-    assert await store.unsent(claim, await store.sending(claim, row)) == row
-    assert effects(await store.apply(claim, TurnResult(None, (show("m2"),), ()))) == [show("m2")]
+    (row,) = await apply_turn(store, claim, TurnResult(None, (), ()))
+    assert (
+        await store.write_claimed(claim, mark_ready, await store.write_claimed(claim, mark_sending, row))
+        == row
+    )
+    assert effects(await apply_turn(store, claim, TurnResult(None, (show("m2"),), ()))) == [show("m2")]
 
 
 async def test_a_row_found_sending_comes_with_the_next_claim(timed_store, clock):
     claim = await owing(timed_store, show())
-    (row,) = await timed_store.apply(claim, TurnResult(None, (), ()))
-    sending = await timed_store.sending(claim, row)
+    (row,) = await apply_turn(timed_store, claim, TurnResult(None, (), ()))
+    sending = await timed_store.write_claimed(claim, mark_sending, row)
     await timed_store.release(claim, retry_after=5)
     clock.advance(5)
     assert (await claim_one(timed_store)).outbox == (sending,)
@@ -205,24 +217,26 @@ async def test_a_row_found_sending_comes_with_the_next_claim(timed_store, clock)
 
 async def test_a_sent_row_is_forgotten_and_what_follows_from_it_is_owed(store):
     claim = await owing(store)
-    (row,) = await store.apply(claim, TurnResult(pull_request(), (show(anew=True),), ()))
-    await store.sent(claim, row, sticky(), (retire(500),))
+    (row,) = await apply_turn(store, claim, TurnResult(pull_request(), (show(anew=True),), ()))
+    await store.write_claimed(claim, mark_sent, row, sticky(), (retire(500),))
     await store.release(claim)
     assert effects((await claim_one(store)).outbox) == [retire(500)]
 
 
 async def test_a_row_that_was_replaced_is_not_sent_any_more(store):
     claim = await owing(store, show("m1"))
-    (stale,) = await store.apply(claim, TurnResult(None, (), ()))
-    await store.apply(claim, TurnResult(None, (show("m2"),), ()))
+    (stale,) = await apply_turn(store, claim, TurnResult(None, (), ()))
+    await apply_turn(store, claim, TurnResult(None, (show("m2"),), ()))
     with pytest.raises(LaneFenced):
-        await store.sending(claim, stale)
+        await store.write_claimed(claim, mark_sending, stale)
 
 
 async def test_everything_sent_and_done_leaves_the_lane_at_rest(store):
     claim = await owing(store, show())
-    (row,) = await store.apply(claim, TurnResult(pull_request(), (), ()))
-    await store.sent(claim, await store.sending(claim, row), sticky(), ())
+    (row,) = await apply_turn(store, claim, TurnResult(pull_request(), (), ()))
+    await store.write_claimed(
+        claim, mark_sent, await store.write_claimed(claim, mark_sending, row), sticky(), ()
+    )
     await store.release(claim)
     assert await store.claim(10) == ()
 
@@ -232,18 +246,18 @@ async def test_a_fenced_turn_writes_nothing(store):
     stale = await claim_one(store)
     store.abandon(stale)
     claim = await claim_one(store)
-    (row,) = await store.apply(claim, TurnResult(pull_request(), (show("m1"),), ()))
+    (row,) = await apply_turn(store, claim, TurnResult(pull_request(), (show("m1"),), ()))
     for attempt in (
-        store.apply(stale, TurnResult(pull_request(title="stale"), (show("m2"),), ("d1",))),
-        store.sending(stale, row),
-        store.unsent(stale, row),
-        store.sent(stale, row, sticky(), (retire(),)),
-        store.remember(stale, sticky()),
+        apply_turn(store, stale, TurnResult(pull_request(title="stale"), (show("m2"),), ("d1",))),
+        store.write_claimed(stale, mark_sending, row),
+        store.write_claimed(stale, mark_ready, row),
+        store.write_claimed(stale, mark_sent, row, sticky(), (retire(),)),
+        store.write_claimed(stale, save_sticky, stale.lane, sticky()),
         store.release(stale),
     ):
         with pytest.raises(LaneFenced):
             await attempt
-    assert await store.load(LANE) == pull_request()
+    assert await store.read(load_pull_request, LANE) == pull_request()
     await store.release(claim)
     again = await claim_one(store)
     assert (again.outbox, again.deliveries) == ((row,), (delivery("d1"),))
@@ -253,17 +267,21 @@ async def test_a_turn_that_breaks_half_way_writes_nothing(store):
     await store.accept(delivery("d1"))
     claim = await claim_one(store)
     with pytest.raises(TypeError):
-        await store.apply(claim, TurnResult(pull_request(), (show(),), ("d1",), parked=(("d2", None),)))
+        await apply_turn(store, claim, TurnResult(pull_request(), (show(),), ("d1",), parked=(("d2", None),)))
     await store.release(claim)
     again = await claim_one(store)
-    assert (await store.load(LANE), again.deliveries, again.outbox) == (None, (delivery("d1"),), ())
+    assert (await store.read(load_pull_request, LANE), again.deliveries, again.outbox) == (
+        None,
+        (delivery("d1"),),
+        (),
+    )
 
 
 async def test_a_turn_finishes_only_deliveries_of_its_own_lane(store):
     await store.accept(delivery("theirs", "pull:1:1"))
     theirs = await claim_one(store)
     mine = await owing(store)
-    await store.apply(mine, TurnResult(None, (), ("theirs",)))
+    await apply_turn(store, mine, TurnResult(None, (), ("theirs",)))
     await store.release(theirs)
     assert [one.id for one in (await claim_one(store)).deliveries] == ["theirs"]
 
@@ -273,9 +291,11 @@ async def test_one_bad_delivery_is_parked_while_the_others_are_done(timed_store,
     await timed_store.accept(delivery("bad"))
     claim = await claim_one(timed_store)
     clock.advance(2)
-    await timed_store.apply(claim, TurnResult(None, (), ("good",), parked=(("bad", "KeyError: \0 \ud800"),)))
+    await apply_turn(
+        timed_store, claim, TurnResult(None, (), ("good",), parked=(("bad", "KeyError: \0 \ud800"),))
+    )
     await timed_store.release(claim)
-    (parked,) = await timed_store.parked()
+    (parked,) = await timed_store.read(load_parked)
     assert (parked.id, parked.event, parked.lane, parked.attempts) == ("bad", "pull_request_review", LANE, 1)
     assert (parked.error, parked.parked_at) == ("KeyError: \N{REPLACEMENT CHARACTER} ?", clock.now)
     assert await timed_store.claim(10) == ()
@@ -285,19 +305,19 @@ async def test_parked_deliveries_are_listed_newest_first_and_retried_by_id(timed
     for name in ("d1", "d2", "d3"):
         await timed_store.accept(delivery(name, f"pull:1:{name}"))
         claim = await claim_one(timed_store)
-        await timed_store.apply(claim, TurnResult(None, (), (), parked=((name, "no"),)))
+        await apply_turn(timed_store, claim, TurnResult(None, (), (), parked=((name, "no"),)))
         await timed_store.release(claim)
         clock.advance(1)
-    assert [one.id for one in await timed_store.parked()] == ["d3", "d2", "d1"]
+    assert [one.id for one in await timed_store.read(load_parked)] == ["d3", "d2", "d1"]
     assert await timed_store.retry(("d1", "d3", "unknown")) == 2
     assert {claim.deliveries[0].id for claim in await timed_store.claim(10)} == {"d1", "d3"}
-    assert [one.id for one in await timed_store.parked()] == ["d2"]
+    assert [one.id for one in await timed_store.read(load_parked)] == ["d2"]
 
 
 async def test_a_delivery_that_was_done_is_not_retried(store):
     await store.accept(delivery("d1"))
     claim = await claim_one(store)
-    await store.apply(claim, done(claim))
+    await apply_turn(store, claim, done(claim))
     await store.release(claim)
     assert (await store.retry(("d1",)), await store.claim(10)) == (0, ())
 
@@ -305,9 +325,9 @@ async def test_a_delivery_that_was_done_is_not_retried(store):
 async def test_what_was_dealt_with_is_not_given_up_on_when_a_later_step_fails(store):
     await store.accept(delivery("one"))
     claim = await claim_one(store)
-    await store.apply(claim, done(claim, show()))
-    await store.apply(claim, TurnResult(None, (), (), (("one", "GitHub is away"),)))
-    assert await store.parked() == ()
+    await apply_turn(store, claim, done(claim, show()))
+    await apply_turn(store, claim, TurnResult(None, (), (), (("one", "GitHub is away"),)))
+    assert await store.read(load_parked) == ()
 
 
 async def test_a_write_that_another_version_wanted_holds_up_no_lane(store_url):
@@ -330,9 +350,9 @@ async def test_of_turns_that_end_together_a_fenced_one_takes_nothing_from_the_ot
         replace(claim, fence=claim.fence - 1) if claim.lane == lanes[4] else claim
         for claim in await store.claim(8)
     ]
-    ends = (store.apply(claim, done(claim, show(claim.lane))) for claim in claims)
+    ends = (apply_turn(store, claim, done(claim, show(claim.lane))) for claim in claims)
     answers = dict(zip(lanes, await asyncio.gather(*ends, return_exceptions=True), strict=True))
-    kept = {lane: await store.kept(f"of {lane}") for lane in lanes}
+    kept = {lane: await store.read(load_delivery, f"of {lane}") for lane in lanes}
     assert [lane for lane in lanes if isinstance(answers[lane], LaneFenced)] == [lanes[4]]
     assert [lane for lane in lanes if kept[lane].state is DeliveryState.QUEUED] == [lanes[4]]
     assert [row.effect for lane in lanes if lane != lanes[4] for row in answers[lane]] == [

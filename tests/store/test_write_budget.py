@@ -3,8 +3,8 @@
 import asyncio
 from contextlib import AsyncExitStack
 
-from bot.store.outbox import wait_for_window
-from bot.turn.store import open_store
+from bot.store.outbox import spend_write, wait_for_window
+from bot.store.store import open_store
 
 REJECTION, REPLY, SUMMARY = 0, 1, 2
 
@@ -12,7 +12,7 @@ REJECTION, REPLY, SUMMARY = 0, 1, 2
 async def spend_all(store, priority=REJECTION, installation_id=5):
     """How many writes are granted at this moment."""
     granted = 0
-    while await store.spend(installation_id, priority) == 0:
+    while await store.write(spend_write, installation_id, priority) == 0:
         granted += 1
     return granted
 
@@ -20,22 +20,22 @@ async def spend_all(store, priority=REJECTION, installation_id=5):
 async def test_eighty_writes_go_out_at_once_and_the_next_waits_for_the_minute(timed_store, clock):
     assert await spend_all(timed_store) == 80
     clock.advance(10.5)
-    assert await timed_store.spend(5, REJECTION) == 49.5
+    assert await timed_store.write(spend_write, 5, REJECTION) == 49.5
     clock.advance(49.5)
-    assert await timed_store.spend(5, REJECTION) == 0
+    assert await timed_store.write(spend_write, 5, REJECTION) == 0
 
 
 async def test_a_refused_write_is_not_counted(timed_store, clock):
     await spend_all(timed_store)
     for _ in range(3):
-        await timed_store.spend(5, REJECTION)
+        await timed_store.write(spend_write, 5, REJECTION)
     clock.advance(60)
     assert await spend_all(timed_store) == 80
 
 
 async def test_every_installation_has_a_budget_of_its_own(timed_store):
     await spend_all(timed_store, installation_id=5)
-    assert await timed_store.spend(6, REJECTION) == 0
+    assert await timed_store.write(spend_write, 6, REJECTION) == 0
 
 
 async def test_summaries_leave_room_for_replies_and_replies_for_rejections(timed_store):
@@ -46,7 +46,7 @@ async def test_summaries_leave_room_for_replies_and_replies_for_rejections(timed
 async def test_a_burst_of_five_hundred_is_worked_off_within_both_budgets(timed_store, clock):
     written = []
     while len(written) < 520:
-        wait = await timed_store.spend(5, REJECTION)
+        wait = await timed_store.write(spend_write, 5, REJECTION)
         if wait:
             clock.advance(wait)
         else:

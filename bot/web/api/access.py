@@ -7,7 +7,6 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Protocol
 
 from aiohttp import web
 from cachetools import TTLCache
@@ -17,8 +16,10 @@ from bot.gates.config import Permission
 from bot.github.errors import GitHubError, RateLimited
 from bot.github.model import TokenAccess
 from bot.github.user_api import UnknownTokenError, UserApi
+from bot.store.lanes import pause_installation
 from bot.store.model import StoreUnavailable
-from bot.values import Repository
+from bot.store.repositories import find_repository
+from bot.store.store import Store
 from bot.web.cache import SingleFlightCache
 from bot.web.responses import ApiError, api_not_found, github_unavailable, too_many_requests, unauthorized
 
@@ -149,25 +150,13 @@ API_PREFIX = "/api/v1/repos/{owner}/{repo}"
 
 Endpoint = Callable[[web.Request, TokenAccess], Awaitable[web.StreamResponse]]
 
-PauseInstallation = Callable[[int, datetime], Awaitable[None]]
-"""Pauses an installation's work until then."""
-
-
-class RepositoryLookup(Protocol):
-    """Finds repositories that the App works in."""
-
-    async def repository(self, repository_id: int) -> Repository | None:
-        """The repository as last seen, with its installation; None where the App never was."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class RepositoryGuard:
     """Authorizes the caller before every endpoint."""
 
     access: AccessCache
-    repositories: RepositoryLookup
-    pause: PauseInstallation
+    store: Store
 
     def get(self, path: str, endpoint: Endpoint) -> web.RouteDef:
         """A route below the repository's for callers who may read there."""
@@ -199,12 +188,12 @@ class RepositoryGuard:
             return await endpoint(request, access)
         except RateLimited as limit:
             # The limit is the installation's: its turns wait, too.
-            await self.pause(access.repository.installation_id, limit.until)
+            await self.store.write(pause_installation, access.repository.installation_id, limit.until)
             raise
 
     async def _authorize(self, request: web.Request, minimum: Permission) -> TokenAccess:
         access = await self.access.authorize(request)
-        recorded = await self.repositories.repository(access.repository.id)
+        recorded = await self.store.read(find_repository, access.repository.id)
         if recorded is None:
             raise api_not_found()
         if not access.may(minimum):

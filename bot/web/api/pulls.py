@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -18,6 +18,7 @@ from bot.gates import schemas
 from bot.gates.config import Permission, RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.model import TokenAccess
+from bot.history.store import load_documents
 from bot.inbox.internal_deliveries import (
     INTERNAL_EVENT,
     SubmittedValidation,
@@ -29,7 +30,8 @@ from bot.inbox.internal_deliveries import (
 )
 from bot.pull_request import documents
 from bot.pull_request.model import PullRequest
-from bot.turn.store import DeliveryInbox
+from bot.store.pull_requests import load_pull_request
+from bot.store.store import Store
 from bot.verdicts import sarif
 from bot.web.api.access import RateLimiter, RepositoryGuard
 from bot.web.bodies import BodyBudget, TooComplex, check_json
@@ -50,28 +52,11 @@ ReportFunction = Callable[[PullRequest, RepositoryRules], str | None]
 """The selection report, None where there is nothing to select from."""
 
 
-class PullRequestLookup(Protocol):
-    """Loads pull requests."""
-
-    async def load(self, lane: str) -> PullRequest | None:
-        """What is recorded about the pull request of this lane."""
-        ...
-
-
-class DocumentLookup(Protocol):
-    """Loads documents."""
-
-    async def documents(self, lane: str) -> tuple[Any, ...]:
-        """The documents of a pull request, newest first."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class PullRequestEndpoints:
     """Endpoints of one pull request, for callers who may read its repository."""
 
-    pulls: PullRequestLookup
-    documents: DocumentLookup
+    store: Store
     rule_book: RuleBook
     progress: ProgressFunction
     report: ReportFunction
@@ -86,7 +71,7 @@ class PullRequestEndpoints:
     async def feedback(self, request: web.Request, access: TokenAccess) -> web.Response:
         """The documents, newest first, and the progress of the iterations."""
         pull, lane = await self._load(request, access)
-        page, links = paginate(request, await self.documents.documents(lane))
+        page, links = paginate(request, await self.store.read(load_documents, lane))
         rules = await self.rule_book.rules(access.repository)
         return cached_response(request, {"documents": page, **self.progress(pull, rules)}, links=links)
 
@@ -100,7 +85,7 @@ class PullRequestEndpoints:
 
     async def _load(self, request: web.Request, access: TokenAccess) -> tuple[PullRequest, str]:
         lane = f"pr:{access.repository.id}:{_parse_number(request.match_info['number'])}"
-        pull = await self.pulls.load(lane)
+        pull = await self.store.read(load_pull_request, lane)
         if pull is None or pull.repository.id != access.repository.id:
             raise api_not_found("Nothing is recorded about this pull request.")
         return pull, lane
@@ -121,7 +106,7 @@ _SHA = regex.Regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 class ValidationEndpoint:
     """Accepts the findings of validators outside GitHub's events."""
 
-    inbox: DeliveryInbox
+    inbox: Store
     rule_book: RuleBook
     bodies: BodyBudget
     new_id: Callable[[], str]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from aiohttp import web
 
 from bot.gates.config import HistoryRules, RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.model import TokenAccess
-from bot.history.model import HistoryRecord, earliest_activity, window_of_last_hours
+from bot.history.forget import export_deliveries, export_person, find_deliveries_naming
+from bot.history.model import earliest_activity, window_of_last_hours
 from bot.history.outcomes import PullRequestOutcome, outcomes_in_window
 from bot.history.patterns import compute_all_patterns, compute_patterns
 from bot.history.rates import (
@@ -24,7 +25,9 @@ from bot.history.rates import (
     combine_reviewer_rates,
     compute_reviewer_rates,
 )
+from bot.history.store import find_author, load_records
 from bot.pull_request.model import Validator
+from bot.store.store import Store
 from bot.values import Account
 from bot.web.api.access import RepositoryGuard
 from bot.web.cache import SingleFlightCache
@@ -44,41 +47,11 @@ def report_cache() -> SingleFlightCache[Any, Any]:
     return SingleFlightCache(1.0, max_size=200, concurrency=2)
 
 
-class RecordLookup(Protocol):
-    """Loads records of pull requests."""
-
-    async def records(
-        self, repository_id: int, since: datetime, author_id: int | None = None, *, shared: bool = False
-    ) -> tuple[HistoryRecord, ...]:
-        """The records of a repository, or of one author in it, that were last active since then."""
-        ...
-
-
-class AuthorLookup(RecordLookup, Protocol):
-    """Loads authors and what is stored about them."""
-
-    async def author(self, repository_id: int, login: str, *, shared: bool = False) -> Account | None:
-        """The author who has, or last had, this login there."""
-        ...
-
-    async def export(self, repository_id: int, account_id: int) -> dict[str, Any]:
-        """All that is stored about somebody in a repository, less its deliveries."""
-        ...
-
-    async def deliveries(self, repository_id: int, account_id: int) -> tuple[str, ...]:
-        """The ids of the stored deliveries of a repository that name somebody, oldest first."""
-        ...
-
-    async def delivered(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """These deliveries with their bodies, as far as those fit into a page."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class AuthorEndpoints:
     """Endpoints about authors, for callers who may see their record."""
 
-    archive: AuthorLookup
+    store: Store
     rule_book: RuleBook
     now: Callable[[], datetime]
     shared: SingleFlightCache[tuple[int, int, HistoryRules], _Both] = field(default_factory=report_cache)
@@ -123,11 +96,13 @@ class AuthorEndpoints:
         author = await self._author(request, access, rules)
         repository = access.repository
         async with self.exporting:  # every stored delivery of the repository is searched
-            stored = await self.archive.export(repository.id, author.id)
-            ids = await self.archive.deliveries(repository.id, author.id)
+            stored = await self.store.read(export_person, repository.id, author.id)
+            ids = await self.store.read(find_deliveries_naming, repository.id, author.id)
             pull_requests = stored["pull_requests"]
             page, links = paginate(request, range(max(len(pull_requests), len(ids))))
-            deliveries = await self.archive.delivered([ids[row] for row in page if row < len(ids)])
+            deliveries = await self.store.read(
+                export_deliveries, [ids[row] for row in page if row < len(ids)]
+            )
         about = {"login": author.login, "id": author.id, "repository": repository.full_name}
         pulls = [pull_requests[row] for row in page if row < len(pull_requests)]
         whole = {**about, **stored, "pull_requests": pulls, "deliveries": deliveries}
@@ -137,7 +112,7 @@ class AuthorEndpoints:
         login = request.match_info["login"]
         if access.account and access.account.login.lower() == login.lower():
             return access.account
-        author = await self.archive.author(access.repository.id, login, shared=rules.history.shared)
+        author = await self.store.read(find_author, access.repository.id, login, shared=rules.history.shared)
         author = author or Account(-1, login, bot=login.endswith("[bot]"))
         if not is_record_visible(access, author, rules):
             raise api_not_found("There is no such author, or the token's holder may not see their record.")
@@ -149,7 +124,7 @@ class AuthorEndpoints:
         window = window_of_last_hours(hours, self.now())
         dead_after = timedelta(days=rules.dead_after_days)
         since = earliest_activity(window.before, dead_after)
-        records = await self.archive.records(repository_id, since, author_id, shared=rules.shared)
+        records = await self.store.read(load_records, repository_id, since, author_id, shared=rules.shared)
         return await asyncio.to_thread(
             lambda: (
                 outcomes_in_window(records, window, dead_after),
@@ -171,7 +146,7 @@ _Rates = tuple[AdviceRates, tuple[tuple[Account, AdviceRates], ...]]
 class AdviceReport:
     """Endpoint about the briefs of a repository, by author for callers who may see their record."""
 
-    archive: RecordLookup
+    store: Store
     rule_book: RuleBook
     now: Callable[[], datetime]
     shared: SingleFlightCache[tuple[int, int], _Rates] = field(default_factory=report_cache)
@@ -203,7 +178,7 @@ class AdviceReport:
 
     async def _rates(self, repository_id: int, hours: int) -> _Rates:
         window = window_of_last_hours(hours, self.now())
-        records = await self.archive.records(repository_id, earliest_activity(window))
+        records = await self.store.read(load_records, repository_id, earliest_activity(window))
         return await asyncio.to_thread(
             lambda: (advice_rates(records, window), advice_rates_by_author(records, window))
         )
@@ -213,7 +188,7 @@ class AdviceReport:
 class GroundingReport:
     """Endpoint about validators, for callers who may see their record."""
 
-    archive: RecordLookup
+    store: Store
     rule_book: RuleBook
     now: Callable[[], datetime]
     shared: SingleFlightCache[tuple[int, int], tuple[ReviewerRates, ...]] = field(
@@ -238,7 +213,7 @@ class GroundingReport:
 
     async def _reviewer_rates(self, repository_id: int, hours: int) -> tuple[ReviewerRates, ...]:
         window = window_of_last_hours(hours, self.now())
-        records = await self.archive.records(repository_id, window.start)
+        records = await self.store.read(load_records, repository_id, window.start)
         return await asyncio.to_thread(compute_reviewer_rates, records, window)
 
 

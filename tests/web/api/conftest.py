@@ -20,6 +20,7 @@ from bot.values import Repository
 from bot.web.api.access import AccessCache, RepositoryGuard
 from bot.web.responses import cached_response
 from bot.web.server import build_application, serve_application
+from tests.fake_store import FakeStore
 
 KEYS = new_key_pair()
 
@@ -34,17 +35,17 @@ class Timer:
         return self.now
 
 
-class RecordedRepositories:
+class RecordedRepositories(FakeStore):
     """The repositories that the App works in."""
 
     def __init__(self) -> None:
         self.by_id: dict[int, Repository] = {}
         self.paused: list[int] = []
 
-    async def repository(self, repository_id):
+    async def find_repository(self, repository_id):
         return self.by_id.get(repository_id)
 
-    async def pause(self, installation_id, _until):
+    async def pause_installation(self, installation_id, _until):
         self.paused.append(installation_id)
 
 
@@ -104,7 +105,7 @@ def trusted_proxies():
 @pytest.fixture
 async def api(github, recorded, knowledge, timer, trusted_proxies):  # noqa: ARG001 - every test has the repository
     async with open_user_api(github.api_url, github.graphql_url) as user_api:
-        guard = RepositoryGuard(AccessCache(user_api, timer), recorded, recorded.pause)
+        guard = RepositoryGuard(AccessCache(user_api, timer), recorded)
 
         async def probe(request: web.Request, access) -> web.Response:
             login = access.account.login if access.account else None

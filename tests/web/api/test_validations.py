@@ -50,7 +50,7 @@ async def post(github, recorded, knowledge, timer, inbox):
         open_user_api(github.api_url, github.graphql_url) as user_api,
         aiohttp.ClientSession() as session,
     ):
-        guard = RepositoryGuard(AccessCache(user_api, timer), recorded, recorded.pause)
+        guard = RepositoryGuard(AccessCache(user_api, timer), recorded)
         validations = ValidationEndpoint(
             inbox, RuleBook(), BodyBudget(), lambda: "1", lambda: at(0), rate=RateLimiter(PER_MINUTE, timer)
         )

@@ -1,0 +1,300 @@
+"""The store of one instance: run queries in transactions, claim and release lanes, accept deliveries."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import Concatenate, ParamSpec, TypeVar
+
+from bot.gates.rule_book import StoredConfig
+from bot.store import deliveries, lanes, outbox, reconcile, repositories, retention
+from bot.store.database import (
+    Database,
+    PostgresServer,
+    SqliteFile,
+    StoreAddress,
+    StoreClock,
+    Transaction,
+    WorkResult,
+    parse_store_url,
+)
+from bot.store.deliveries import GroupCommit
+from bot.store.dialects import WorkerLock
+from bot.store.lanes import LEASE_SECONDS, LaneWakes, follow_clock
+from bot.store.model import (
+    Acceptance,
+    Delivery,
+    LaneClaim,
+    LaneFenced,
+    OutboxRow,
+    ReconcileOutcome,
+    ReconcileRun,
+    StoreUnavailable,
+)
+from bot.store.schema import migrate
+
+LaneRow = TypeVar("LaneRow", Delivery, OutboxRow)
+QueryArguments = ParamSpec("QueryArguments")
+Query = Callable[Concatenate[Transaction, QueryArguments], WorkResult]
+"""A function over a transaction; it can be run again from the start where the transaction was rolled back."""
+
+
+class Store:
+    """The store on SQLite or PostgreSQL, as one instance uses it: each call is one transaction."""
+
+    def __init__(
+        self,
+        database: Database,
+        inbox: GroupCommit,
+        wakes: LaneWakes,
+        instance: str,
+        lease: float = LEASE_SECONDS,
+    ) -> None:
+        self.instance = instance
+        self.database = database
+        self._lease = lease
+        self._inbox = inbox
+        self._wakes = wakes
+        self._held: dict[str, int] = {}
+
+    async def read(
+        self,
+        query: Query[QueryArguments, WorkResult],
+        *args: QueryArguments.args,
+        **kwargs: QueryArguments.kwargs,
+    ) -> WorkResult:
+        """Run a query that only reads; each statement sees what is committed, and waits for no writer."""
+        return await self.database.read(lambda transaction: query(transaction, *args, **kwargs))
+
+    async def write(
+        self,
+        query: Query[QueryArguments, WorkResult],
+        *args: QueryArguments.args,
+        **kwargs: QueryArguments.kwargs,
+    ) -> WorkResult:
+        """Run a query and return its result once it is committed."""
+        return await self.database.write(lambda transaction: query(transaction, *args, **kwargs))
+
+    async def write_claimed(
+        self,
+        claim: LaneClaim,
+        query: Query[QueryArguments, WorkResult],
+        *args: QueryArguments.args,
+        **kwargs: QueryArguments.kwargs,
+    ) -> WorkResult:
+        """Run a query for a claimed lane; nothing is written where another instance owns the lane by now."""
+
+        def write_fenced(transaction: Transaction) -> WorkResult:
+            lanes.hold_lane(transaction, claim, self.instance)
+            return query(transaction, *args, **kwargs)
+
+        try:
+            return await self.database.write(write_fenced)
+        except (LaneFenced, StoreUnavailable):
+            self.abandon(claim)
+            raise
+
+    @property
+    def wakes(self) -> asyncio.Event:
+        """Set when something may have become due; the worker that waits for it clears it."""
+        return self._wakes.event
+
+    @property
+    def is_crowded(self) -> bool:
+        """Many deliveries wait for their acknowledgement in this process: other work can wait a little."""
+        return self._inbox.is_crowded
+
+    async def start(self, *, alone: bool) -> None:
+        """Register this instance; one that is alone knows that every earlier owner is gone."""
+
+        def begin(transaction: Transaction) -> None:
+            follow_clock(transaction)
+            if alone:
+                lanes.release_all_lanes(transaction)
+            lanes.record_heartbeat(transaction, self.instance)
+
+        await self.database.write(begin)
+
+    async def leave(self) -> None:
+        """Unregister this instance; any other may claim what it still owns."""
+        await self.write(lanes.leave, self.instance)
+
+    async def record_heartbeat(self) -> None:
+        """Record that this instance is alive."""
+
+        def beat(transaction: Transaction) -> None:
+            follow_clock(transaction)
+            lanes.record_heartbeat(transaction, self.instance)
+
+        await self.database.write(beat)
+
+    async def accept(self, delivery: Delivery) -> Acceptance:
+        """Return only when the delivery is safe on disk, or known already."""
+        return await self._inbox.accept(delivery)
+
+    async def claim(self, limit: int) -> tuple[LaneClaim, ...]:
+        """Own up to `limit` lanes that are due, every installation's oldest first."""
+        claims = await self.write(_claim_lanes, self._claimant, limit)
+        self._held |= {claim.lane: claim.fence for claim in claims}
+        return claims
+
+    async def isolate(self, claim: LaneClaim) -> None:
+        """Commit that the claim's one delivery is handled alone from now on: a crash is counted on it."""
+        await self.write_claimed(claim, lanes.isolate_lane, claim)
+
+    async def release(self, claim: LaneClaim, *, retry_after: float | None = None, attempt: int = 0) -> None:
+        """Release the lane: due again after `retry_after`, or when something more arrives.
+
+        Without `retry_after` the turn is finished, and the lane's count of crashes starts over.
+        """
+        rest = lanes.LaneRest(retry_after, attempt)
+        try:
+            due = await self.write(_release_lane, claim, self.instance, rest)
+        finally:
+            # Not earlier: a claim of ours that comes in between would take the lane from this turn.
+            self.abandon(claim)
+        if due is not None and retry_after is None:
+            self._wakes.wake()
+
+    def abandon(self, claim: LaneClaim) -> None:
+        """End this turn, even if the lane could not be released: it may be claimed again."""
+        if self._held.get(claim.lane) == claim.fence:
+            del self._held[claim.lane]
+
+    async def next_due(self) -> float | None:
+        """Seconds until the next lane is due, None when none is."""
+        return await self.read(lanes.seconds_until_due, self._claimant)
+
+    async def retry(self, ids: tuple[str, ...]) -> int:
+        """Queue parked deliveries again; returns how many."""
+        queued = await self.write(deliveries.requeue_parked, ids)
+        self._wakes.wake()
+        return len(queued)
+
+    async def clear_blocks(self, installation_id: int) -> None:
+        """Let the installation write everything again: what waited for a permission is due."""
+        await self.write(outbox.clear_blocks, installation_id)
+        self._wakes.wake()
+
+    async def paused_until(self, installation_id: int) -> datetime | None:
+        """Return until when this installation must not ask GitHub; None where it may."""
+        return await self.read(lanes.installation_paused_until, installation_id)
+
+    async def config(self, key: str) -> StoredConfig | None:
+        """What is kept of a config file, None where nothing was ever."""
+        return await self.read(repositories.load_stored_config, key)
+
+    async def keep_config(self, key: str, installation_id: int, kept: StoredConfig) -> None:
+        """Keep what is known of a config file now."""
+        await self.write(repositories.save_stored_config, key, installation_id, kept)
+
+    async def begin_reconcile(self, every: float) -> ReconcileRun | None:
+        """Begin this instance's run, at most one in `every` seconds; None where none is due."""
+        return await self.write(reconcile.begin_run, self.instance, every, self._lease)
+
+    async def end_reconcile(self, outcome: ReconcileOutcome) -> None:
+        """Record what this instance's run has done."""
+        await self.write(reconcile.end_run, self.instance, outcome)
+
+    async def sweep(self) -> int:
+        """Delete what is older than its retention; returns how many rows changed."""
+        return await retention.sweep_store(self.database)
+
+    @property
+    def _claimant(self) -> lanes.Claimant:
+        return lanes.Claimant(self.instance, tuple(self._held), self._lease)
+
+
+def _claim_lanes(transaction: Transaction, claimant: lanes.Claimant, limit: int) -> tuple[LaneClaim, ...]:
+    """Take lanes that are due, each with its deliveries and what it owes."""
+    rows = lanes.take_due_lanes(transaction, claimant, limit)
+    if not rows:
+        return ()
+    keys = [row.key for row in rows]
+    waiting = _by_lane(deliveries.load_waiting(transaction, keys))
+    owed = _by_lane(outbox.load_owed(transaction, keys))
+    senders = {(delivery.lane, delivery.installation_id) for group in waiting.values() for delivery in group}
+    owners = {(row.key, row.installation_id) for row in rows}
+    ownership = repositories.load_ownership(transaction, senders | owners)
+    return tuple(
+        LaneClaim(
+            lane=row.key,
+            installation_id=row.installation_id,
+            fence=row.fence,
+            arrivals=row.arrivals,
+            attempt=row.attempt,
+            deliveries=waiting.get(row.key, ()),
+            outbox=owed.get(row.key, ()),
+            ownership=ownership.get(row.key),
+            crashes=row.crashes,
+        )
+        for row in rows
+    )
+
+
+def _by_lane(rows: Iterable[LaneRow]) -> dict[str, tuple[LaneRow, ...]]:
+    return {lane: tuple(group) for lane, group in groupby(rows, key=attrgetter("lane"))}
+
+
+def _release_lane(
+    transaction: Transaction, claim: LaneClaim, owner: str, rest: lanes.LaneRest
+) -> float | None:
+    """Release the lane; returns when it is due again."""
+    due = lanes.release_owned_lane(transaction, claim, owner, rest)
+    if rest.attempt > claim.attempt:
+        deliveries.count_attempt(transaction, claim)
+    return due
+
+
+@asynccontextmanager
+async def open_store(
+    url: str,
+    *,
+    worker: bool,
+    clock: StoreClock | None = None,
+    instance: str | None = None,
+    lease: float = LEASE_SECONDS,
+) -> AsyncIterator[Store]:
+    """Open and migrate the store at this address; a worker's may claim, every other reads and accepts."""
+    address = parse_store_url(url)
+    async with AsyncExitStack() as stack:
+        database = connect_database(address, clock)
+        stack.push_async_callback(database.close)
+        if worker and isinstance(address, SqliteFile):
+            stack.callback(WorkerLock(address.path).release)
+        await migrate(database)
+        wakes = LaneWakes()
+        stack.push_async_callback(wakes.close)
+        inbox = GroupCommit(database, wakes)
+        stack.push_async_callback(inbox.close)
+        name = instance or f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        store = Store(database, inbox, wakes, name, lease)
+        if worker:
+            await store.start(alone=isinstance(address, SqliteFile))
+            stack.push_async_callback(_leave, store)
+            if isinstance(address, PostgresServer):
+                await wakes.listen(address.dsn)
+        yield store
+
+
+async def _leave(store: Store) -> None:
+    with suppress(StoreUnavailable):  # then the others notice after a while
+        await store.leave()
+
+
+def connect_database(address: StoreAddress, clock: StoreClock | None) -> Database:
+    """Return the database at this address; nothing is opened before its first use."""
+    if isinstance(address, PostgresServer):
+        from bot.store.dialects import PostgresDatabase
+
+        return PostgresDatabase(address, clock)
+    from bot.store.dialects import SqliteDatabase
+
+    return SqliteDatabase(address.path, clock)
