@@ -93,7 +93,8 @@ async def server(github: FakeGitHub, database_url: str) -> AsyncIterator[tuple[P
         github.webhook_url = url
         yield process, url
     finally:
-        process.terminate()
+        if process.returncode is None:
+            process.terminate()
         await process.wait()
 
 

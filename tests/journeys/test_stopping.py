@@ -1,8 +1,9 @@
 """Asked to stop in the middle of a write, and started again."""
 
-import asyncio
-
 import pytest
+
+from bot.inbox.worker import SHUTDOWN_SECONDS
+from bot.web.server import SHUTDOWN_TIMEOUT
 
 DATE = "<!-- ISSUES: date_errors -->"
 COMMENTS = "/repos/acme/knowledge/issues/*/comments"
@@ -13,19 +14,19 @@ def store_url(sqlite_url):
     return sqlite_url
 
 
-async def test_a_turn_that_hangs_is_handed_back_within_ten_seconds_and_finished_after_a_restart(
-    town, knowledge
-):
+async def test_a_turn_that_hangs_is_handed_back_at_the_stop_and_finished_after_a_restart(town, knowledge):
     pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
     fault = town.github.hang("POST", COMMENTS, times=1)
-    loop = asyncio.get_running_loop()
     async with town.running():
         town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
         await town.github.until(lambda: fault.met)
-        asked = loop.time()
-    assert loop.time() - asked < 11
     async with town.running():
         await town.github.until(lambda: town.comments(pull))
         await town.settled()
     assert [marker["issues"] for marker in town.markers(pull)] == [["date_errors"]]
     assert len(town.comments(pull)) == 1
+
+
+def test_hanging_turns_and_requests_leave_time_to_stop_within_ten_seconds():
+    """Docker kills a container ten seconds after SIGTERM; `make bench ARGS=responsiveness` measures a stop."""
+    assert SHUTDOWN_SECONDS + SHUTDOWN_TIMEOUT < 10

@@ -41,7 +41,7 @@ class Callers:
         """A body that is not finished, once all of it that was sent is counted."""
         wanted = self.budget.used + size
         connection = await self.connect(10 * LARGE, b"x" * size, source)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while self.budget.used < wanted:  # noqa: ASYNC110 - the budget tells nobody
                 await asyncio.sleep(0)
         return connection

@@ -58,7 +58,7 @@ def server(tmp_path_factory):
     thread = threading.Thread(target=loop.run_until_complete, args=(_town(url, ready, stop),))
     thread.start()
     try:
-        (host, port), token = ready.result(timeout=30)
+        (host, port), token = ready.result(timeout=120)
         yield f"http://{host}:{port}", token
     finally:
         loop.call_soon_threadsafe(stop.set)
