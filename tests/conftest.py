@@ -1,4 +1,4 @@
-"""A store to test on: every test that asks for one runs on SQLite and on PostgreSQL."""
+"""Stores to test on, SQLite and PostgreSQL, and a factory of fake GitHubs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncpg
 import pytest
 
+from bot.fakegithub.registration import new_key_pair
+from bot.fakegithub.server import FakeGitHub
+from bot.fakegithub.world import AppRegistration
 from bot.store.store import open_store
 
 if TYPE_CHECKING:
@@ -102,6 +105,24 @@ async def store(store_url):
     """A worker's store."""
     async with open_store(store_url, worker=True) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def keys():
+    """The key pair of the App."""
+    return new_key_pair()
+
+
+@pytest.fixture
+async def fake_github_server(keys):
+    """Start a fake GitHub that stops after the test; a factory, as `aiohttp_server` is one."""
+    async with AsyncExitStack() as stack:
+
+        async def start(*, clock=None, enterprise=False, **registration) -> FakeGitHub:
+            app = AppRegistration(public_pem=keys.public_pem, **registration)
+            return await stack.enter_async_context(FakeGitHub(app, clock=clock, enterprise=enterprise))
+
+        yield start
 
 
 @asynccontextmanager

@@ -20,9 +20,6 @@ from bot.cli.doctor import (
     check_uncounted,
     check_webhook,
 )
-from bot.fakegithub.registration import new_key_pair
-from bot.fakegithub.server import FakeGitHub
-from bot.fakegithub.world import AppRegistration
 from bot.feedback.marker import find_bot_comment
 from bot.github.model import (
     AppInfo,
@@ -37,19 +34,17 @@ from bot.pull_request.model import PullRequest, Stance, Validator, Verdict
 from bot.store.model import BlockedWrites
 from bot.values import Account, Repository
 
-KEYS = new_key_pair()
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 WANTED = RequiredPermissions({"metadata": "read", "pull_requests": "write"}, ("pull_request",))
 
 
 @pytest.fixture
-async def github():
-    async with FakeGitHub(AppRegistration(public_pem=KEYS.public_pem, webhook_secret="s")) as standin:
-        yield standin
+async def github(fake_github_server):
+    return await fake_github_server(webhook_secret="s")
 
 
 @pytest.fixture
-def whetstone(github, tmp_path):
+def whetstone(github, keys, tmp_path):
     """The command in a process of its own, set up for this GitHub."""
     import asyncio
 
@@ -57,7 +52,7 @@ def whetstone(github, tmp_path):
         "PATH": "/usr/bin:/bin",
         "PYTHONPATH": str(Path(__file__).parents[2]),
         "GITHUB_APP_ID": "4242",
-        "GITHUB_PRIVATE_KEY": KEYS.private_pem,
+        "GITHUB_PRIVATE_KEY": keys.private_pem,
         "GITHUB_WEBHOOK_SECRET": "s",
         "GITHUB_API_URL": github.api_url,
         "PUBLIC_URL": "https://bot.example",

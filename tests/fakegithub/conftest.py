@@ -8,9 +8,7 @@ import jwt
 import pytest
 from aiohttp import web
 
-from bot.fakegithub.registration import new_key_pair
 from bot.fakegithub.server import FakeGitHub
-from bot.fakegithub.world import AppRegistration
 from tests.clock import Clock
 from tests.judges.judge import Judge
 
@@ -56,11 +54,6 @@ class Hooks:
         return web.Response(status=self.status)
 
 
-@pytest.fixture(scope="session")
-def keys():
-    return new_key_pair()
-
-
 @pytest.fixture
 def clock():
     return Clock(datetime(2026, 11, 16, 9, 0, tzinfo=UTC))
@@ -77,14 +70,13 @@ async def hooks(aiohttp_server):
 
 
 @pytest.fixture
-async def standin(keys, clock):
-    """A stand-in whose every answer and webhook must have the form that GitHub describes."""
+async def standin(fake_github_server, clock):
+    """A fake GitHub whose every answer and webhook must have the form that GitHub describes."""
     judge = Judge()
-    async with FakeGitHub(
-        AppRegistration(public_pem=keys.public_pem, webhook_secret=SECRET), clock=clock
-    ) as github:
-        judge.watch(github)
-        yield github
+    github = await fake_github_server(clock=clock, webhook_secret=SECRET)
+    judge.watch(github)
+    yield github
+    await github.stop()
     assert judge.violations == []
 
 

@@ -150,18 +150,16 @@ async def test_the_judge_sees_a_wrong_answer(bot, standin, pull):
     ]
 
 
-async def test_an_enterprise_server_answers_below_its_own_prefix(keys, session):
-    from bot.fakegithub.server import FakeGitHub
-    from bot.fakegithub.world import AppRegistration
+async def test_an_enterprise_server_answers_below_its_own_prefix(fake_github_server, session):
     from tests.fakegithub.conftest import Client
 
-    async with FakeGitHub(AppRegistration(public_pem=keys.public_pem), enterprise=True) as server:
-        server.repository("acme/kb")
-        bot = Client(session, server, server.installation_token("acme"))
-        assert server.api_url.endswith("/api/v3")
-        found = await bot("GET", REPO)
-        assert found.body["url"] == f"{server.api_url}/repos/acme/kb"
-        assert found.body["html_url"] == server.api_url.removesuffix("/api/v3") + "/acme/kb"
-        assert server.requests[-1].path == REPO
-        asked = await bot("POST", server.graphql_url, json={"query": "query { meta { zen } }"})
-        assert "errors" in asked.body
+    server = await fake_github_server(enterprise=True)
+    server.repository("acme/kb")
+    bot = Client(session, server, server.installation_token("acme"))
+    assert server.api_url.endswith("/api/v3")
+    found = await bot("GET", REPO)
+    assert found.body["url"] == f"{server.api_url}/repos/acme/kb"
+    assert found.body["html_url"] == server.api_url.removesuffix("/api/v3") + "/acme/kb"
+    assert server.requests[-1].path == REPO
+    asked = await bot("POST", server.graphql_url, json={"query": "query { meta { zen } }"})
+    assert "errors" in asked.body

@@ -2,18 +2,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.fakegithub.registration import new_key_pair
-from bot.fakegithub.server import FakeGitHub
-from bot.fakegithub.world import AppRegistration
 from bot.github.auth import AppKey
 from bot.github.client import connect_github
 from bot.values import Repository
 from tests.clock import Clock
-
-
-@pytest.fixture(scope="session")
-def keys():
-    return new_key_pair()
 
 
 @pytest.fixture
@@ -27,17 +19,14 @@ def enterprise(request):
 
 
 @pytest.fixture
-async def standin(keys, clock, enterprise):
-    async with FakeGitHub(
-        AppRegistration(public_pem=keys.public_pem), clock=clock, enterprise=enterprise
-    ) as github:
-        yield github
+async def standin(fake_github_server, clock, enterprise):
+    return await fake_github_server(clock=clock, enterprise=enterprise)
 
 
 @pytest.fixture
 async def client(keys, clock, standin):
     key = AppKey(4242, keys.private_pem)
-    async with connect_github(key, standin.api_url, standin.graphql_url, now=clock, seconds=5) as client:
+    async with connect_github(key, standin.api_url, standin.graphql_url, now=clock, seconds=60) as client:
         yield client
 
 

@@ -6,9 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.fakegithub.registration import new_key_pair
-from bot.fakegithub.server import FakeGitHub
-from bot.fakegithub.world import AppRegistration
 from bot.github.auth import AppKey
 from bot.github.client import connect_github
 from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings, monotonic_clock
@@ -65,10 +62,9 @@ def test_a_write_ends_before_anybody_can_take_over():
 
 
 @pytest.fixture
-async def github():
-    keys = new_key_pair()
-    async with FakeGitHub(AppRegistration(public_pem=keys.public_pem)) as standin:
-        yield standin, AppKey(standin.app.id, keys.private_pem)
+async def github(fake_github_server, keys):
+    standin = await fake_github_server()
+    return standin, AppKey(standin.app.id, keys.private_pem)
 
 
 async def test_no_write_leaves_a_process_whose_beat_is_late(github, pulse, seconds):

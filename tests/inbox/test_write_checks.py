@@ -5,9 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.fakegithub.registration import new_key_pair
-from bot.fakegithub.server import FakeGitHub
-from bot.fakegithub.world import AppRegistration
 from bot.github.auth import AppKey
 from bot.github.client import connect_github
 from bot.github.errors import GitHubUnavailable
@@ -20,7 +17,6 @@ from bot.store.model import LaneClaim, OutboxRow, RowState
 from bot.values import Conclusion, Repository
 from tests.fake_store import FakeStore
 
-KEYS = new_key_pair()
 CLAIM = LaneClaim("pr:1:1", 5, 1, 1, 0, (), ())
 
 
@@ -49,9 +45,8 @@ def row(effect, seconds_ago=None):
 
 
 @pytest.fixture
-async def github():
-    async with FakeGitHub(AppRegistration(public_pem=KEYS.public_pem)) as standin:
-        yield standin
+async def github(fake_github_server):
+    return await fake_github_server()
 
 
 @pytest.fixture
@@ -75,9 +70,9 @@ def store():
 
 
 @pytest.fixture
-async def checks(github, store, place):  # noqa: ARG001  the App is installed there
-    key = AppKey(4242, KEYS.private_pem)
-    async with connect_github(key, github.api_url, github.graphql_url, seconds=5) as client:
+async def checks(github, keys, store, place):  # noqa: ARG001  the App is installed there
+    key = AppKey(4242, keys.private_pem)
+    async with connect_github(key, github.api_url, github.graphql_url, seconds=60) as client:
         yield CheckRunWriter(store, client, now)
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import aiohttp
 import pytest
+from aiohttp.test_utils import TestClient
 
 from bot.inbox.parse import SUBSCRIBED_EVENTS
 from bot.store.model import Acceptance, Delivery, StoreUnavailable
@@ -55,10 +56,9 @@ class Answer:
 
 @dataclass
 class Caller:
-    """Speaks to the webhook over HTTP as GitHub does, or worse."""
+    """Posts webhooks as GitHub does, or worse."""
 
-    session: aiohttp.ClientSession
-    url: str
+    client: TestClient | aiohttp.ClientSession
 
     async def post(self, body, *, event="pull_request", delivery="d-1", signature=None, **headers):
         body = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -73,11 +73,11 @@ class Caller:
 
     async def send(self, data, headers):
         data = io.BytesIO(data) if isinstance(data, bytes) else data
-        async with self.session.post(f"{self.url}/webhook", data=data, headers=headers) as response:
+        async with self.client.post("/webhook", data=data, headers=headers) as response:
             return await shown(response)
 
     async def ask(self, path, method="GET"):
-        async with self.session.request(method, f"{self.url}{path}") as response:
+        async with self.client.request(method, path) as response:
             return await shown(response)
 
 
@@ -101,15 +101,18 @@ def probe():
 
 
 @pytest.fixture
-async def address(inbox, probe):
-    webhook = WebhookHandler(inbox, SECRETS, SUBSCRIBED_EVENTS | {"whetstone"}, now=lambda: NOW)
-    async with serve_application(
-        build_application([*webhook.routes(), *server.health_routes(probe)]), "127.0.0.1", 0
-    ) as address:
-        yield address
+def application(inbox, probe):
+    handler = WebhookHandler(inbox, SECRETS, SUBSCRIBED_EVENTS | {"whetstone"}, now=lambda: NOW)
+    return build_application([*handler.routes(), *server.health_routes(probe)])
 
 
 @pytest.fixture
-async def github(address):
-    async with aiohttp.ClientSession() as session:
-        yield Caller(session, f"http://{address[0]}:{address[1]}")
+async def github(application, aiohttp_client):
+    return Caller(await aiohttp_client(application))
+
+
+@pytest.fixture
+async def address(application):
+    """Where the application listens with the product's limits of time and size, for requests in raw bytes."""
+    async with serve_application(application, "127.0.0.1", 0) as address:
+        yield address

@@ -2,11 +2,10 @@
 
 from ipaddress import ip_network
 
-import aiohttp
 import pytest
 from aiohttp import web
 
-from bot.web.server import build_application, client_address, serve_application
+from bot.web.server import build_application, client_address
 
 TRUSTED = (ip_network("10.0.0.0/8"), ip_network("192.0.2.1/32"), ip_network("fd00::/8"))
 
@@ -43,14 +42,13 @@ def test_the_client_is_the_nearest_address_that_is_no_trusted_proxys(peer, forwa
     assert client_address(peer, forwarded, TRUSTED) == client
 
 
-async def test_a_request_tells_its_client_and_keeps_its_body():
+async def test_a_request_tells_its_client_and_keeps_its_body(aiohttp_client):
     async def echo(request: web.Request) -> web.Response:
         body = await request.read()
         return web.json_response([request.remote, len(body), request.match_info["name"]])
 
-    app = build_application([web.post("/{name}", echo)], (ip_network("127.0.0.1/32"),))
-    async with serve_application(app, "127.0.0.1", 0) as (host, port), aiohttp.ClientSession() as session:
-        headers = {"X-Forwarded-For": "203.0.113.7"}
-        url, body = f"http://{host}:{port}/echo", b"x" * 900_000
-        async with session.post(url, data=body, headers=headers) as response:
-            assert await response.json() == ["203.0.113.7", 900_000, "echo"]
+    trusted = (ip_network("127.0.0.1/32"),)
+    client = await aiohttp_client(build_application([web.post("/{name}", echo)], trusted))
+    headers = {"X-Forwarded-For": "203.0.113.7"}
+    async with client.post("/echo", data=b"x" * 900_000, headers=headers) as response:
+        assert await response.json() == ["203.0.113.7", 900_000, "echo"]

@@ -2,15 +2,13 @@
 
 import re
 import stat
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-import aiohttp
 import pytest
 
 from bot.github.app_api import Registration
 from bot.settings import check_writable, save_dotenv
-from bot.web.server import build_application, serve_application
+from bot.web.server import build_application
 from bot.web.setup import RegistrationPages, SetupSessions
 
 MADE = Registration(7, "whetstone-acme", "acme", "https://github.com/apps/whetstone-acme", "key", "secret")
@@ -61,12 +59,11 @@ def a_link_to_itself(path):
 
 
 @pytest.mark.parametrize("spoil", [in_no_folder, a_folder, a_link_to_itself])
-async def test_where_nothing_can_be_kept_nobody_is_sent_to_github(tmp_path, spoil):
+async def test_where_nothing_can_be_kept_nobody_is_sent_to_github(setup_client, tmp_path, spoil):
     path = tmp_path / ".env"
     spoil(path)
-    status, text = await registered(
-        RegistrationPages(*parts(path), check_writable=lambda: check_writable(path))
-    )
+    client = await setup_client(RegistrationPages(*parts(path), check_writable=lambda: check_writable(path)))
+    status, text = await registered(client)
     assert (status, "the credentials could not be kept: " in text, "On to GitHub" in text) == (
         422,
         True,
@@ -74,25 +71,24 @@ async def test_where_nothing_can_be_kept_nobody_is_sent_to_github(tmp_path, spoi
     )
 
 
-async def test_where_they_can_be_kept_the_way_leads_to_github(tmp_path):
+async def test_where_they_can_be_kept_the_way_leads_to_github(setup_client, tmp_path):
     path = tmp_path / ".env"
-    status, text = await registered(
-        RegistrationPages(*parts(path), check_writable=lambda: check_writable(path))
-    )
+    client = await setup_client(RegistrationPages(*parts(path), check_writable=lambda: check_writable(path)))
+    status, text = await registered(client)
     assert (status, "On to GitHub" in text) == (200, True)
 
 
-async def test_a_key_that_can_not_be_kept_after_all_is_said(tmp_path):
+async def test_a_key_that_can_not_be_kept_after_all_is_said(setup_client, tmp_path):
     def fail(*_):
         raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
 
     registering = RegistrationPages(*parts(tmp_path / ".env"))
     registering.save = fail
-    async with at_work(registering) as (session, where):
-        text = await (await handed_in(session, where)).text()
-        back = {"state": re.search(r"state=([\w-]+)", text)[1], "code": "c"}
-        answer = await session.get(f"{where}/callback", params=back)
-        assert (answer.status, "surrogates not allowed" in await answer.text()) == (500, True)
+    client = await setup_client(registering)
+    _, text = await registered(client)
+    back = {"state": re.search(r"state=([\w-]+)", text)[1], "code": "c"}
+    answer = await client.get("/setup/callback", params=back)
+    assert (answer.status, "surrogates not allowed" in await answer.text()) == (500, True)
 
 
 def parts(path):
@@ -105,25 +101,22 @@ def parts(path):
     return SetupSessions(lambda: datetime.now(UTC)), "https://github.com", convert, kept
 
 
-@asynccontextmanager
-async def at_work(registering):
-    async with (
-        serve_application(build_application(registering.routes()), "127.0.0.1", 0) as (host, port),
-        aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session,
-    ):
-        where = f"http://{host}:{port}/setup"
-        await session.get(where, params={"key": registering.sessions.key})
-        yield session, where
+@pytest.fixture
+def setup_client(aiohttp_client):
+    """A browser that was let in to these set-up pages."""
+
+    async def start(registering):
+        client = await aiohttp_client(build_application(registering.routes()))
+        await client.get("/setup", params={"key": registering.sessions.key})
+        return client
+
+    return start
 
 
-async def registered(registering):
-    async with at_work(registering) as (session, where):
-        answer = await handed_in(session, where)
-        return answer.status, await answer.text()
-
-
-async def handed_in(session, where):
-    form = await (await session.get(where)).text()
+async def registered(client):
+    """The status and text of the page that answers the form."""
+    form = await (await client.get("/setup")).text()
     token = re.search(r'name="token" value="([^"]+)"', form)[1]
     given = {"owner": "acme", "kind": "organisation", "public_url": "https://bot.example.org", "token": token}
-    return await session.post(f"{where}/register", data=given)
+    answer = await client.post("/setup/register", data=given)
+    return answer.status, await answer.text()

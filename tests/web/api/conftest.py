@@ -1,28 +1,23 @@
-"""An API with one endpoint that says who called it."""
+"""An API with one protected resource, to test who may read it, and as whom."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-import aiohttp
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import TestClient
 from yarl import URL
 
-from bot.fakegithub.registration import new_key_pair
-from bot.fakegithub.server import FakeGitHub
-from bot.fakegithub.world import AppRegistration
 from bot.gates.config import Permission
 from bot.github.errors import RateLimited
 from bot.github.user_api import open_user_api
 from bot.values import Repository
 from bot.web.api.access import AccessCache, RepositoryGuard
 from bot.web.responses import cached_response
-from bot.web.server import build_application, serve_application
+from bot.web.server import build_application
 from tests.fake_store import FakeStore
-
-KEYS = new_key_pair()
 
 
 class Timer:
@@ -53,24 +48,22 @@ class RecordedRepositories(FakeStore):
 class Caller:
     """Speaks to the API as scripts do."""
 
-    session: aiohttp.ClientSession
-    url: str
+    client: TestClient
 
     async def ask(self, path, token=None, method="GET", **headers):
         if token:
             headers["Authorization"] = f"Bearer {token}"
         # As it is, because a client of a stranger's does not resolve `..` first, as this one would.
-        url = URL(self.url + path, encoded=True)
-        async with self.session.request(method, url, headers=headers) as response:
+        url = URL(f"{self.client.make_url('/').origin()}{path}", encoded=True)
+        async with self.client.session.request(method, url, headers=headers) as response:
             body = await response.read()
             content = await response.json(content_type=None) if body else None
             return response.status, response.content_type, content, response.headers
 
 
 @pytest.fixture
-async def github():
-    async with FakeGitHub(AppRegistration(public_pem=KEYS.public_pem)) as fake:
-        yield fake
+async def github(fake_github_server):
+    return await fake_github_server()
 
 
 @pytest.fixture
@@ -103,33 +96,32 @@ def trusted_proxies():
 
 
 @pytest.fixture
-async def api(github, recorded, knowledge, timer, trusted_proxies):  # noqa: ARG001 - every test has the repository
+async def guard(github, recorded, timer):
     async with open_user_api(github.api_url, github.graphql_url) as user_api:
-        guard = RepositoryGuard(AccessCache(user_api, timer), recorded)
+        yield RepositoryGuard(AccessCache(user_api, timer), recorded)
 
-        async def probe(request: web.Request, access) -> web.Response:
-            login = access.account.login if access.account else None
-            repository = access.repository
-            return cached_response(
-                request,
-                {
-                    "login": login,
-                    "role": access.role,
-                    "at": [repository.full_name, repository.installation_id],
-                },
-            )
 
-        async def limited(_request: web.Request, _visit) -> web.Response:
-            raise RateLimited(datetime.now(UTC) + timedelta(minutes=2))
+@pytest.fixture
+async def api(aiohttp_client, guard, knowledge, trusted_proxies):  # noqa: ARG001 - every test has the repository
+    async def probe(request: web.Request, access) -> web.Response:
+        login = access.account.login if access.account else None
+        repository = access.repository
+        return cached_response(
+            request,
+            {
+                "login": login,
+                "role": access.role,
+                "at": [repository.full_name, repository.installation_id],
+            },
+        )
 
-        routes = [
-            guard.get("/limited", limited),
-            guard.get("/probe", probe),
-            guard.get("/authors/{login}/probe", probe),
-            guard.post("/probe", probe, Permission.WRITE),
-        ]
-        async with (
-            serve_application(build_application(routes, trusted_proxies), "127.0.0.1", 0) as (host, port),
-            aiohttp.ClientSession() as session,
-        ):
-            yield Caller(session, f"http://{host}:{port}")
+    async def limited(_request: web.Request, _visit) -> web.Response:
+        raise RateLimited(datetime.now(UTC) + timedelta(minutes=2))
+
+    routes = [
+        guard.get("/limited", limited),
+        guard.get("/probe", probe),
+        guard.get("/authors/{login}/probe", probe),
+        guard.post("/probe", probe, Permission.WRITE),
+    ]
+    return Caller(await aiohttp_client(build_application(routes, trusted_proxies)))

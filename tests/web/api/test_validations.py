@@ -3,17 +3,15 @@
 import asyncio
 import io
 
-import aiohttp
 import pytest
 
 from bot.gates.config import RepositoryRules, ValidatorRules
-from bot.github.user_api import open_user_api
 from bot.inbox.parse import parse_delivery
 from bot.store.model import Acceptance
-from bot.web.api.access import AccessCache, RateLimiter, RepositoryGuard
+from bot.web.api.access import RateLimiter
 from bot.web.api.pulls import MAX_BODY, PER_MINUTE, ValidationEndpoint
 from bot.web.bodies import BodyBudget
-from bot.web.server import build_application, serve_application
+from bot.web.server import build_application
 from tests.builders import at
 
 LOG = b'{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "ruff"}}, "results": []}]}'
@@ -43,30 +41,22 @@ def inbox():
 
 
 @pytest.fixture
-async def post(github, recorded, knowledge, timer, inbox):
+async def post(aiohttp_client, guard, knowledge, timer, inbox):
     """Hand in these bytes, or these chunks, as somebody; gives the status and the answer."""
     knowledge.private = False
-    async with (
-        open_user_api(github.api_url, github.graphql_url) as user_api,
-        aiohttp.ClientSession() as session,
-    ):
-        guard = RepositoryGuard(AccessCache(user_api, timer), recorded)
-        validations = ValidationEndpoint(
-            inbox, RuleBook(), BodyBudget(), lambda: "1", lambda: at(0), rate=RateLimiter(PER_MINUTE, timer)
-        )
-        async with serve_application(build_application(validations.routes(guard)), "127.0.0.1", 0) as (
-            host,
-            port,
-        ):
-            address = f"http://{host}:{port}/api/v1/repos/acme/knowledge/pulls/7/validations"
+    validations = ValidationEndpoint(
+        inbox, RuleBook(), BodyBudget(), lambda: "1", lambda: at(0), rate=RateLimiter(PER_MINUTE, timer)
+    )
+    client = await aiohttp_client(build_application(validations.routes(guard)))
 
-            async def posting(data, token, **headers):
-                headers["Authorization"] = f"Bearer {token}"
-                data = io.BytesIO(data) if isinstance(data, bytes) else data
-                async with session.post(address, data=data, headers=headers) as response:
-                    return response.status, await response.json(content_type=None)
+    async def posting(data, token, **headers):
+        headers["Authorization"] = f"Bearer {token}"
+        data = io.BytesIO(data) if isinstance(data, bytes) else data
+        path = "/api/v1/repos/acme/knowledge/pulls/7/validations"
+        async with client.post(path, data=data, headers=headers) as response:
+            return response.status, await response.json(content_type=None)
 
-            yield posting
+    return posting
 
 
 @pytest.fixture
