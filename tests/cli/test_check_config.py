@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from inline_snapshot import snapshot
 
 from bot import cli
 from bot.gates.packs import rules_directory
@@ -50,16 +51,15 @@ def test_every_mistake_of_every_file_is_said_with_its_place(check):
         fine="version: 1\n",
     )
     assert code == 1
-    assert said.splitlines() == [
-        (
-            "whetstone.yml:1:1: comments is unknown; did you mean comment? One of version, extends, gates, validators, "
-            "authors, overrides, comment, check, history, weekly, iterations, grounding, quality, detection"
-        ),
-        'whetstone.yml:3:8: iterations.max is "many"; use a whole number from 1 to 50',
-        'house.yml:1:7: pack is "home"; use the file\'s name, house',
-        "house.yml:2:1: gates has 0 entries; at least 1",
-        "fine.yml: fine, a config with 50 gates in force",
-    ]
+    assert said.splitlines() == snapshot(
+        [
+            "whetstone.yml:1:1: comments is unknown; did you mean comment? One of version, extends, gates, validators, authors, overrides, comment, check, history, weekly, iterations, grounding, quality, detection",
+            'whetstone.yml:3:8: iterations.max is "many"; use a whole number from 1 to 50',
+            'house.yml:1:7: pack is "home"; use the file\'s name, house',
+            "house.yml:2:1: gates has 0 entries; at least 1",
+            "fine.yml: fine, a config with 50 gates in force",
+        ]
+    )
 
 
 def test_a_file_that_cannot_be_read_is_bad_usage_and_the_others_are_still_checked(check):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from bot.cli.doctor import (
     CheckState,
@@ -280,16 +281,18 @@ def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add()
         Repository(1, "acme", "kb", 1), 1, Account(9, "bob"), "T", "main", "a" * 40,
         NOW - timedelta(days=1), NOW, verdicts=tuple(said),
     )  # fmt: skip
-    assert [(f.message, f.fix) for f in check_uncounted([pull])] == [
-        (
-            "rabbit[bot] is no validator: 2 rejecting reviews of its did not count",
-            "to count rabbit[bot], in .github/whetstone.yml: validators: {apps: [rabbit]}",
-        ),
-        (
-            "dora is no validator: 1 rejecting review of theirs did not count",
-            "to count dora, in .github/whetstone.yml: validators: {users: [dora]}",
-        ),
-    ]
+    assert [(f.message, f.fix) for f in check_uncounted([pull])] == snapshot(
+        [
+            (
+                "rabbit[bot] is no validator: 2 rejecting reviews of its did not count",
+                "to count rabbit[bot], in .github/whetstone.yml: validators: {apps: [rabbit]}",
+            ),
+            (
+                "dora is no validator: 1 rejecting review of theirs did not count",
+                "to count dora, in .github/whetstone.yml: validators: {users: [dora]}",
+            ),
+        ]
+    )
     counted = replace(pull, verdicts=(said[3],))
     assert [f.message for f in check_uncounted([counted])] == ["every rejecting review was counted"]
     assert [(f.state, f.message) for f in check_uncounted([])] == [
@@ -320,11 +323,13 @@ def test_writes_that_wait_are_named_with_the_permission_that_is_missing():
         BlockedWrites("acme/kb", "check", "checks=write", 3),
         BlockedWrites("acme/kb", "comment pr:1:7", "", 1),
     )
-    assert [each.message for each in check_blocked_writes(waiting)] == [
-        "1 comment waits in acme/kb for the permission pull_requests=write: GitHub does not take it",
-        "3 writes of the kind check wait in acme/kb for the permission checks=write: GitHub does not take it",
-        "1 comment waits in acme/kb: GitHub does not take it",
-    ]
+    assert [each.message for each in check_blocked_writes(waiting)] == snapshot(
+        [
+            "1 comment waits in acme/kb for the permission pull_requests=write: GitHub does not take it",
+            "3 writes of the kind check wait in acme/kb for the permission checks=write: GitHub does not take it",
+            "1 comment waits in acme/kb: GitHub does not take it",
+        ]
+    )
     assert {
         (each.state, each.fix.startswith("an owner accepts")) for each in check_blocked_writes(waiting)
     } == {(CheckState.WRONG, True)}

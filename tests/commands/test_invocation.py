@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from bot.commands.arguments import (
     AppealRequest,
@@ -211,29 +212,33 @@ def test_every_example_is_read_as_its_own_command():
 
 
 def test_the_commands_and_their_usage():
-    assert {command.line: command.usage for command in SLASH_COMMANDS} == {
-        "/feedback-history": "[@login] [30d|24h|…] [tag]",
-        "/feedback-help": "",
-        "/feedback-explain": "TAG",
-        "/feedback-reject": "TAG… [path:line] [reason: …]",
-        "/feedback-select": "best|final|N reason: …",
-        "/feedback-dismiss": "TAG reason: …",
-        "/feedback-appeal": "TAG reason: …",
-        "/feedback-export": "",
-        "/feedback-forget": "[confirm]",
-    }
+    assert {command.line: command.usage for command in SLASH_COMMANDS} == snapshot(
+        {
+            "/feedback-history": "[@login] [30d|24h|…] [tag]",
+            "/feedback-explain": "TAG",
+            "/feedback-appeal": "TAG reason: …",
+            "/feedback-reject": "TAG… [path:line] [reason: …]",
+            "/feedback-dismiss": "TAG reason: …",
+            "/feedback-select": "best|final|N reason: …",
+            "/feedback-export": "",
+            "/feedback-forget": "[confirm]",
+            "/feedback-help": "",
+        }
+    )
 
 
 def test_who_may_in_words():
-    assert [str(command.who) for command in SLASH_COMMANDS] == [
-        "anyone who can read",
-        "anyone who can read",
-        "the author, or `write` or more, no bot",
-        "`write` or more, not the author, no bot",
-        "`write` or more, not the author, no bot",
-        "`write` or more, not the author, no bot",
-        "anyone who can read, no bot",
-        "anyone who can read, no bot",
-        "anyone who can read",
-    ]
+    assert [str(command.who) for command in SLASH_COMMANDS] == snapshot(
+        [
+            "anyone who can read",
+            "anyone who can read",
+            "the author, or `write` or more, no bot",
+            "`write` or more, not the author, no bot",
+            "`write` or more, not the author, no bot",
+            "`write` or more, not the author, no bot",
+            "anyone who can read, no bot",
+            "anyone who can read, no bot",
+            "anyone who can read",
+        ]
+    )
     assert str(CommandPermission(Permission.TRIAGE)) == "`triage` or more, no bot"

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from bot.commands.catalogue import SLASH_COMMANDS
 from bot.commands.invocation import parse_commands
@@ -46,14 +47,18 @@ def explained(tag, gates=PACK):
 
 
 def test_a_gate_is_explained_with_examples():
-    assert explained("date_errors") == (
-        "**Date accuracy** `date_errors` — blocking, auto-fixable\n\n"
-        "Invalid or incorrect date format in created field\n\n"
-        "Fix: created = extraction date (today), not source publication date. Format: YYYY-MM-DD.\n\n"
-        "- Not `created: 15/11/2026`\n  but `created: 2026-11-15`\n\n"
-        "<sub>Wrong here: `/feedback-appeal date_errors reason: …` · how often: "
-        "`/feedback-history date_errors` · all commands: `/feedback-help`</sub>\n"
-    )
+    assert explained("date_errors") == snapshot("""\
+**Date accuracy** `date_errors` — blocking, auto-fixable
+
+Invalid or incorrect date format in created field
+
+Fix: created = extraction date (today), not source publication date. Format: YYYY-MM-DD.
+
+- Not `created: 15/11/2026`
+  but `created: 2026-11-15`
+
+<sub>Wrong here: `/feedback-appeal date_errors reason: …` · how often: `/feedback-history date_errors` · all commands: `/feedback-help`</sub>
+""")
 
 
 def test_what_a_gate_says_to_write_can_be_copied():
@@ -87,13 +92,13 @@ def test_an_unknown_tag_gets_the_nearest_and_the_list():
 
 def test_wrong_use_gets_the_right_use():
     (mistake,) = parse_commands("/feedback-history 30x")
-    assert usage_text(mistake) == (
-        "Not understood: `30x` is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`.\n\n"
-        "Use: `/feedback-history [@login] [30d|24h|…] [tag]` · for example: "
-        "`/feedback-history @rio-agent[bot] 30d date_errors`\n\n"
-        "<sub>Which gates an author breaks, how often, and what fixed them last time. "
-        "All commands: `/feedback-help`</sub>\n"
-    )
+    assert usage_text(mistake) == snapshot("""\
+Not understood: `30x` is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`.
+
+Use: `/feedback-history [@login] [30d|24h|…] [tag]` · for example: `/feedback-history @rio-agent[bot] 30d date_errors`
+
+<sub>Which gates an author breaks, how often, and what fixed them last time. All commands: `/feedback-help`</sub>
+""")
 
 
 def test_the_help_names_every_command_with_use_and_example():
@@ -108,46 +113,39 @@ def test_the_help_names_every_command_with_use_and_example():
 
 
 def test_an_export_is_answered_with_the_address_never_with_data():
-    assert export_text("bob", HERE, "https://whetstone.example.org") == (
-        "All that is stored about `bob` in this repository: "
-        "`GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/export`, with the header "
-        "`Authorization: Bearer <a GitHub token of yours that may read metadata>`. The token is asked of GitHub and "
-        "not stored. To delete it all: `/feedback-forget`\n"
+    assert export_text("bob", HERE, "https://whetstone.example.org") == snapshot(
+        "All that is stored about `bob` in this repository: `GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/export`, with the header `Authorization: Bearer <a GitHub token of yours that may read metadata>`. The token is asked of GitHub and not stored. To delete it all: `/feedback-forget`\n"
     )
     assert "this bot's server, at `GET /api/v1/repos/acme/" in export_text("bob", HERE, None)
 
 
-STAYS = """\
-- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words go when the \
-pull request is closed; until then its author and reviewers are known by account number). Backups of the operator \
-keep what they had.
-- Stays on GitHub: your pull requests, reviews and comments, and this bot's comments, check runs and weekly summary \
-as they were posted, some of which name or quote you. Whoever may delete them does so there.
-- What you do here from now on is new, and is stored again."""
-
-
 def test_forgetting_says_what_would_go_and_wants_a_confirmation():
     stored = StoredCounts(pull_requests=14, verdicts=1, commands=3)
-    assert forget_text("bob", stored) == (
-        "Stored about `bob` in this repository: 14 pull requests, 1 verdict, 3 commands and the webhook deliveries "
-        f"that name you. This can't be undone.\n\n{STAYS}\n\n"
-        "To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`\n"
-    )
+    assert forget_text("bob", stored) == snapshot("""\
+Stored about `bob` in this repository: 14 pull requests, 1 verdict, 3 commands and the webhook deliveries that name you. This can't be undone.
+
+- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words go when the pull request is closed; until then its author and reviewers are known by account number). Backups of the operator keep what they had.
+- Stays on GitHub: your pull requests, reviews and comments, and this bot's comments, check runs and weekly summary as they were posted, some of which name or quote you. Whoever may delete them does so there.
+- What you do here from now on is new, and is stored again.
+
+To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`
+""")
 
 
 def test_the_answer_to_whoever_was_forgotten_does_not_name_them():
-    assert forget_text("bob", StoredCounts(verdicts=1), done=True) == (
-        "Deleted for you in this repository: 1 verdict and the webhook deliveries that name you.\n\n"
-        f"{STAYS}\n"
-    )
+    assert forget_text("bob", StoredCounts(verdicts=1), done=True) == snapshot("""\
+Deleted for you in this repository: 1 verdict and the webhook deliveries that name you.
+
+- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words go when the pull request is closed; until then its author and reviewers are known by account number). Backups of the operator keep what they had.
+- Stays on GitHub: your pull requests, reviews and comments, and this bot's comments, check runs and weekly summary as they were posted, some of which name or quote you. Whoever may delete them does so there.
+- What you do here from now on is new, and is stored again.
+""")
     assert "repository: the webhook deliveries" in forget_text("bob", StoredCounts(), done=True)
 
 
 def test_a_persons_record_is_read_elsewhere():
-    assert private_record_text("bob", HERE, "https://whetstone.example.org") == (
-        "The record of `bob` is not shown in a public thread. Whoever has `triage` or more here reads it at "
-        "`GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/patterns`. "
-        "Whoever runs this bot reads it with `whetstone history acme/knowledge bob`.\n"
+    assert private_record_text("bob", HERE, "https://whetstone.example.org") == snapshot(
+        "The record of `bob` is not shown in a public thread. Whoever has `triage` or more here reads it at `GET https://whetstone.example.org/api/v1/repos/acme/knowledge/authors/bob/patterns`. Whoever runs this bot reads it with `whetstone history acme/knowledge bob`.\n"
     )
     assert private_record_text("bob", HERE, None) == (
         "The record of `bob` is not shown in a public thread. "

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from inline_snapshot import snapshot
 
 from bot.feedback import document as documents
 from bot.feedback.build import build_feedback
@@ -37,25 +38,28 @@ def test_the_comment_reads_as_the_model_does():
         (inline(71, 3, "[date_errors] month 13 is out of range\n```suggestion\ncreated: 2026-11-15\n```"),),
     )
     visible = said.split("\n\n<details><summary>Machine-readable")[0].split("\n\n", 1)[1]
-    head = "1" * 40
-    assert visible == (
-        "**Rejected** — 2 blocking issues, 1 warning\n\n"
-        f"Iteration 1 of 5 at [`1111111`](https://github.com/acme/knowledge/commit/{head}), judged by `alice`.\n\n"
-        "**Next**: fix the 2 blocking issues in this order.\n\n"
-        "**[BLOCK] Date accuracy**: Invalid or incorrect date format in created field (auto-fixable)\n"
-        "  - Fix: created = extraction date (today), not source publication date. Format: YYYY-MM-DD. `date_errors`\n"
-        f"  - Where: [`claims/futarchy.md:5`](https://github.com/acme/knowledge/blob/{head}/claims/futarchy.md#L5)"
-        " — `month 13 is out of range` (Source: inline comment by `alice` @ 1111111)\n"
-        "  - Write: `created: 2026-11-15`\n\n"
-        "**[BLOCK] Title precision**: Title asserts more than the evidence supports\n"
-        "  - Fix: Scope the title to match the evidence strength. Single source = 'X suggests Y' not 'X proves Y'."
-        " Name the specific mechanism. `title_overclaims`\n\n"
-        "<details><summary>1 warning, not blocking: Duplicate check</summary>\n\n"
-        "**[WARN] Duplicate check**: Substantially similar claim already exists in KB\n"
-        "  - Fix: Check KB index before extracting. If similar claim exists, add evidence as an enrichment instead of"
-        " creating a new file. `near_duplicate`\n\n"
-        "</details>"
-    )
+    assert visible == snapshot("""\
+**Rejected** — 2 blocking issues, 1 warning
+
+Iteration 1 of 5 at [`1111111`](https://github.com/acme/knowledge/commit/1111111111111111111111111111111111111111), judged by `alice`.
+
+**Next**: fix the 2 blocking issues in this order.
+
+**[BLOCK] Date accuracy**: Invalid or incorrect date format in created field (auto-fixable)
+  - Fix: created = extraction date (today), not source publication date. Format: YYYY-MM-DD. `date_errors`
+  - Where: [`claims/futarchy.md:5`](https://github.com/acme/knowledge/blob/1111111111111111111111111111111111111111/claims/futarchy.md#L5) — `month 13 is out of range` (Source: inline comment by `alice` @ 1111111)
+  - Write: `created: 2026-11-15`
+
+**[BLOCK] Title precision**: Title asserts more than the evidence supports
+  - Fix: Scope the title to match the evidence strength. Single source = 'X suggests Y' not 'X proves Y'. Name the specific mechanism. `title_overclaims`
+
+<details><summary>1 warning, not blocking: Duplicate check</summary>
+
+**[WARN] Duplicate check**: Substantially similar claim already exists in KB
+  - Fix: Check KB index before extracting. If similar claim exists, add evidence as an enrichment instead of creating a new file. `near_duplicate`
+
+</details>\
+""")
 
 
 @pytest.mark.parametrize(

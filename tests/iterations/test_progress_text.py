@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from inline_snapshot import snapshot as expected_text
 
 from bot.feedback.progress_text import count_open_gates, fold_progress, progress_summary, shorter_path
 from bot.iterations.model import Iteration
@@ -68,30 +69,24 @@ def shown(*scored, found=QUIET, present=None, web=None) -> str | None:
 
 
 def test_the_fold_reads_as_in_the_model():  # row 60 # row 64 # row 88 # row 97 # row 98
-    assert (
-        shown(FIRST, SECOND, THIRD, found=DROP)
-        == """\
+    assert shown(FIRST, SECOND, THIRD, found=DROP) == expected_text("""\
 <details><summary>Quality 0.65 → 0.90 → 0.68: iteration 2 was the best. How to go back to it</summary>
 
 | Iteration | Quality | Open | What decided |
 |---|---|---|---|
-| 1 [`1b7e0d2`](https://redirect.github.com/acme/knowledge/commit/1b7e0d2) | 0.65 | 3 blocking | \
-completeness 0.40, 3 of 5 checks passed |
-| 2 [`4d10c9a`](https://redirect.github.com/acme/knowledge/commit/4d10c9a2e6b7f8035c1d9e4a7b60f2c3d8e9a1b4) \
-| **0.90** | 1 blocking, 1 warning | correctness 0.60, 5 of 5 checks passed |
-| 3 [`9f2c1e4`](https://redirect.github.com/acme/knowledge/commit/9f2c1e47a1d0b6c85e3f2a9947d1c0be5a6f7d83) \
-| 0.68 | 3 blocking, 2 warnings | correctness 0.00, 4 of 5 checks passed |
+| 1 [`1b7e0d2`](https://redirect.github.com/acme/knowledge/commit/1b7e0d2) | 0.65 | 3 blocking | completeness 0.40, 3 of 5 checks passed |
+| 2 [`4d10c9a`](https://redirect.github.com/acme/knowledge/commit/4d10c9a2e6b7f8035c1d9e4a7b60f2c3d8e9a1b4) | **0.90** | 1 blocking, 1 warning | correctness 0.60, 5 of 5 checks passed |
+| 3 [`9f2c1e4`](https://redirect.github.com/acme/knowledge/commit/9f2c1e47a1d0b6c85e3f2a9947d1c0be5a6f7d83) | 0.68 | 3 blocking, 2 warnings | correctness 0.00, 4 of 5 checks passed |
 
-[What changed from 2 to 3](https://redirect.github.com/acme/knowledge/compare/4d10c9a..9f2c1e4). \
-To take over the files of iteration 2 on your branch, without rewriting history:
+[What changed from 2 to 3](https://redirect.github.com/acme/knowledge/compare/4d10c9a..9f2c1e4). To take over the files of iteration 2 on your branch, without rewriting history:
 
 ```sh
 git fetch origin 4d10c9a2e6b7f8035c1d9e4a7b60f2c3d8e9a1b4
 git restore --source=FETCH_HEAD --staged --worktree -- claims/markets/futarchy-manipulation.md
 ```
 
-</details>"""
-    )
+</details>\
+""")
 
 
 def test_there_is_no_fold_before_the_second_iteration():  # row 59

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from bot.gates.model import Gates
 from bot.history import export
@@ -159,9 +160,7 @@ def test_without_a_reason_nothing_is_selected():  # row 76
 
 
 def test_the_report_in_the_documents_headings():  # row 71 # row 72 # row 89 # row 103
-    assert (
-        render_selection_report(report())
-        == """\
+    assert render_selection_report(report()) == snapshot("""\
 ## Output Selection Report
 
 **Loop ID**: acme/knowledge#212
@@ -199,8 +198,7 @@ Not applied: the selection is advice, and nothing is written to the branch.
 - [x] Selection decision logged with rationale
 - [x] Override option available if needed (`/feedback-select`)
 - [x] Degradation patterns detected: in iteration 3
-"""
-    )
+""")
 
 
 def test_where_the_final_iteration_is_the_best_one_row_says_both():  # row 72

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from inline_snapshot import snapshot
+
 from bot.gates.config import EscalationRules, IterationRules
 from bot.pull_request.effects import Announce, AnnouncementKind
 from bot.pull_request.facts import Facts
@@ -27,14 +29,15 @@ def test_an_escalation_is_told_once_in_a_comment_of_its_own():  # row 8 # row 56
         212,
         AnnouncementKind.ESCALATION,
         f"{ID}:escalation",
-        f'<!-- ESCALATION: {{"id": "{ID}:escalation", "ts": "2026-11-15T11:30:00+00:00", "v": 1, '
-        f'"head": "{HEADS[2]}", "iteration": 3, "max_iterations": 5}} -->\n\n'
-        "**Stop, a person decides** — `date_errors` keeps coming back, "
-        "and 1 blocking issue is open at `3333333`: `date_errors`.\n\n"
-        "If you are an agent: push nothing more until a person with `write` access has answered here, "
-        "or the feedback comment says **Resolved**.\n\n"
-        "If you are that person: approve it, close it, or say what to change. "
-        "Iteration 1 scored highest: `/feedback-select best reason: …` selects it.\n",
+        snapshot("""\
+<!-- ESCALATION: {"id": "7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10:escalation", "ts": "2026-11-15T11:30:00+00:00", "v": 1, "head": "3333333333333333333333333333333333333333", "iteration": 3, "max_iterations": 5} -->
+
+**Stop, a person decides** — `date_errors` keeps coming back, and 1 blocking issue is open at `3333333`: `date_errors`.
+
+If you are an agent: push nothing more until a person with `write` access has answered here, or the feedback comment says **Resolved**.
+
+If you are that person: approve it, close it, or say what to change. Iteration 1 scored highest: `/feedback-select best reason: …` selects it.
+"""),
     )
     again = decided(third_time().pull_request, Facts(ME), identity="another")
     assert told(again) == []
