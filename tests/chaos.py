@@ -22,16 +22,15 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from bot.fakegithub.world import AppRegistration
 from bot.store.deliveries import count_queued, load_parked
 from bot.store.store import open_store
 from tests.hostile import SHAPES
-from tests.journeys.environment import KEYS, SECRET, Town
+from tests.journeys.environment import Town
 from tests.journeys.fleet import Fleet, Ship, delivered, fleet
 from tests.journeys.jumped_clock import clock_file
 from tests.journeys.postgres import postgres
+from tests.journeys.server_process import ServerProcess, run_server
 from tests.journeys.short_lease import PACE
-from tests.journeys.test_crash import Server, serving
 
 INSTANCES = 4
 PULLS = 16
@@ -103,7 +102,7 @@ def _hostile(chance: random.Random) -> str:
 class Chaos:
     """One run: what the seed decides, and what must be true whatever it decided."""
 
-    def __init__(self, ships: Fleet, alone: Place, server: Server, seed: int) -> None:
+    def __init__(self, ships: Fleet, alone: Place, server: ServerProcess, seed: int) -> None:
         self.ships = ships
         self.github = ships.town.github
         self.chance = random.Random(seed)
@@ -248,10 +247,9 @@ TROUBLES = {
 @asynccontextmanager
 async def on_sqlite():
     """A GitHub with one instance on SQLite, whose clock can be made to jump."""
-    facts = AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET)
     with tempfile.TemporaryDirectory() as folder:
-        town = Town(facts, f"sqlite:///{folder}/bot.db")
-        async with town.github, serving(town, ("tests.journeys.jumped_clock",)) as server:
+        town = Town(f"sqlite:///{folder}/bot.db")
+        async with town.github, run_server(town, ("tests.journeys.jumped_clock",)) as server:
             yield Place(town, PULLS // 4), server
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from bot.fakegithub.world import AppRegistration
 from tests.journeys.environment import KEYS, SECRET, Town
 
 
@@ -12,6 +11,6 @@ def town(sqlite_url, monkeypatch):
     monkeypatch.setenv("DATABASE_URL", sqlite_url)
     monkeypatch.setenv("GITHUB_PRIVATE_KEY", KEYS.private_pem)
     monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", SECRET)
-    place = Town(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
+    place = Town(sqlite_url)
     monkeypatch.setenv("GITHUB_APP_ID", str(place.github.app.id))
     return place

@@ -11,7 +11,6 @@ import pytest
 from bot.cli import run_command_line
 from bot.cli.history import _line, _row
 from bot.cli.weekly import post_week
-from bot.fakegithub.world import AppRegistration
 from bot.inbox.jobs import JobFailed
 from tests.journeys.environment import KEYS, SECRET, Town
 
@@ -23,7 +22,7 @@ DATE = "<!-- ISSUES: date_errors -->"
 def town(sqlite_url, monkeypatch):
     """A town whose store the commands use."""
     monkeypatch.setenv("DATABASE_URL", sqlite_url)
-    return Town(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
+    return Town(sqlite_url)
 
 
 async def past(town) -> None:

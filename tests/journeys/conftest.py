@@ -6,17 +6,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.fakegithub.world import AppRegistration
-from tests.journeys.environment import KEYS, SECRET, Town
+from tests.journeys.environment import Town
 from tests.judges.judge import Judge
 
 
 @pytest.fixture
 async def town(store_url) -> AsyncIterator[Town]:
     """A town whose bot is not started yet; at the end every exchange is judged."""
-    facts = AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET)
     judge = Judge()
-    place = Town(facts, store_url)
+    place = Town(store_url)
     async with place.github as github:
         judge.watch(github)
         yield place

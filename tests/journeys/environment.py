@@ -21,9 +21,10 @@ SECRET = "journey-secret"
 class Town:
     """The stand-in, and the bot once it has been started."""
 
-    def __init__(self, facts: AppRegistration, database_url: str) -> None:
+    def __init__(self, database_url: str, *, enterprise: bool = False) -> None:
         self.ahead = timedelta(0)
-        self.github = FakeGitHub(facts, clock=self.clock)
+        registration = AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET)
+        self.github = FakeGitHub(registration, clock=self.clock, enterprise=enterprise)
         self.github.deliveries.patience = 60  # the machine may be slow, and nobody sends it again
         self.database_url = database_url
         self.bot: app.RunningInstance | None = None

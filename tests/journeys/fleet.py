@@ -13,7 +13,6 @@ from pathlib import Path
 import aiohttp
 from aiohttp import web
 
-from bot.fakegithub.world import AppRegistration
 from tests.journeys.environment import KEYS, SECRET, Town
 from tests.journeys.postgres import Postgres
 from tests.journeys.witness import Witness
@@ -136,7 +135,7 @@ class Fleet:
 @asynccontextmanager
 async def fleet(postgres: Postgres, count: int):
     """A town with so many instances at work, and a witness to who writes what."""
-    town = Town(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), postgres.url)
+    town = Town(postgres.url)
     town.github.deliveries.in_flight = 4
     async with town.github, aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=1.5)) as session:
         ships = Fleet(town, postgres)

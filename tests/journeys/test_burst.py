@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from bot import app
-from bot.fakegithub.world import AppRegistration
 from bot.inbox.parse import lane_of_payload
 from bot.store.model import Delivery
 from tests.builders import START
-from tests.journeys.environment import KEYS, SECRET, Town
+from tests.journeys.environment import Town
 
 DATE = "<!-- ISSUES: date_errors -->"
 SCOPE = "<!-- ISSUES: scope_error -->"
@@ -30,7 +29,7 @@ class StillTown(Town):
 @pytest.fixture
 async def town(postgres_url):
     """GitHub that itself refuses the eighty-first write of a minute."""
-    place = StillTown(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), postgres_url)
+    place = StillTown(postgres_url)
     place.github.limits.writes_per_minute = 80
     async with place.github:
         yield place

@@ -2,77 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import random
 import signal
-import socket
-import sys
-from contextlib import asynccontextmanager
-from typing import IO
 
 import pytest
 
-from tests.journeys.environment import KEYS, SECRET
+from tests.journeys.server_process import run_server
 
 DATE = "<!-- ISSUES: date_errors -->"
 COMMENTS = "/repos/acme/knowledge/issues/*/comments"
-
-
-class Server:
-    """`whetstone serve` as an operator runs it, on one port for its whole life."""
-
-    def __init__(self, town, arguments: tuple[str, ...] = ("bot", "serve")) -> None:
-        self.arguments = arguments
-        self.first_lines: list[str] = []
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        settings = town.settings
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "GITHUB_APP_ID": str(settings.app_id),
-            "GITHUB_PRIVATE_KEY": KEYS.private_pem,
-            "GITHUB_WEBHOOK_SECRET": SECRET,
-            "GITHUB_API_URL": settings.api_url,
-            "GITHUB_GRAPHQL_URL": settings.graphql_url,
-            "DATABASE_URL": settings.database_url,
-            "PORT": str(self.port),
-        }
-        self.stderr: IO[bytes] | None = None
-        self.process: asyncio.subprocess.Process | None = None
-
-    async def start(self) -> None:
-        self.process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            *self.arguments,
-            env=self.environment,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=self.stderr,
-        )
-        self.first_lines = []
-        async with asyncio.timeout(120):
-            while b"Listening" not in (line := await self.process.stdout.readline()):
-                assert line, "the server ended before it listened"
-                self.first_lines.append(line.decode())
-
-    async def kill(self, how: signal.Signals = signal.SIGKILL) -> int:
-        self.process.send_signal(how)
-        return await self.process.wait()
-
-
-@asynccontextmanager
-async def serving(town, *arguments, stderr: IO[bytes] | None = None):
-    server = Server(town, *arguments)
-    server.stderr = stderr
-    town.github.webhook_url = f"http://127.0.0.1:{server.port}/webhook"
-    await server.start()
-    try:
-        yield server
-    finally:
-        if server.process.returncode is None:
-            await server.kill()
 
 
 @pytest.fixture
@@ -88,7 +26,7 @@ async def test_kill_9_under_load_loses_nothing_and_posts_nothing_twice(town, kno
     pulls = [github.open_pull_request(knowledge, "rio-agent[bot]") for _ in range(12)]
     github.lose_answer("POST", COMMENTS, times=2)
     github.reset("POST", COMMENTS, times=1)
-    async with serving(town) as server:
+    async with run_server(town) as server:
         await github.until(lambda: github.deliveries.is_idle)
         for pull in pulls:
             github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)

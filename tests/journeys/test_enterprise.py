@@ -8,9 +8,7 @@ import pytest
 
 from bot import settings as settings_of
 from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
-from bot.fakegithub.server import FakeGitHub
-from bot.fakegithub.world import AppRegistration
-from tests.journeys.environment import KEYS, SECRET, Town
+from tests.journeys.environment import Town
 
 DATE = "<!-- ISSUES: date_errors -->"
 WORSE = "<!-- ISSUES: date_errors, frontmatter_schema -->"
@@ -19,10 +17,6 @@ WORSE = "<!-- ISSUES: date_errors, frontmatter_schema -->"
 class EnterpriseTown(Town):
     """A town whose GitHub has everything under one host, and derives the GraphQL address from the API's."""
 
-    def __init__(self, facts: AppRegistration, database_url: str) -> None:
-        super().__init__(facts, database_url)
-        self.github = FakeGitHub(facts, clock=self.clock, enterprise=True)
-
     @property
     def settings(self):
         return replace(super().settings, graphql_url=settings_of.graphql_url_for(self.github.api_url))
@@ -30,7 +24,7 @@ class EnterpriseTown(Town):
 
 @pytest.fixture
 async def journey(sqlite_url):
-    place = EnterpriseTown(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), sqlite_url)
+    place = EnterpriseTown(sqlite_url, enterprise=True)
     async with place.github, place.running():
         yield place
 

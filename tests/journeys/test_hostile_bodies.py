@@ -11,7 +11,7 @@ import pytest
 
 from tests.journeys.environment import SECRET
 from tests.journeys.json_bombs import JSON_BOMBS, MIB, HealthProbe, peak_memory, throw_bombs
-from tests.journeys.test_crash import serving
+from tests.journeys.server_process import run_server
 
 MOST_MEMORY = 350
 """MB that the process may have had at its peak."""
@@ -26,7 +26,7 @@ def store_url(sqlite_url):
 @pytest.fixture
 async def server(town, pull):
     """`whetstone serve`, which has seen the repository."""
-    async with serving(town) as server:
+    async with run_server(town) as server:
         town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: date_errors -->")
         await town.github.until(lambda: town.comments(pull), timeout=60)
         yield server

@@ -15,7 +15,8 @@ import pytest
 from bot.inbox.heartbeat import EXIT_CODE
 from tests.journeys.fleet import delivered
 from tests.journeys.poison import LIMITS
-from tests.journeys.test_crash import DATE, serving
+from tests.journeys.server_process import run_server
+from tests.journeys.test_crash import DATE
 
 POISONOUS = ("tests.journeys.poison",)
 REASON = "the process ended 3 times while handling this delivery alone"
@@ -81,7 +82,7 @@ async def test_the_poisonous_delivery_is_parked_and_the_other_pull_requests_are_
 ):
     github, words = town.github, "spins here"
     sick, *others = [github.open_pull_request(knowledge, "rio-agent[bot]") for _ in range(4)]
-    async with serving(town, POISONOUS, stderr=log) as server:
+    async with run_server(town, POISONOUS, stderr=log) as server:
         await delivered(town)
         async with supervised(server) as codes:
             github.submit_review(sick, "alice", "CHANGES_REQUESTED", f"This {words}. {DATE}")
@@ -116,7 +117,7 @@ class TestWatchdog:
         self, town, knowledge, log, words, where
     ):
         pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-        async with serving(town, POISONOUS, stderr=log) as server:
+        async with run_server(town, POISONOUS, stderr=log) as server:
             await delivered(town)
             town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", f"This {words}. {DATE}")
             assert await asyncio.wait_for(server.process.wait(), 60) == EXIT_CODE
@@ -128,7 +129,7 @@ class TestWatchdog:
 
     async def test_a_process_that_was_stopped_for_longer_than_the_limit_goes_on(self, town, knowledge, log):
         pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-        async with serving(town, POISONOUS, stderr=log) as server:
+        async with run_server(town, POISONOUS, stderr=log) as server:
             await delivered(town)
             server.process.send_signal(signal.SIGSTOP)
             await asyncio.sleep(2 * LIMITS.exit_after)
@@ -141,7 +142,7 @@ class TestWatchdog:
 
 async def test_a_review_that_names_a_commit_is_answered_and_the_process_stays_healthy(town, knowledge):
     pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-    async with serving(town) as server:
+    async with run_server(town) as server:
         town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", f"{SENTENCE}\n{DATE}")
         await town.github.until(lambda: town.comments(pull))
         await get(server, "/healthz")

@@ -12,7 +12,7 @@ import pytest
 from bot import app
 from bot.inbox.heartbeat import HeartbeatSettings
 from tests.journeys.postgres import postgres as a_server
-from tests.journeys.test_crash import Server
+from tests.journeys.server_process import ServerProcess
 
 DATE = "<!-- ISSUES: date_errors -->"
 COMMENTS = "/repos/acme/knowledge/issues/*/comments"
@@ -77,7 +77,7 @@ async def hanging(town, knowledge):
     """`whetstone serve`, in the middle of a write that GitHub does not answer."""
     pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
     fault = town.github.hang("POST", COMMENTS, times=1)
-    server = Server(town)
+    server = ServerProcess(town)
     await server.start()
     try:
         town.github.webhook_url = f"http://127.0.0.1:{server.port}/webhook"
@@ -101,7 +101,7 @@ async def test_a_process_that_was_asked_to_stop_says_so_and_is_gone(town, knowle
 
 
 async def test_a_store_that_can_not_be_reached_stops_the_start_with_one_line(town):
-    server = Server(town)
+    server = ServerProcess(town)
     server.environment["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/nothing"
     process = await asyncio.create_subprocess_exec(
         sys.executable,

@@ -6,7 +6,7 @@ import asyncio
 import signal
 
 from tests.journeys.fleet import delivered
-from tests.journeys.test_crash import serving
+from tests.journeys.server_process import run_server
 
 DATE = "<!-- ISSUES: date_errors -->"
 STOPPED_FOR = 9.0
@@ -21,7 +21,7 @@ async def test_a_process_that_was_stopped_in_the_middle_of_its_work_logs_one_lin
     pulls = [github.open_pull_request(knowledge, "rio-agent[bot]") for _ in range(24)]
     log = tmp_path / "log"
     with log.open("wb") as stderr:
-        async with serving(town, SHORT_LEASE) as server:
+        async with run_server(town, SHORT_LEASE) as server:
             await server.kill()
             server.stderr = stderr
             await server.start()

@@ -17,7 +17,7 @@ from bot.store.repositories import find_repository
 from bot.turn.rule_book import default_rules
 from bot.weekly.fetch import WeeklySchedule
 from bot.weekly.store import has_weekly_run
-from tests.journeys.test_crash import Server
+from tests.journeys.server_process import ServerProcess
 from tests.live_markdown import live_references
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
@@ -164,7 +164,7 @@ async def test_two_instances_of_which_one_is_killed_tell_one_week(town, knowledg
         await a_week(town, knowledge, wednesday=week.window(UTC).start + timedelta(days=2))
     town.ahead = timedelta(0)
     town.github.lose_answer("POST", "*/issues")
-    killed = Server(town)
+    killed = ServerProcess(town)
     await killed.start()
     await town.github.until(lambda: issues(knowledge))
     await killed.kill()

@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth
 
-from bot.fakegithub.world import AppRegistration
 from bot.web.api.public import describe_api
-from tests.journeys.environment import KEYS, SECRET, Town
+from tests.journeys.environment import Town
 
 FEW = settings(
     max_examples=12,
@@ -39,7 +38,7 @@ BADLY_ASKED = described(GenerationMode.NEGATIVE).include(path_regex=r"\{")
 
 
 async def _town(url: str, ready: Future, stop: asyncio.Event) -> None:
-    town = Town(AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET), url)
+    town = Town(url)
     async with town.github as github, town.running() as bot:
         where = github.repository("acme/knowledge", collaborators={"alice": "write"})
         pull = github.open_pull_request(where, "rio-agent[bot]")
