@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from bot import regex
 from bot.detection.detector import Detection, detect
+from bot.detection.load import detection_rules
 from bot.detection.rules import DetectionRules, FeedbackType
 from bot.detection.scores import SECOND_CUE_BONUS
 from bot.feedback.brief import BriefFacts, BriefInput, BriefRound, FeedbackLogEntry, OpenItem, refine_brief
@@ -259,18 +260,20 @@ _FAILURES = frozenset({FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAI
 
 def detected(feedback: Feedback, rules: RepositoryRules) -> Detection | None:
     """What kind of feedback the validators' words are; None where nobody rejects or nothing is to be read."""
-    if rules.understanding is None or not rules.detection.enabled or not feedback.rejecting:
+    if not rules.detection.enabled or not feedback.rejecting:
         return None
-    return _detected(feedback, _said(feedback), rules.understanding)
+    return _detected(feedback, _said(feedback), detection_rules(rules.detection))
 
 
 def add_brief(feedback: Feedback, detection: Detection | None, rules: RepositoryRules) -> Feedback:
     """The feedback with its brief, which the pull request remembers; without where nothing was understood."""
     known = replace(feedback.pull_request, briefs=resolve_brief_outcomes(feedback))
     feedback = replace(feedback, pull_request=known)
-    if detection is None or rules.understanding is None:
+    if detection is None:
         return feedback
-    rounds = refine_brief(detection, brief_inputs(feedback, _said(feedback)), rules.understanding)
+    rounds = refine_brief(
+        detection, brief_inputs(feedback, _said(feedback)), detection_rules(rules.detection)
+    )
     if not rounds:
         return feedback
     kept = _kept(feedback, tuple(_told(feedback, rounds, detection)))

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from bot.detection.rules import DetectionRules
 from bot.gates.model import Aspect, Gates, matches_name
 
 
@@ -493,8 +492,6 @@ class RepositoryRules:
     detection: DetectionConfig = DetectionConfig()
     scoring: ScoringRules = DEFAULT_SCORING
     """The product's own (`rules/scoring.yml`); no section of a config."""
-    understanding: DetectionRules | None = None
-    """How plain words are understood (`rules/detection.yml`, the config's own cues); None: not loaded."""
 
 
 DEFAULT_RULES = RepositoryRules()

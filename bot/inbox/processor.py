@@ -195,7 +195,7 @@ class LaneProcessor:
                 claim, TurnResult(None, (), read.done, read.unreadable, memos)
             ), None
         if past:
-            judging = PastProcessor(self.github, self.rule_book, self.site, self.clock, self.new_id)
+            judging = PastProcessor(self.github, self.rule_book, self.clock, self.new_id)
             judged = await judging.judged(known, read.events)
             return await self.store.apply(claim, TurnResult(judged, (), read.done, read.unreadable)), known
         if is_commit_lane(claim.lane):
@@ -251,9 +251,9 @@ class LaneProcessor:
         if known.escalation:
             heard = await fetch_maintainer_answer(known, [event for event, _ in read.events], self.github)
             facts = replace(facts, heard_at=heard)
-        facts = replace(facts, recent=await fetch_recent_records(known, facts, self.store.memory))
+        recent_records = await fetch_recent_records(known, facts, self.store.memory)
         moment = DecisionTime(now, self.new_id())
-        deciding = TurnRunner(rules, moment, self.site, self.github, known.verdicts)
+        deciding = TurnRunner(rules, moment, self.site, self.github, known.verdicts, recent_records)
         assessment, facts = await deciding.assess(known, facts)
         done = CommandOutcome(assessment.pull_request)
         if orders:

@@ -8,9 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.definitions import Definition
-from bot.detection.detector import Detection
 from bot.gates.rule_book import ConfigReport
-from bot.history.model import HistoryRecord
 from bot.pull_request.checks import CheckAnnotation
 from bot.pull_request.events import (
     CheckEvent,
@@ -146,12 +144,8 @@ class Facts:
     """Path → text at the judged head, where a certain fix can be computed from it."""
     observations: Observations | None = None
     """What was seen of the judged head, where claims about it had to be looked up."""
-    recent: tuple[HistoryRecord, ...] = ()
-    """The author's latest records in this repository."""
     framework: str | None = None
     """What the manifests at the judged head ask for, empty for nothing; None where none was read."""
-    detection: Detection | None = None
-    """What kind of feedback the validators' words are, where this turn worked it out already."""
     forgotten: Mapping[int, datetime] = field(default_factory=dict)
     """Account id → until when what they did here shows no name: they asked to be forgotten."""
     config: ConfigReport | None = None

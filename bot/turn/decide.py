@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -21,6 +22,7 @@ from bot.feedback.gate_notes import add_gate_notes
 from bot.feedback.model import Decision, Feedback
 from bot.gates.config import CommentPolicy, RepositoryRules
 from bot.grounding.log import record_grounding
+from bot.history.model import HistoryRecord
 from bot.iterations import model as judged
 from bot.iterations.model import Iteration
 from bot.markdown.escape import html_safe_json
@@ -50,9 +52,9 @@ class Assessment:
 def decide_pull_request(
     pull_request: PullRequest, facts: Facts, rules: RepositoryRules, moment: DecisionTime, site: LinkContext
 ) -> Decision:
-    """The one comment that the thread should show, given everything recorded and read."""
+    """Decide the one comment that the thread should show, from everything recorded and read."""
     known = merge_facts(pull_request, facts, rules, moment.now)
-    return conclude(assess(known, facts, rules, moment, site), rules, moment, site)
+    return conclude(assess(known, rules, moment), rules, moment, site)
 
 
 def merge_facts(
@@ -81,19 +83,20 @@ def merge_texts(before: PullRequest, known: PullRequest, facts: Facts) -> PullRe
 
 
 def assess(
-    known: PullRequest, facts: Facts, rules: RepositoryRules, moment: DecisionTime, site: LinkContext
+    known: PullRequest, rules: RepositoryRules, moment: DecisionTime, detection: Detection | None = None
 ) -> Assessment:
-    """Work out what is wrong and what the author is told next; nothing is rendered."""
+    """Work out what is wrong and what the author is told next; nothing is rendered.
+
+    `detection` is what kind of feedback the validators' words are, where this turn has detected it already.
+    """
     feedback = build_feedback(known, rules, moment)
     if feedback is None:
         return Assessment(known, because="no validator has judged it yet")
-    feedback = add_gate_notes(feedback, facts.recent, site.web)
-    detection = None
     if reason := _silence_reason(known, feedback.iteration, rules):
         # What nobody was shown is no advice.
         feedback = replace(feedback, pull_request=replace(known, briefs=resolve_brief_outcomes(feedback)))
     else:
-        detection = facts.detection or detected(feedback, rules)
+        detection = detection or detected(feedback, rules)
         feedback = add_brief(feedback, detection, rules)
     feedback = replace(feedback, pull_request=track_followup(feedback))
     return Assessment(feedback.pull_request, feedback, detection, reason is None, reason or "")
@@ -106,9 +109,13 @@ def is_comment_due(pull_request: PullRequest, rules: RepositoryRules) -> bool:
 
 
 def conclude(
-    assessment: Assessment, rules: RepositoryRules, moment: DecisionTime, site: LinkContext
+    assessment: Assessment,
+    rules: RepositoryRules,
+    moment: DecisionTime,
+    site: LinkContext,
+    recent_records: Sequence[HistoryRecord] = (),
 ) -> Decision:
-    """Decide what the thread should show, and render it."""
+    """Decide what the thread should show, and render it; `recent_records` are the author's latest."""
     feedback = assessment.feedback
     if feedback is None:
         return _no_comment(assessment)
@@ -118,6 +125,7 @@ def conclude(
         return replace(_no_comment(assessment), pull_request=feedback.pull_request, feedback=feedback)
     whole["id"] = feedback.id
     before = feedback.pull_request
+    feedback = add_gate_notes(feedback, recent_records, site.web)
     feedback = replace(feedback, pull_request=escalate(feedback, rules))
     said, known = decide_announcements(before, feedback, rules, moment)
     body = comments.render_comment(feedback, site, whole)

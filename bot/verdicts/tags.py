@@ -10,6 +10,7 @@ from itertools import islice
 
 from bot import regex
 from bot.detection.context import find_doubt
+from bot.detection.load import detection_rules
 from bot.detection.rules import DetectionRules
 from bot.detection.words import blank_struck_out
 from bot.gates.config import RepositoryRules
@@ -182,11 +183,12 @@ def review_texts(
 
 def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple[Item, ...]:
     """The items whose gates' phrases the texts state, each with a confidence; none of them blocks."""
-    if not rules.detection.enabled or rules.understanding is None:
+    if not rules.detection.enabled:
         return ()
+    understanding = detection_rules(rules.detection)
     found: dict[str, list[Item]] = {}
     for text in texts:
-        for tag, words in _matched_tags(text.body, rules.gates, rules.understanding):
+        for tag, words in _matched_tags(text.body, rules.gates, understanding):
             item = Item(tag, words=words[:MAX_ITEM_WORDS], url=text.url, place=text.place, origin=text.origin)
             found.setdefault(tag, []).append(item)
     return tuple(
