@@ -565,7 +565,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "failing test": lambda text: (brief.find_reported_test(text), brief.find_failing_test(text)),
         "expectation": brief.find_expectation,
         "intent": brief.find_intent,
-        "trace": lambda text: brief.BriefFacts("alice", said=text, output=text).has_trace,
+        "trace": lambda text: brief.BriefFacts("alice", comment_text=text, output=text).has_trace,
         "framework": lambda text: (
             brief_inputs.framework_in_trace(text),
             brief_inputs.framework_manifests(text),

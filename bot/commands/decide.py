@@ -191,7 +191,7 @@ def apply_selection(
         )
     found = parse_choice(str(wanted.choice), report.trajectory, wanted.reason)
     if isinstance(found, SelectionRefused):
-        return SelectionResult(pull_request, f"{found.because}\n")
+        return SelectionResult(pull_request, f"{found.reason}\n")
     choice, number = found
     override = SelectionOverride(choice, asker.login, wanted.reason, asker.at, asker.head, number, asker.id)
     made = select_iteration(report.trajectory, override, pull_request.head)

@@ -82,7 +82,7 @@ def record_maintainer_answer(pull_request: PullRequest, facts: Facts) -> PullReq
         for verdict in pull_request.verdicts
         if verdict.counted and not (verdict.validator.bot or verdict.validator.check)
     ]
-    heard = [at for at in (*spoken, facts.heard_at) if at is not None and at > escalation.at]
+    heard = [at for at in (*spoken, facts.maintainer_answered_at) if at is not None and at > escalation.at]
     if not heard:
         return pull_request
     return replace(pull_request, escalation=replace(escalation, heard_at=min(heard)))

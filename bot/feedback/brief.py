@@ -29,10 +29,10 @@ class OpenItem:
     """What is open, as a brief needs it: the gate's words, the validator's words, and the places."""
 
     name: str
-    words: str = ""
+    text: str = ""
     fix: str = ""
     """What the gate registry says to do, or the validator; a brief invents nothing."""
-    places: tuple[Location, ...] = ()
+    locations: tuple[Location, ...] = ()
     is_blocking: bool = True
     suggestion: str | None = None
     expects: str = ""
@@ -43,9 +43,9 @@ class OpenItem:
 class BriefFacts:
     """What was observed besides the items."""
 
-    asked: str
+    contact: str
     """Who can be asked: the validator that speaks."""
-    said: str = ""
+    comment_text: str = ""
     """The validator's words."""
     checks: tuple[str, ...] = ()
     """Names of the checks that failed at this head."""
@@ -57,7 +57,7 @@ class BriefFacts:
     """What the failed checks say of single lines."""
     titles: tuple[str, ...] = ()
     """What they call that: the test, or the rule."""
-    seen: tuple[str, ...] = ()
+    observed: tuple[str, ...] = ()
     """Where else the failure was seen: evidence of a document, claims that were looked up."""
     only_checks: bool = False
     """No person or agent rejects it: there is output to read, and nobody to ask."""
@@ -67,13 +67,13 @@ class BriefFacts:
     @property
     def has_evidence(self) -> bool:
         """Whether anything shows the failure: an error, a failed check, an annotation, a look at the file."""
-        shown = self.checks or self.logs or self.annotations or self.seen
+        shown = self.checks or self.logs or self.annotations or self.observed
         return bool(shown or self.error or self.first(find_expectation))
 
     @property
     def has_trace(self) -> bool:
         """Whether a trace names a line of the project's own code."""
-        shown = f"{self.output}\n{self.said}"
+        shown = f"{self.output}\n{self.comment_text}"
         frames = (frame[1] or frame[2] for frame in _FRAME.finditer(shown))
         return any(not _INSTALLED.search(path) for path in frames)
 
@@ -85,16 +85,16 @@ class BriefFacts:
     @property
     def test(self) -> str:
         """The name of the test that failed: of many that are printed, one that is reported as failed."""
-        return find_reported_test(self.output) or find_failing_test(self.said)
+        return find_reported_test(self.output) or find_failing_test(self.comment_text)
 
     @property
     def error(self) -> str:
         """The error that was met, by what was printed or else by what was said."""
-        return find_error_message(self.output) or find_quoted_error(self.said)
+        return find_error_message(self.output) or find_quoted_error(self.comment_text)
 
     def first(self, reader: Callable[[str], str]) -> str:
         """What is read from the output, or else from the words: a program says it more exactly."""
-        return reader(self.output) or reader(self.said)
+        return reader(self.output) or reader(self.comment_text)
 
 
 def fill_slots(items: tuple[OpenItem, ...], known: BriefFacts) -> Mapping[str, str]:
@@ -109,10 +109,10 @@ def fill_slots(items: tuple[OpenItem, ...], known: BriefFacts) -> Mapping[str, s
         "expected_behavior": _short(
             known.first(find_expectation) or next(filter(None, (item.expects for item in ordered)), "")
         ),
-        "clarification_prompt": _short(find_intent(known.said)),
+        "clarification_prompt": _short(find_intent(known.comment_text)),
         "narrowed_scope": _scope(blocking) or _scope(ordered),
         "alternatives": _alternatives(blocking),
-        "gap_description": _short(first.words or first.name),
+        "gap_description": _short(first.text or first.name),
         "constraint": _short(first.fix),
         "issue": _short(first.name),
     }
@@ -281,7 +281,7 @@ def _what_must_pass(known: BriefFacts) -> str:
 
 
 def _scope(items: Sequence[OpenItem]) -> str:
-    places = dict.fromkeys(str(place) for item in items for place in item.places)
+    places = dict.fromkeys(str(place) for item in items for place in item.locations)
     return ", ".join(tuple(places)[:MAX_SLOT_LOCATIONS])
 
 
@@ -336,7 +336,7 @@ class BriefInput:
 
     round: int
     items: tuple[OpenItem, ...]
-    known: BriefFacts
+    facts: BriefFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,9 +409,9 @@ def refine_brief(
     rounds: list[BriefRound] = []
     last: BriefInput | None = None
     for reading in readings[: rules.max_refinement_iterations]:
-        if last and (reading.items, reading.known) == (last.items, last.known):
+        if last and (reading.items, reading.facts) == (last.items, last.facts):
             continue
-        made = write_brief(detection, reading.items, reading.known, rules)
+        made = write_brief(detection, reading.items, reading.facts, rules)
         if made is None:
             return ()
         rounds.append(BriefRound(made, reading.round))
@@ -424,7 +424,7 @@ def refine_brief(
 def _marks(items: tuple[OpenItem, ...], known: BriefFacts) -> Mapping[str, bool]:
     """What a brief is good for, each as the question that it leaves open."""
     return {
-        "which place?": known.has_trace or any(item.places for item in items),
+        "which place?": known.has_trace or any(item.locations for item in items),
         "what should change?": any(item.fix or item.suggestion for item in items),
         "what shows it?": known.has_evidence,
         "which check or test proves it?": known.has_proof,
@@ -433,8 +433,8 @@ def _marks(items: tuple[OpenItem, ...], known: BriefFacts) -> Mapping[str, bool]
 
 def _asking(refinement: BriefRound, reading: BriefInput) -> BriefRound:
     """The round with a last line that asks for what is missing most."""
-    made, known = refinement.brief, reading.known
+    made, known = refinement.brief, reading.facts
     question = next(mark for mark, is_there in _marks(reading.items, known).items() if not is_there)
-    whom = f"Read the output of `{known.asked}`" if known.only_checks else f"Ask `{known.asked}`"
+    whom = f"Read the output of `{known.contact}`" if known.only_checks else f"Ask `{known.contact}`"
     line = BriefLine("request_clarification", f"{whom}: {question}")
     return replace(refinement, brief=replace(made, lines=(*made.lines[: MAX_BRIEF_LINES - 1], line)))

@@ -137,13 +137,13 @@ def _of_event(feedback: Feedback, said: str) -> BriefFacts:
     evidence = (item.evidence for item in _stated(feedback) if not _is_annotation(item))
     output = failed_output(feedback)
     return BriefFacts(
-        asked=feedback.source,
-        said=_without_tags(said, feedback),
+        contact=feedback.source,
+        comment_text=_without_tags(said, feedback),
         output=_COMMENT.sub(" ", output),
         checks=failed_checks(feedback),
         logs=failed_logs(feedback),
         framework=framework_in_trace(f"{output}\n{said}"),
-        seen=tuple(dict.fromkeys(shown for shown in evidence if shown)),
+        observed=tuple(dict.fromkeys(shown for shown in evidence if shown)),
         only_checks=all(verdict.validator.check for verdict in feedback.rejecting),
     )
 
@@ -164,7 +164,7 @@ def _looked_up(known: BriefFacts, feedback: Feedback) -> BriefFacts:
         finding.grounding.decisive
         for gate in feedback.gates
         for finding in gate.findings
-        if finding.grounding and finding.grounding.confirmed and not finding.by.check
+        if finding.grounding and finding.grounding.confirmed and not finding.validator.check
     ]
     failed = (
         each.check for each in shown if each.type == ClaimType.TEST_RESULTS and _FAILS.search(each.claim)
@@ -173,7 +173,7 @@ def _looked_up(known: BriefFacts, feedback: Feedback) -> BriefFacts:
         known,
         checks=tuple(dict.fromkeys((*known.checks, *(check for check in failed if check)))),
         framework=known.framework or feedback.pull_request.framework or "",
-        seen=tuple(dict.fromkeys((*known.seen, *(each.source for each in shown)))),
+        observed=tuple(dict.fromkeys((*known.observed, *(each.source for each in shown)))),
     )
 
 
@@ -205,12 +205,12 @@ def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) ->
     wrong = _not_there(feedback)
     places = (item.place for item in items if item.place and str(item.place)[:200] not in wrong)
     fix = (telling and telling.action) or (gate.gate.fix if gate.gate else "")
-    shown = any(finding.by.is_log or _is_annotation(finding.item) for finding in findings)
+    shown = any(finding.validator.is_log or _is_annotation(finding.item) for finding in findings)
     return OpenItem(
         name=gate.name,
-        words=telling.words if telling else "",
+        text=telling.words if telling else "",
         fix=fix,
-        places=tuple(dict.fromkeys(places)),
+        locations=tuple(dict.fromkeys(places)),
         is_blocking=gate.blocking,
         suggestion=next((item.suggestion for item in items if item.suggestion), None),
         expects=fix if shown else "",

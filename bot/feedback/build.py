@@ -14,7 +14,7 @@ from bot.iterations import model as judged
 from bot.iterations.followup import ItemResponse, item_responses, track_feedback
 from bot.iterations.line_tracking import track_files
 from bot.iterations.model import Iteration, Situation, iterations_after_rulings
-from bot.iterations.progress import progress
+from bot.iterations.progress import measure_progress
 from bot.iterations.scoring import ScoredIteration, item_severity
 from bot.iterations.selection import build_selection_report
 from bot.pull_request.facts import DecisionTime
@@ -31,14 +31,14 @@ def track_followup(feedback: Feedback) -> PullRequest:
 
     What is known of earlier ones stays as it was told then: the patches that told it may be gone.
     """
-    pull_request, course = feedback.pull_request, feedback.course
-    if course is None or len(course.trajectory.scored) < 2:
+    pull_request, progress = feedback.pull_request, feedback.progress
+    if progress is None or len(progress.trajectory.scored) < 2:
         return pull_request
     known = {each.iteration: each for each in pull_request.tracked}
-    pairs = list(pairwise(course.trajectory.scored))
+    pairs = list(pairwise(progress.trajectory.scored))
     for before, after in pairs:
         if before.number not in known or (before, after) == pairs[-1]:
-            known[before.number] = _tracked(pull_request, before, after, course.gates)
+            known[before.number] = _tracked(pull_request, before, after, progress.gates)
     tracked = tuple(known[number] for number in sorted(known))[-MAX_TRACKED_ITERATIONS:]
     return pull_request if tracked == pull_request.tracked else replace(pull_request, tracked=tracked)
 
@@ -88,7 +88,7 @@ def build_feedback(
     if present is None:
         return None
     previous = judged.previous_iteration(known, present)
-    went = progress(pull_request, known, present, rules)
+    progress = measure_progress(pull_request, known, present, rules)
     gates = find_failed_gates(present.standing, rules.gates, frozenset(previous.keys if previous else ()))
     gates = demote_unlocated(gates) if rules.quality.strict else gates
     gates = add_grounding_outcomes(gates, pull_request.grounding, present.head, rules.grounding)
@@ -105,17 +105,17 @@ def build_feedback(
         more=sum(verdict.more for verdict in present.standing),
         verdict=_outcome(present, gates, rules, repeated=bool(repeated)),
         max_iterations=rules.iterations.max,
-        best=went.best.snapshot.iteration,
-        score=_score(went.quality, present),
+        best=progress.best.snapshot.iteration,
+        score=_score(progress.quality, present),
         previously_open_count=len(last_open_gates(pull_request)),
         grounding=rules.grounding,
         hint=render_reviewer_hint(present.standing, rules),
         repeated=repeated,
-        course=went,
+        progress=progress,
         weights=rules.scoring.weights.severities,
         report=None
         if pull_request.open or len(known) < 2
-        else build_selection_report(pull_request, went, rules),
+        else build_selection_report(pull_request, progress, rules),
     )
 
 
@@ -133,15 +133,15 @@ def _outcome(
     findings = [(finding, gate) for gate in gates for finding in gate.findings]
     return judged.decide_outcome(
         Situation(
-            rejected=present.rejected,
-            blocking=any(gate.blocking for gate in gates),
+            is_rejected=present.is_rejected,
+            has_blocking=any(gate.blocking for gate in gates),
             number=present.number,
             maximum=rules.iterations.max,
-            repeated=repeated,
-            critical=any(
+            has_repeated=repeated,
+            has_critical=any(
                 _is_critical(gate) or finding.item.severity == "critical" for finding, gate in findings
             ),
-            fixable=any(gate.is_auto_fixable or finding.item.suggestion for finding, gate in findings),
+            is_fixable=any(gate.is_auto_fixable or finding.item.suggestion for finding, gate in findings),
         )
     ).value
 
@@ -152,4 +152,4 @@ def _is_critical(gate: FailedGate) -> bool:
 
 def _score(quality: float | None, present: Iteration) -> float:
     """The document must have a number, also where nothing was observed: then only the verdict is known."""
-    return quality if quality is not None else float(not present.rejected)
+    return quality if quality is not None else float(not present.is_rejected)

@@ -95,9 +95,9 @@ def _summary(report: ConfigReport, *, in_force: bool) -> str:
 
 def shows_degradation(feedback: Feedback | None) -> bool:
     """Whether the iteration that is held up now is flagged as worse than the one before."""
-    if feedback is None or feedback.course is None:
+    if feedback is None or feedback.progress is None:
         return False
-    return bool(choose_label(feedback)) and feedback.course.present.flagged
+    return bool(choose_label(feedback)) and feedback.progress.present.is_flagged
 
 
 def choose_label(feedback: Feedback | None) -> str:

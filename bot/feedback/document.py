@@ -152,7 +152,7 @@ def _item(
         "location": _location(item, shared),
         "suggestion": _suggestion(finding, failed, rank),
         "auto_fixable": failed.is_auto_fixable,
-        "by": f"check:{finding.by.name}" if finding.by.check else finding.by.name,
+        "by": f"check:{finding.validator.name}" if finding.validator.check else finding.validator.name,
         "inferred": item.inferred is not None,
         "url": item.url,
         "provenance": finding.origin.as_document(),
@@ -189,8 +189,8 @@ def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
 
 def _unknown(finding: GateItem, failed: FailedGate) -> str:
     if failed.tag:
-        return f"{finding.by.name} names {failed.name}, which is no gate of this repository"
-    return f"said by {finding.by.name} about {failed.name.lower()}"
+        return f"{finding.validator.name} names {failed.name}, which is no gate of this repository"
+    return f"said by {finding.validator.name} about {failed.name.lower()}"
 
 
 def _long_enough(text: str, failed: FailedGate) -> str:
@@ -299,7 +299,7 @@ def _since(feedback: Feedback) -> str:
 
 
 def _scored_higher(feedback: Feedback) -> str:
-    course = feedback.course
-    before = course.quality_of(feedback.previous) if course else None
-    now = course.quality if course else None
+    progress = feedback.progress
+    before = progress.quality_of(feedback.previous) if progress else None
+    now = progress.quality if progress else None
     return f", which scored higher ({before:.2f})" if before and now is not None and now < before else ""

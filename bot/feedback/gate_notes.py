@@ -88,8 +88,8 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
         appeal = appeals.get(gate.tag)
         return replace(
             gate,
-            appealed=render_appeal(appeal) if appeal else "",
-            again="; ".join(
+            appeal=render_appeal(appeal) if appeal else "",
+            recurrence="; ".join(
                 said for said in (_since(gate.tag, before), _again(gate.tag, feedback, records, web)) if said
             ),
         )
@@ -131,11 +131,13 @@ def add_grounding_outcomes(
 def _add_outcome(
     finding: GateItem, log: Sequence[GroundedClaim], head: str, rules: GroundingRules
 ) -> GateItem:
-    if finding.by.check:
+    if finding.validator.check:
         # A log that somebody handed in is their word: no check of GitHub's shows it.
         seen = finding.origin.way != "validation"
         return replace(finding, grounding=_by_check(finding, head)) if seen else finding
-    found = ground_item(log, grounding_item_key(finding.by.key, finding.item), head, finding.item.place)
+    found = ground_item(
+        log, grounding_item_key(finding.validator.key, finding.item), head, finding.item.place
+    )
     if found is None:
         return finding
     item = replace(finding.item, place=found.place) if found.place else finding.item
@@ -149,8 +151,8 @@ def _by_check(finding: GateItem, head: str) -> ItemGrounding:
     """What a check says is its own observation."""
     return ItemGrounding(
         GroundedClaim(
-            validator=finding.by.key,
-            name=finding.by.name,
+            validator=finding.validator.key,
+            name=finding.validator.name,
             verdict="",
             item="",
             type=ClaimType.TEST_RESULTS.value,
@@ -160,7 +162,7 @@ def _by_check(finding: GateItem, head: str) -> ItemGrounding:
             head=head,
             at=_LONG_AGO,
             tool=GroundingTool.CHECKS.value,
-            check=finding.by.name,
+            check=finding.validator.name,
         ),
         finding.item.place,
     )

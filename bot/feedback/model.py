@@ -27,7 +27,7 @@ class GateItem:
     """One item together with the validator who said it."""
 
     item: Item
-    by: Validator
+    validator: Validator
     grounding: ItemGrounding | None = None
     """What looking its claims up showed; None where it claims nothing that can be looked up."""
     origin: Provenance = field(default_factory=Provenance)
@@ -44,9 +44,9 @@ class FailedGate:
     findings: tuple[GateItem, ...]
     status: str = "new"
     nearest: str | None = None
-    again: str = ""
+    recurrence: str = ""
     """Where its author broke it before, or since when it is open."""
-    appealed: str = ""
+    appeal: str = ""
     """Who says that it is wrong here, and why; not decided yet."""
 
     @property
@@ -62,7 +62,7 @@ class FailedGate:
         return tuple(dict.fromkeys(finding.item.place for finding in self.findings if finding.item.place))
 
     @property
-    def inferred(self) -> float | None:
+    def confidence(self) -> float | None:
         """The confidence where nobody stated the tag."""
         stated = [finding for finding in self.findings if finding.item.inferred is None]
         return None if stated else max(finding.item.inferred or 0.0 for finding in self.findings)
@@ -99,7 +99,7 @@ class Feedback:
     """Issues open the last time that any were; they are what a resolution resolves."""
     repeated: tuple[str, ...] = ()
     """The blocking tags that came back so often that a person has to decide."""
-    course: Progress | None = None
+    progress: Progress | None = None
     """How the quality went from iteration to iteration."""
     grounding: GroundingRules = field(default_factory=GroundingRules)
     """How sources are written."""
@@ -123,7 +123,7 @@ class Feedback:
     @property
     def confidence(self) -> float:
         """How sure it is, on average over the gates; of what nobody stated, how surely it was understood."""
-        sure = [STATED_CONFIDENCE if gate.inferred is None else gate.inferred for gate in self.gates]
+        sure = [STATED_CONFIDENCE if gate.confidence is None else gate.confidence for gate in self.gates]
         return round(sum(sure) / len(sure), 2) if sure else STATED_CONFIDENCE
 
     @property
@@ -224,8 +224,8 @@ class Decision:
 
     pull_request: PullRequest
     effects: tuple[Effect, ...]
-    because: str
-    memos: tuple[StoreCommand, ...] = ()
+    reason: str
+    store_commands: tuple[StoreCommand, ...] = ()
     """The document that the comment carries a copy of."""
     feedback: Feedback | None = None
     """What is wrong now; None before the first verdict."""

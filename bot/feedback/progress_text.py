@@ -114,7 +114,7 @@ def _result(trajectory: Trajectory) -> str:
         )
     if best.quality == final.quality:
         return f"as good as iteration {best.number}, none was better"
-    if not final.snapshot.iteration.rejected:
+    if not final.snapshot.iteration.is_rejected:
         return f"iteration {best.number} scored higher, the verdict stands"
     if has_same_files(best, final):
         return f"iteration {best.number} scored higher with the same files"
@@ -127,7 +127,7 @@ def _is_worth_it(trajectory: Trajectory, best: ScoredIteration) -> bool:
     final = trajectory.final
     lower = best.quality is not None and final.quality is not None and final.quality < best.quality
     possible = best.snapshot.available and not has_same_files(best, final)
-    return lower and possible and final.snapshot.iteration.rejected
+    return lower and possible and final.snapshot.iteration.is_rejected
 
 
 def _table(

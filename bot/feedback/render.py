@@ -58,13 +58,13 @@ def render_gate(
         lines.append(f"  - Where: {where}")
     if write := _write(failed):
         lines.append(f"  - Write: {write}")
-    if failed.appealed:
-        lines.append(f"  - {failed.appealed}")
+    if failed.appeal:
+        lines.append(f"  - {failed.appeal}")
     elif doubted := next((each.grounding for each in failed.findings if is_unconfirmed(each)), None):
         catalogue = (rules or GroundingRules()).catalogue
         lines.append(f"  - Not confirmed: {unconfirmed_message(doubted.decisive, catalogue, doubted.also)}")
-    elif failed.again:
-        lines.append(f"  - Again: {failed.again}")
+    elif failed.recurrence:
+        lines.append(f"  - Again: {failed.recurrence}")
     return "\n".join(lines)
 
 
@@ -102,8 +102,8 @@ def representative_item(failed: FailedGate) -> GateItem:
 
 
 def _origin(finding: GateItem) -> str:
-    way = "check" if finding.by.check and not finding.by.is_log else f"{finding.origin.way} by"
-    return f"{way} {code_span(finding.by.name)}"
+    way = "check" if finding.validator.check and not finding.validator.is_log else f"{finding.origin.way} by"
+    return f"{way} {code_span(finding.validator.name)}"
 
 
 def _unknown(failed: FailedGate) -> str:
@@ -119,7 +119,9 @@ def _fix(failed: FailedGate, guide: str) -> str:
         action = representative_item(failed).item.action
         return code_span(action, _MOST_ACTION) if action else fix
     tag = code_span(failed.tag)
-    inferred = f" (understood from plain words, confidence {failed.inferred:.2f})" if failed.inferred else ""
+    inferred = (
+        f" (understood from plain words, confidence {failed.confidence:.2f})" if failed.confidence else ""
+    )
     return f"{fix} {f'[{tag}]({guide})' if guide else tag}{inferred}"
 
 
@@ -177,14 +179,16 @@ def fold_unverified(feedback: Feedback, shown: int) -> str:
 
 def fold_quality(feedback: Feedback, web: GitHubLinks) -> str:
     """From the second iteration on how the quality went; once it is closed, which iteration is selected."""
-    course, report = feedback.course, feedback.report
-    if course is None:
+    progress, report = feedback.progress, feedback.report
+    if progress is None:
         return ""
     if report is not None:
-        result = progress_text.progress_summary(course.trajectory, way_back=False)
+        result = progress_text.progress_summary(progress.trajectory, way_back=False)
         return _fold(result, selection.render_selection_report(report).rstrip())
     known = feedback.pull_request
-    fold = progress_text.fold_progress(course.trajectory, course.present, course.gates, web, known.repository)
+    fold = progress_text.fold_progress(
+        progress.trajectory, progress.present, progress.gates, web, known.repository
+    )
     made = known.override if known.override and known.override.head == known.head else None
     return "\n\n".join(part for part in (progress_text.override_line(made) if made else "", fold) if part)
 
@@ -203,7 +207,7 @@ def fold_document(copy: documents.DocumentJson | None) -> str:
 
 def _said_at_gate(gate: FailedGate) -> int:
     """How many of a gate's doubts stand in its own lines: an appeal takes the place of the one."""
-    return 0 if gate.appealed else 1
+    return 0 if gate.appeal else 1
 
 
 def _doubt(gate: FailedGate, finding: GateItem, feedback: Feedback) -> str:
@@ -317,8 +321,8 @@ def _judged_by(feedback: Feedback, here: list[Verdict]) -> str:
 
 
 def _shorter(feedback: Feedback) -> str:
-    course, tags = feedback.course, [gate.tag for gate in feedback.blocking]
-    way = progress_text.shorter_path_line(course.trajectory, course.gates, tags) if course else ""
+    progress, tags = feedback.progress, [gate.tag for gate in feedback.blocking]
+    way = progress_text.shorter_path_line(progress.trajectory, progress.gates, tags) if progress else ""
     return f" {way}" if way else ""
 
 

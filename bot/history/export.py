@@ -116,11 +116,11 @@ def iteration_metrics(scored: ScoredIteration, found: Degradation | None = None)
     return {
         **_entry(scored),
         "dimensions": {
-            measure.dimension.value: {"value": measure.value, "because": list(measure.because)}
+            measure.dimension.value: {"value": measure.value, "because": list(measure.reasons)}
             for measure in measures
         },
         "unobserved": [dimension.value for dimension in scored.score.unobserved] if scored.score else [],
-        "checks": {"passed": sum(check.passed for check in checks), "failed": scored.failed_checks},
+        "checks": {"passed": sum(check.has_passed for check in checks), "failed": scored.failed_checks},
         "open": list(scored.snapshot.iteration.tags),
         "degradation": found and _degradation(found),
     }
@@ -145,7 +145,7 @@ def _feedback(scored: ScoredIteration, gates: Gates) -> ExportJson:
         "iteration": scored.number,
         "head": scored.head,
         "timestamp": iteration.reviewed_at.isoformat(),
-        "rejected": iteration.rejected,
+        "rejected": iteration.is_rejected,
         "issues": list(iteration.tags),
         "aspects": dict(sides),
     }
@@ -165,10 +165,10 @@ def _artifacts(scored: ScoredIteration) -> list[ExportJson]:
 def _degradation(found: Degradation) -> ExportJson:
     return {
         "delta": found.delta,
-        "degraded": found.degraded,
-        "flagged": found.flagged,
+        "degraded": found.is_degraded,
+        "flagged": found.is_flagged,
         "triggers": [trigger.value for trigger in found.triggers],
-        "causes": [{"cause": sign.cause.value, "because": sign.because} for sign in found.signs],
+        "causes": [{"cause": sign.cause.value, "because": sign.reason} for sign in found.signs],
     }
 
 

@@ -22,18 +22,18 @@ class ItemResponse:
     """What the author did about one item by the next iteration."""
 
     item: Item
-    by: Validator
-    changed: bool | None
+    validator: Validator
+    has_changed: bool | None
     """Its lines changed; None where that is not known."""
-    resolved: bool
+    is_resolved: bool
     """Its thread was resolved."""
-    gone: bool
+    is_gone: bool
     """The same validator spoke again, and no longer says it."""
 
     @property
-    def followed(self) -> bool:
+    def is_followed(self) -> bool:
         """Whether any sign shows it."""
-        return bool(self.changed) or self.resolved or self.gone
+        return bool(self.has_changed) or self.is_resolved or self.is_gone
 
 
 def was_touched(place: Location | None, files: Mapping[str, TrackedFile]) -> bool | None:
@@ -41,9 +41,9 @@ def was_touched(place: Location | None, files: Mapping[str, TrackedFile]) -> boo
     file = files.get(place.path) if place else None
     if place is None or file is None:
         return None
-    if place.line is None or not file.changed:
-        return file.changed
-    return None if file.lines is None else file.lines.changed(place.line, place.end_line or place.line)
+    if place.line is None or not file.has_changed:
+        return file.has_changed
+    return None if file.lines is None else file.lines.has_changed(place.line, place.end_line or place.line)
 
 
 def item_responses(
@@ -53,10 +53,10 @@ def item_responses(
     return tuple(
         ItemResponse(
             item=item,
-            by=verdict.validator,
-            changed=was_touched(item.place, files),
-            resolved=bool(item.url) and item.url in resolved,
-            gone=_is_gone(item, verdict, after),
+            validator=verdict.validator,
+            has_changed=was_touched(item.place, files),
+            is_resolved=bool(item.url) and item.url in resolved,
+            is_gone=_is_gone(item, verdict, after),
         )
         for verdict in before.standing
         if verdict.stance is Stance.REJECTS
@@ -71,7 +71,7 @@ def track_feedback(
     findings: Sequence[Sequence[QualityProblem]],
 ) -> FollowUp:
     """Return how the feedback turned out; `findings` are the quality findings of each of its items."""
-    share = sum(answer.followed for answer in found) / len(found) if found else 0.0
+    share = sum(answer.is_followed for answer in found) / len(found) if found else 0.0
     followed = share >= _ENOUGH and bool(found)
     return FollowUp(followed, quality_delta(before, after), clarity_score(findings, followed=followed))
 

@@ -33,12 +33,12 @@ class LineMap:
     old_length: int | None = None
     """How many lines there were, where that is known."""
 
-    def now(self, line: int) -> int | None:
+    def new_line(self, line: int) -> int | None:
         """Return where an old line stands now; None where it is changed or gone."""
         run = self._around(line, line)
         return None if run is None else run.new + line - run.old
 
-    def changed(self, first: int, last: int) -> bool | None:
+    def has_changed(self, first: int, last: int) -> bool | None:
         """Return whether any of these old lines changed, or got a line between; None: never existed."""
         if not 1 <= first <= last or (self.old_length is not None and last > self.old_length):
             return None
@@ -142,11 +142,11 @@ def _common(old: Iterable[str], new: Iterable[str]) -> int:
 class TrackedFile:
     """What became of one file from one head to the next; `lines` is None where that can't be told."""
 
-    changed: bool
+    has_changed: bool
     lines: LineMap | None = None
 
 
-UNCHANGED_FILE = TrackedFile(changed=False)
+UNCHANGED_FILE = TrackedFile(has_changed=False)
 
 
 MAX_LISTED_FILES = 300
@@ -172,11 +172,11 @@ def _carried(path: str, old: Revision, new: Revision) -> TrackedFile | None:
     if (was and was.blob) == (now and now.blob) and (was is None) == (now is None):
         return UNCHANGED_FILE
     if now is not None and now.status == "removed":
-        return TrackedFile(changed=True, lines=LineMap(()))
+        return TrackedFile(has_changed=True, lines=LineMap(()))
     if (was and was.patch is None) or (now and now.patch is None):
-        return TrackedFile(changed=True)
+        return TrackedFile(has_changed=True)
     patches = (was.patch or "" if was else ""), (now.patch or "" if now else "")
-    return TrackedFile(changed=True, lines=_lines(*patches, same_base=old.base == new.base))
+    return TrackedFile(has_changed=True, lines=_lines(*patches, same_base=old.base == new.base))
 
 
 def _named(revision: Revision, path: str) -> FileDiff | None:

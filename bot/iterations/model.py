@@ -42,7 +42,7 @@ class Iteration:
     standing: tuple[Verdict, ...]
 
     @property
-    def rejected(self) -> bool:
+    def is_rejected(self) -> bool:
         """Whether any standing verdict rejects."""
         return any(verdict.stance is Stance.REJECTS for verdict in self.standing)
 
@@ -80,16 +80,16 @@ class GateChanges:
 class Situation:
     """The plain facts that decide an outcome."""
 
-    rejected: bool
-    blocking: bool
+    is_rejected: bool
+    has_blocking: bool
     """Some open item blocks."""
     number: int
     maximum: int
-    repeated: bool = False
+    has_repeated: bool = False
     """A blocking tag is open for the third time in five iterations."""
-    critical: bool = False
+    has_critical: bool = False
     """Some open item is critical."""
-    fixable: bool = True
+    is_fixable: bool = True
     """Some open item has an auto-fixable gate or a suggestion of its own."""
 
 
@@ -186,12 +186,12 @@ def repeated_tags(
 
 def decide_outcome(situation: Situation) -> IterationOutcome:
     """Return the first outcome that holds; a pull request that nothing holds up is always accepted."""
-    if not situation.rejected and not situation.blocking:
+    if not situation.is_rejected and not situation.has_blocking:
         # Otherwise an approval of the last iteration in the budget would be escalated.
         return IterationOutcome.ACCEPT
-    if situation.number >= situation.maximum or situation.repeated:
+    if situation.number >= situation.maximum or situation.has_repeated:
         return IterationOutcome.ESCALATE
-    if situation.critical and not situation.fixable:
+    if situation.has_critical and not situation.is_fixable:
         return IterationOutcome.REJECT
     return IterationOutcome.REFINE
 

@@ -63,7 +63,7 @@ class DegradationSign:
     """A cause together with its own number."""
 
     cause: Cause
-    because: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,12 @@ class Degradation:
     signs: tuple[DegradationSign, ...] = ()
 
     @property
-    def degraded(self) -> bool:
+    def is_degraded(self) -> bool:
         """Whether the quality fell at all."""
         return self.delta is not None and self.delta < 0
 
     @property
-    def flagged(self) -> bool:
+    def is_flagged(self) -> bool:
         """Whether one of the triggers holds."""
         return bool(self.triggers)
 
@@ -101,12 +101,12 @@ def detect_degradation(
 
 def render_degradation(found: Degradation) -> str:
     """Return a few sentences of our own about a flagged iteration; empty where it is not flagged."""
-    if not found.flagged:
+    if not found.is_flagged:
         return ""
     reasons = ", ".join(_reason(trigger, found.delta) for trigger in found.triggers)
     parts = [f"Iteration {found.iteration} degraded: {reasons}."]
-    parts += [f"{sign.cause.capitalize()}: {sign.because}; {MITIGATION[sign.cause]}." for sign in found.signs]
-    if found.degraded and found.iteration > EARLY_ITERATIONS:
+    parts += [f"{sign.cause.capitalize()}: {sign.reason}; {MITIGATION[sign.cause]}." for sign in found.signs]
+    if found.is_degraded and found.iteration > EARLY_ITERATIONS:
         parts.append("Quality often peaks at iteration 2 or 3: consider stopping at the best one.")
     return " ".join(parts)
 
@@ -258,10 +258,10 @@ class Progress:
         return next((each.quality for each in self.trajectory.scored if each.number == number), None)
 
 
-def progress(
+def measure_progress(
     pull_request: PullRequest, known: Sequence[Iteration], present: Iteration, rules: RepositoryRules
 ) -> Progress:
-    """Return the course as known now: whatever comes in late changes the score of its own iteration."""
+    """Score every iteration; what comes in late changes the score of its own iteration."""
     weights, limits = rules.scoring.weights, rules.scoring.limits
     seen = iteration_snapshots(pull_request, known, rules)
     found = build_trajectory(seen, present.number, rules.gates, weights, rules.iterations.diff_size)

@@ -39,7 +39,7 @@ class DimensionScore:
 
     dimension: QualityDimension
     value: float
-    because: tuple[str, ...]
+    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def score_iteration(
 def counted_checks(checks: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
     """Return the completed checks of others, each name once: a repeated run replaces the one before."""
     latest = {check.name: check for check in checks if check.name != OWN_CHECK_PREFIX}
-    return tuple(check for check in latest.values() if check.passed or check.failed)
+    return tuple(check for check in latest.values() if check.has_passed or check.has_failed)
 
 
 def item_severity(item: Item, gates: Gates) -> str:
@@ -120,7 +120,7 @@ def _measures(
     seen: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
 ) -> tuple[DimensionScore, ...]:
     checks = counted_checks(seen.checks)
-    failed_tests = tuple(check.name for check in checks if check.is_test and check.failed)
+    failed_tests = tuple(check.name for check in checks if check.is_test and check.has_failed)
     judged = [QualityDimension.COMPLETENESS, QualityDimension.CORRECTNESS, QualityDimension.READABILITY]
     if not seen.iteration.standing:
         # A failed test says that it is not correct, even where no verdict stands.
@@ -136,7 +136,7 @@ def _measures(
 
 
 def _validation(checks: Sequence[CheckResult]) -> DimensionScore:
-    passed = sum(check.passed for check in checks)
+    passed = sum(check.has_passed for check in checks)
     noun = "check" if len(checks) == 1 else "checks"
     text = f"{passed} of {len(checks)} {noun} passed"
     return DimensionScore(QualityDimension.VALIDATION, round(passed / len(checks), SCORE_DECIMALS), (text,))
@@ -151,17 +151,17 @@ def _verdict_dimension(
         if weights.aspects[item_aspect(item, gates)] is dimension
     ]
     lost = sum(weights.severities.get(how, weights.severities["minor"]) for _, how in costs)
-    because = tuple(f"{name} is {how}" for name, how in costs)
+    reasons = tuple(f"{name} is {how}" for name, how in costs)
     return DimensionScore(
-        dimension, round(max(0.0, 1.0 - lost), SCORE_DECIMALS), because or ("no open item",)
+        dimension, round(max(0.0, 1.0 - lost), SCORE_DECIMALS), reasons or ("no open item",)
     )
 
 
 def _tested(measure: DimensionScore, failed_tests: tuple[str, ...]) -> DimensionScore:
     if measure.dimension is not QualityDimension.CORRECTNESS or not failed_tests:
         return measure
-    because = tuple(f"the test check {name} failed" for name in failed_tests)
-    return DimensionScore(measure.dimension, 0.0, because)
+    reasons = tuple(f"the test check {name} failed" for name in failed_tests)
+    return DimensionScore(measure.dimension, 0.0, reasons)
 
 
 def _efficiency(items: DimensionScore, lines: int, band: DiffSizeBand) -> DimensionScore:
@@ -169,13 +169,13 @@ def _efficiency(items: DimensionScore, lines: int, band: DiffSizeBand) -> Dimens
     fit = min(1.0, lines / band.min if band.min else 1.0, band.max / lines if lines else 1.0)
     where = "within" if fit == 1.0 else "outside"
     size = f"{lines} changed lines, {where} {band.min} to {band.max}"
-    because = (*(reason for reason in items.because if reason != "no open item"), size)
-    return DimensionScore(items.dimension, round(items.value * fit, SCORE_DECIMALS), because)
+    reasons = (*(reason for reason in items.reasons if reason != "no open item"), size)
+    return DimensionScore(items.dimension, round(items.value * fit, SCORE_DECIMALS), reasons)
 
 
 def _decided(measures: Sequence[DimensionScore], weights: ScoreWeights) -> str:
     """Return the dimension that cost most, beside the checks, which people look at first."""
-    checks = [measure.because[0] for measure in measures if measure.dimension is QualityDimension.VALIDATION]
+    checks = [measure.reasons[0] for measure in measures if measure.dimension is QualityDimension.VALIDATION]
     others = [measure for measure in measures if measure.dimension is not QualityDimension.VALIDATION]
     worst = max(others, key=lambda measure: _cost(measure, weights), default=None)
     if worst is None:
@@ -216,7 +216,7 @@ class ScoredIteration:
     @property
     def failed_checks(self) -> int:
         """How many checks ended badly."""
-        return sum(check.failed for check in counted_checks(self.snapshot.checks))
+        return sum(check.has_failed for check in counted_checks(self.snapshot.checks))
 
 
 @dataclass(frozen=True, slots=True)

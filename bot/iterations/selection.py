@@ -10,7 +10,7 @@ from bot import regex
 from bot.gates.config import RepositoryRules
 from bot.iterations import model as judged
 from bot.iterations.model import iterations_after_rulings
-from bot.iterations.progress import Degradation, Progress, progress
+from bot.iterations.progress import Degradation, Progress, measure_progress
 from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, format_percents, quality_delta
 from bot.markdown.escape import code_span
 from bot.markdown.links import format_login, short_sha
@@ -22,7 +22,7 @@ from bot.pull_request.model import OverrideAudit, PullRequest, SelectionChoice, 
 class SelectionRefused:
     """Why a selection is not taken, in words for the one who asked."""
 
-    because: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def selection_checklist(report: SelectionReport) -> tuple[tuple[bool, str], ...]
     gone = [each for each in report.scored if not _is_kept(each)]
     unscored = [each.number for each in report.scored if each.score is None]
     made = report.selection.override
-    worse = [str(found.iteration) for found in report.degradations if found.flagged]
+    worse = [str(found.iteration) for found in report.degradations if found.is_flagged]
     looked = len(report.degradations) == len(report.scored) - 1
     return (
         (not gone, _with("All iteration outputs preserved", _missing(gone))),
@@ -220,7 +220,7 @@ def _reasons(report: SelectionReport) -> Iterator[str]:
         head = code_span(short_sha(old.head))
         yield f"The selection of {format_login(old.by)} was for {head}, no longer the head"
     yield from (
-        f"Quality degraded in iteration {each.iteration}" for each in report.degradations if each.degraded
+        f"Quality degraded in iteration {each.iteration}" for each in report.degradations if each.is_degraded
     )
     yield from _checks(selected)
     if selected.quality is not None and selected.quality < report.threshold:
@@ -236,7 +236,7 @@ def _decided(selection: Selection) -> str:
 
 def _checks(selected: ScoredIteration) -> Iterator[str]:
     checks = counted_checks(selected.snapshot.checks)
-    failed = sum(check.failed for check in checks)
+    failed = sum(check.has_failed for check in checks)
     if checks:
         yield (
             f"{failed} of {len(checks)} validation checks failed"
@@ -311,14 +311,14 @@ def _listed(lead: str, numbers: list[str] | list[int]) -> str:
 
 
 def build_selection_report(
-    pull_request: PullRequest, went: Progress, rules: RepositoryRules
+    pull_request: PullRequest, progress: Progress, rules: RepositoryRules
 ) -> SelectionReport:
     """The report as it stands now."""
     return SelectionReport(
         name=pull_request.name,
-        trajectory=went.trajectory,
-        selection=select_iteration(went.trajectory, pull_request.override, pull_request.head),
-        degradations=went.degradations,
+        trajectory=progress.trajectory,
+        selection=select_iteration(progress.trajectory, pull_request.override, pull_request.head),
+        degradations=progress.degradations,
         threshold=rules.iterations.threshold,
         merged=pull_request.merged,
     )
@@ -330,7 +330,7 @@ def selection_report(pull_request: PullRequest, rules: RepositoryRules) -> Selec
     present = judged.current_iteration(pull_request, known)
     if present is None:
         return None
-    return build_selection_report(pull_request, progress(pull_request, known, present, rules), rules)
+    return build_selection_report(pull_request, measure_progress(pull_request, known, present, rules), rules)
 
 
 def selection_report_markdown(pull_request: PullRequest, rules: RepositoryRules) -> str | None:

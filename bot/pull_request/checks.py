@@ -19,12 +19,12 @@ class CheckResult:
     is_test: bool = False
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """Whether it ended well."""
         return self.conclusion in _PASSED
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether it ended badly; one that was skipped, cancelled or still runs did neither."""
         return self.conclusion in _FAILED
 
@@ -48,7 +48,7 @@ class CheckAnnotation:
     column: int | None = None
 
     @property
-    def place(self) -> Location:
+    def location(self) -> Location:
         """Where it stands."""
         return Location(self.path, self.line, self.end_line if self.end_line != self.line else None)
 

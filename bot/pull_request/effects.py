@@ -288,8 +288,8 @@ class RecordWeeklyRun:
     repository_id: int
     week: str
     at: datetime
-    told: bool
-    """Enough had happened."""
+    is_published: bool
+    """Enough happened in that week to publish a summary."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ class FileText:
 class UnreadableFile:
     """Why a file's text was not seen, in words that follow "the file is"."""
 
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,12 @@ class ObservedCheckRun:
     ours: bool = False
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether it ended badly."""
         return self.conclusion in {"failure", "timed_out", "startup_failure", "action_required"}
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """Whether it ended well."""
         return self.conclusion == "success"
 
@@ -134,9 +134,9 @@ class Facts:
     """Account id → role in the repository, for those whose word may count."""
     revisions: tuple[Revision, ...] = ()
     """Judged heads with what was read of them."""
-    heard_at: datetime | None = None
+    maintainer_answered_at: datetime | None = None
     """When a person with `write` answered an escalation by a plain comment."""
-    spoken: tuple[CommentEvent | LabelEvent | CheckEvent | ValidationEvent, ...] = ()
+    signals: tuple[CommentEvent | LabelEvent | CheckEvent | ValidationEvent, ...] = ()
     """What validators said in other ways than by a review, as the events have it."""
     annotations: Mapping[int, tuple[CheckAnnotation, ...]] = field(default_factory=dict)
     """Check run id → what it found, for the failed ones among the above."""

@@ -45,7 +45,7 @@ class Assessment:
     detection: Detection | None = None
     """What kind of feedback the validators' words are."""
     is_comment_due: bool = False
-    because: str = ""
+    reason: str = ""
     """Why no comment is due, where none is."""
 
 
@@ -91,7 +91,7 @@ def assess(
     """
     feedback = build_feedback(known, rules, moment)
     if feedback is None:
-        return Assessment(known, because="no validator has judged it yet")
+        return Assessment(known, reason="no validator has judged it yet")
     if reason := _silence_reason(known, feedback.iteration, rules):
         # What nobody was shown is no advice.
         feedback = replace(feedback, pull_request=replace(known, briefs=resolve_brief_outcomes(feedback)))
@@ -146,9 +146,11 @@ def conclude(
         adopts=sticky is None and not known.seen_opening,
     )
     # A document has at least one item.
-    memos = (StoreDocument(feedback.id, feedback.at, html_safe_json(whole)),) if feedback.gates else ()
-    because = "the verdicts changed what the comment says"
-    return Decision(known, (effect, *said), because, memos, feedback, body)
+    store_commands = (
+        (StoreDocument(feedback.id, feedback.at, html_safe_json(whole)),) if feedback.gates else ()
+    )
+    reason = "the verdicts changed what the comment says"
+    return Decision(known, (effect, *said), reason, store_commands, feedback, body)
 
 
 def _silence_reason(pull_request: PullRequest, present: Iteration, rules: RepositoryRules) -> str | None:
@@ -189,7 +191,7 @@ def _blocking_tags(feedback: Feedback) -> tuple[str, ...]:
 
 def _no_comment(assessment: Assessment) -> Decision:
     """Nothing to show, and nothing that was about to be shown is wanted any more."""
-    return Decision(assessment.pull_request, (CancelWrite("comment"),), assessment.because)
+    return Decision(assessment.pull_request, (CancelWrite("comment"),), assessment.reason)
 
 
 def _keep_feedback_id(feedback: Feedback, whole: DocumentJson) -> Feedback:

@@ -85,7 +85,7 @@ def _printed(check: CheckEvent, found: Sequence[CheckAnnotation]) -> Iterator[Va
     for annotation in found:
         if annotation.level != "notice":
             text = f"{annotation.title}\n\n{annotation.message}"
-            yield ValidatorText(text, check.url, annotation.place, _noted(annotation, check))
+            yield ValidatorText(text, check.url, annotation.location, _noted(annotation, check))
 
 
 def _items(check: CheckEvent, rule: CheckRule, found: Sequence[CheckAnnotation]) -> Iterator[Item]:
@@ -124,7 +124,7 @@ def _placed(tag: str, annotation: CheckAnnotation, check: CheckEvent) -> Item:
     return Item(
         tag,
         words=words[:MAX_ITEM_WORDS],
-        place=annotation.place,
+        place=annotation.location,
         url=check.url,
         evidence=whole[:MAX_ITEM_WORDS],
         metric=_metric(check),

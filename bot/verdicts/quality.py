@@ -140,7 +140,7 @@ class WordingMatch:
     words: str
     start: int
     end: int
-    instead: str
+    suggestion: str
 
 
 VAGUE_PHRASES = (
@@ -160,9 +160,9 @@ ADVISORY_PHRASES = ("think about", "consider", "maybe", "perhaps", "you might")
 class Assumption:
     """A claim nobody looked up: how it sounds, what to do about it, and how a checked one reads."""
 
-    said: str
+    label: str
     """As document 002 gives it."""
-    heard: str
+    pattern: str
     """The same as a pattern; a space stands for any gap between words."""
     mitigation: str
     rewrite: str
@@ -246,7 +246,7 @@ def _pattern(kind: Wording) -> Any:
         case Wording.ADVISORY:
             heard = ADVISORY_PHRASES
         case Wording.UNGROUNDED:
-            heard = (assumption.heard for assumption in ASSUMPTIONS)
+            heard = (assumption.pattern for assumption in ASSUMPTIONS)
     return re2.compile("(?i)" + "|".join(f"({words.replace(' ', _GAP)})" for words in heard))
 
 
@@ -333,7 +333,7 @@ class QualityProblem:
     rule: QualityRule
     field: FeedbackField
     message: str
-    instead: str
+    suggestion: str
     start: int = 0
     end: int = 0
 
@@ -416,7 +416,7 @@ def is_location(kind: str, reference: str) -> bool:
 
 def quality_hint(found: Sequence[QualityProblem], most: int = 3) -> str:
     """One line for the writer: what was found and what to write instead, each once; or nothing."""
-    lines = list(dict.fromkeys(f"{finding.message}: {finding.instead}" for finding in found))
+    lines = list(dict.fromkeys(f"{finding.message}: {finding.suggestion}" for finding in found))
     rest = f"; and {len(lines) - most} more" if len(lines) > most else ""
     return "; ".join(lines[:most]) + rest
 
@@ -460,7 +460,7 @@ def _wording(field: FeedbackField, text: str, *kinds: Wording) -> Iterator[Quali
 
 def _worded(field: FeedbackField, phrase: WordingMatch) -> QualityProblem:
     rule, why = _WORDED[phrase.kind]
-    return QualityProblem(rule, field, f"`{phrase.words}` {why}", phrase.instead, phrase.start, phrase.end)
+    return QualityProblem(rule, field, f"`{phrase.words}` {why}", phrase.suggestion, phrase.start, phrase.end)
 
 
 def _no_place(item: FeedbackText) -> QualityProblem:

@@ -267,7 +267,7 @@ def as_signal(
 
 def merge_signals(pull_request: PullRequest, facts: Facts, rules: RepositoryRules) -> PullRequest:
     """The pull request with the verdicts that these events amount to, in the order they came."""
-    for voice in facts.spoken:
+    for voice in facts.signals:
         match voice:
             case CommentEvent():
                 verdicts = merge_comment(pull_request, voice, rules, facts.me)

@@ -136,7 +136,7 @@ ALMOST = "Almost there, looks good otherwise; just one thing: the date."
 
 
 def voiced(*spoken, rules=NAMED):
-    read = Facts(ME, spoken=spoken, roles={ALICE.id: "write"})
+    read = Facts(ME, signals=spoken, roles={ALICE.id: "write"})
     return with_fresh_brief(
         build_feedback(merge_signals(pull_request(), read, rules), rules, moment()), rules
     )
@@ -227,7 +227,7 @@ FOUND = CheckAnnotation(PAGE, 5, 5, "line 5: month 13 is out of range", "frontma
 
 
 def checked(*reviews, annotations=(FOUND,), rules=MAPPED, check=CHECK):
-    read = replace(facts(*reviews), spoken=(check,), annotations={9: annotations})
+    read = replace(facts(*reviews), signals=(check,), annotations={9: annotations})
     seen = merge_signals(merge_reviews(pull_request(), read, rules, at(30)), read, rules)
     return with_fresh_brief(build_feedback(seen, rules, moment()), rules)
 

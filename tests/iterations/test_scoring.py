@@ -319,7 +319,7 @@ def test_what_decided_is_the_dimension_that_cost_most_and_the_checks(seen, words
 
 def test_a_score_below_the_threshold_does_not_overrule_an_approval():  # row 83 # row 58
     assert scored(snapshot(approved=True, checks=checks(0, 4, is_test=True))).value < 0.70
-    approved = Situation(rejected=False, blocking=False, number=2, maximum=5)
+    approved = Situation(is_rejected=False, has_blocking=False, number=2, maximum=5)
     assert decide_outcome(approved) is IterationOutcome.ACCEPT
 
 

@@ -23,5 +23,5 @@ MAPPED = replace(
 
 
 def heard(*spoken, known=None, rules=MAPPED, roles=None, annotations=None):
-    read = Facts(ME, spoken=spoken, roles=roles or {ALICE.id: "write"}, annotations=annotations or {})
+    read = Facts(ME, signals=spoken, roles=roles or {ALICE.id: "write"}, annotations=annotations or {})
     return merge_signals(known or pull_request(), read, rules).verdicts
