@@ -23,16 +23,16 @@ _STOP = (
 )
 
 
-def render_escalation(feedback: Feedback, identity: str, why: str, mention: str | None = None) -> str:
+def render_escalation(feedback: Feedback, identity: str, reason: str, mention: str | None = None) -> str:
     """Tell an agent to stop and a person to decide; nobody is mentioned unless a team is given."""
     tags = [code_span(gate.tag or gate.name) for gate in feedback.blocking]
-    named = ", ".join(tags[:MAX_ANNOUNCED_TAGS]) + (
+    listed = ", ".join(tags[:MAX_ANNOUNCED_TAGS]) + (
         f" and {len(tags) - MAX_ANNOUNCED_TAGS} more" if len(tags) > MAX_ANNOUNCED_TAGS else ""
     )
-    still = f", and {_open(len(tags))} at {_head(feedback)}: {named}" if tags else f" at {_head(feedback)}"
+    state = f", and {_open(len(tags))} at {_head(feedback)}: {listed}" if tags else f" at {_head(feedback)}"
     parts = [
         render_marker(AnnouncementKind.ESCALATION, _marker(feedback, identity)),
-        f"**Stop, a person decides** — {why}{still}.",
+        f"**Stop, a person decides** — {reason}{state}.",
         _STOP,
         f"If you are that person: approve it, close it, or say what to change.{_selectable(feedback)}",
         f"@{mention}" if mention else "",
@@ -77,15 +77,17 @@ def record_maintainer_answer(pull_request: PullRequest, facts: Facts) -> PullReq
     escalation = pull_request.escalation
     if escalation is None or escalation.heard_at is not None:
         return pull_request
-    spoken = [
+    verdict_times = [
         verdict.at
         for verdict in pull_request.verdicts
         if verdict.counted and not (verdict.validator.bot or verdict.validator.check)
     ]
-    heard = [at for at in (*spoken, facts.maintainer_answered_at) if at is not None and at > escalation.at]
-    if not heard:
+    answers = [
+        at for at in (*verdict_times, facts.maintainer_answered_at) if at is not None and at > escalation.at
+    ]
+    if not answers:
         return pull_request
-    return replace(pull_request, escalation=replace(escalation, heard_at=min(heard)))
+    return replace(pull_request, escalation=replace(escalation, heard_at=min(answers)))
 
 
 def is_awaiting_maintainer(pull_request: PullRequest) -> bool:
@@ -96,12 +98,12 @@ def is_awaiting_maintainer(pull_request: PullRequest) -> bool:
 def escalate(feedback: Feedback, rules: RepositoryRules) -> PullRequest:
     """The pull request, escalated where that is due for the first time."""
     pull_request = feedback.pull_request
-    due = (
+    is_due = (
         feedback.verdict == IterationOutcome.ESCALATE
         and pull_request.open
         and pull_request.escalation is None
     )
-    if not (due and rules.iterations.escalate.enabled and rules.comment.enabled):
+    if not (is_due and rules.iterations.escalate.enabled and rules.comment.enabled):
         return pull_request
     # GitHub's own time, so that what is said later can be told by GitHub's times alone.
     at = max(verdict.at for verdict in feedback.iteration.standing)
@@ -113,18 +115,18 @@ def decide_announcements(
 ) -> tuple[tuple[Announce, ...], PullRequest]:
     """What is to be said beside the sticky comment, and the pull request that remembers it."""
     pull_request = feedback.pull_request
-    said: list[Announce] = []
+    announcements: list[Announce] = []
     if before.escalation is None and pull_request.escalation is not None:
         identity = f"{moment.id}:escalation"
         mention = rules.iterations.escalate.mention
         text = render_escalation(feedback, identity, escalation_reason(feedback), mention)
-        said.append(_announce(pull_request, AnnouncementKind.ESCALATION, identity, text))
+        announcements.append(_announce(pull_request, AnnouncementKind.ESCALATION, identity, text))
     if _left_the_best(feedback) and rules.comment.enabled and feedback.report:
         identity = f"{moment.id}:selection"
         text = render_selection_announcement(feedback, feedback.report, identity)
-        said.append(_announce(pull_request, AnnouncementKind.SELECTION, identity, text))
+        announcements.append(_announce(pull_request, AnnouncementKind.SELECTION, identity, text))
         pull_request = replace(pull_request, reported=pull_request.head)
-    return tuple(said), pull_request
+    return tuple(announcements), pull_request
 
 
 def _left_the_best(feedback: Feedback) -> bool:
@@ -133,8 +135,8 @@ def _left_the_best(feedback: Feedback) -> bool:
     if report is None or pull_request.open or pull_request.merged or pull_request.sticky is None:
         return False
     selected, final = report.selection.selected, report.selection.final
-    lower = (final.quality or 0.0) < (selected.quality or 0.0)
-    return lower and pull_request.reported != pull_request.head
+    is_lower = (final.quality or 0.0) < (selected.quality or 0.0)
+    return is_lower and pull_request.reported != pull_request.head
 
 
 def _announce(pull_request: PullRequest, kind: AnnouncementKind, identity: str, body: str) -> Announce:

@@ -67,14 +67,14 @@ class BriefFacts:
     @property
     def has_evidence(self) -> bool:
         """Whether anything shows the failure: an error, a failed check, an annotation, a look at the file."""
-        shown = self.checks or self.logs or self.annotations or self.observed
-        return bool(shown or self.error or self.first(find_expectation))
+        is_shown = self.checks or self.logs or self.annotations or self.observed
+        return bool(is_shown or self.error or self.first(find_expectation))
 
     @property
     def has_trace(self) -> bool:
         """Whether a trace names a line of the project's own code."""
-        shown = f"{self.output}\n{self.comment_text}"
-        frames = (frame[1] or frame[2] for frame in _FRAME.finditer(shown))
+        text = f"{self.output}\n{self.comment_text}"
+        frames = (frame[1] or frame[2] for frame in _FRAME.finditer(text))
         return any(not _INSTALLED.search(path) for path in frames)
 
     @property
@@ -97,26 +97,26 @@ class BriefFacts:
         return reader(self.output) or reader(self.comment_text)
 
 
-def fill_slots(items: tuple[OpenItem, ...], known: BriefFacts) -> Mapping[str, str]:
+def fill_slots(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, str]:
     """Return a value for each slot that an observation fills, blocking items first."""
     ordered = sorted(items, key=lambda item: not item.is_blocking)
     blocking = [item for item in ordered if item.is_blocking] or ordered
     first = ordered[0] if ordered else OpenItem("")
-    found = {
-        "error_message": _short(known.error or next(iter(known.annotations), "")),
-        "detected_framework": _short(known.framework),
-        "test_description": _what_must_pass(known),
+    values = {
+        "error_message": _short(facts.error or next(iter(facts.annotations), "")),
+        "detected_framework": _short(facts.framework),
+        "test_description": _what_must_pass(facts),
         "expected_behavior": _short(
-            known.first(find_expectation) or next(filter(None, (item.expects for item in ordered)), "")
+            facts.first(find_expectation) or next(filter(None, (item.expects for item in ordered)), "")
         ),
-        "clarification_prompt": _short(find_intent(known.comment_text)),
+        "clarification_prompt": _short(find_intent(facts.comment_text)),
         "narrowed_scope": _scope(blocking) or _scope(ordered),
         "alternatives": _alternatives(blocking),
         "gap_description": _short(first.text or first.name),
         "constraint": _short(first.fix),
         "issue": _short(first.name),
     }
-    return {slot: value for slot, value in found.items() if value}
+    return {slot: value for slot, value in values.items() if value}
 
 
 def has_slots(template: str) -> bool:
@@ -126,8 +126,8 @@ def has_slots(template: str) -> bool:
 
 def fill_template(template: str, values: Mapping[str, str]) -> str | None:
     """Fill the template's slots, or return None where one of them has no value."""
-    wanted = _SLOT.findall(template)
-    if any(slot not in values for slot in wanted):
+    slots = _SLOT.findall(template)
+    if any(slot not in values for slot in slots):
         return None
     return _SLOT.sub(lambda slot: values[slot[1]], template)
 
@@ -140,9 +140,9 @@ def find_error_message(text: str) -> str:
 
 def find_quoted_error(text: str) -> str:
     """Return the error that somebody shows as code, or else repeats as a program prints it."""
-    shown = "\n".join(text[start:end] for kind, start, end in cover_pieces(text) if kind in _SHOWN)
-    if found := find_error_message(shown):
-        return found
+    code = "\n".join(text[start:end] for kind, start, end in cover_pieces(text) if kind in _SHOWN)
+    if error := find_error_message(code):
+        return error
     own = mask_hidden(text, SpanKind.QUOTE, SpanKind.COMMENT, *_SHOWN)
     printed = [line.strip() for line in own.splitlines() if _PRINTED.search(line) and not _OVER.search(line)]
     return printed[-1] if printed else ""
@@ -150,10 +150,10 @@ def find_quoted_error(text: str) -> str:
 
 def find_reported_test(text: str) -> str:
     """Return the name of the first test that a test runner reports as failed."""
-    for found in _REPORTED.finditer(text):
-        name = next(filter(None, found.groups()))
+    for match in _REPORTED.finditer(text):
+        name = next(filter(None, match.groups()))
         if not name.strip(" "):  # only what introduces it: the name itself must look like a test's
-            name = _test_ahead(text[found.end() : found.end() + _LONGEST_NAME])
+            name = _test_ahead(text[match.end() : match.end() + _LONGEST_NAME])
         if name:
             return str(name.strip("`"))
     return ""
@@ -171,30 +171,37 @@ def find_failing_test(text: str) -> str:
     if reported := find_reported_test(text):
         return reported
     clauses = _CLAUSE_END.split(mask_hidden(text, SpanKind.QUOTE, SpanKind.FENCE, SpanKind.COMMENT))
-    named = (_TEST.search(clause) for clause in clauses if _FAILING.search(clause))
-    return next((match[0].strip("`") for match in named if match), "")
+    matches = (_TEST.search(clause) for clause in clauses if _FAILING.search(clause))
+    return next((match[0].strip("`") for match in matches if match), "")
 
 
 def find_expectation(text: str) -> str:
     """Return the part of the text that sets what was wanted against what came."""
-    found = (match[0].strip() for match in _EXPECTED.finditer(text))
-    return next((one for one in found if not _is_opinion(one) or len(_VALUE.findall(one)) > 1), "")
+    candidates = (match[0].strip() for match in _EXPECTED.finditer(text))
+    return next(
+        (
+            candidate
+            for candidate in candidates
+            if not _is_opinion(candidate) or len(_VALUE.findall(candidate)) > 1
+        ),
+        "",
+    )
 
 
 def _is_opinion(text: str) -> bool:
-    said = text.lower()
-    return any(not said.endswith("but ", 0, was.start()) for was in _WAS.finditer(said))
+    lowered = text.lower()
+    return any(not lowered.endswith("but ", 0, match.start()) for match in _WAS.finditer(lowered))
 
 
 def find_intent(text: str) -> str:
     """Return the sentence in which the validator says what was wanted, whole: half of one misleads."""
-    own = mask_hidden(text, SpanKind.QUOTE, SpanKind.FENCE, SpanKind.COMMENT)
-    match = next((found for found in _INTENT.finditer(own) if not found["praise"]), None)
+    visible = mask_hidden(text, SpanKind.QUOTE, SpanKind.FENCE, SpanKind.COMMENT)
+    match = next((candidate for candidate in _INTENT.finditer(visible) if not candidate["praise"]), None)
     if match is None:
         return ""
-    ends = list(_sentence_ends(own))
+    ends = list(_sentence_ends(visible))
     start = max((end for end in ends if end <= match.start()), default=0)
-    stop = min((end for end in ends if end > match.start()), default=len(own))
+    stop = min((end for end in ends if end > match.start()), default=len(visible))
     return _LIST_MARK.sub("", text[start:stop].strip()).rstrip(".! ")
 
 
@@ -249,19 +256,22 @@ _SENTENCE_END = regex.Regex(r"(?P<abbreviation>\b(?:[eE]\.g|[iI]\.e|[cC]f|vs)\.)
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
-    for found in _SENTENCE_END.finditer(text):
-        at = found.start()
-        behind_number = found["sign"] == "." and text[at - 1 : at].isdecimal()
-        if found["sign"] and (not behind_number or _is_end_behind_number(text, at)):
-            yield at + 1
-        if found[0].endswith("\n"):
-            yield found.end()
+    for match in _SENTENCE_END.finditer(text):
+        position = match.start()
+        behind_number = match["sign"] == "." and text[position - 1 : position].isdecimal()
+        if match["sign"] and (not behind_number or _is_end_behind_number(text, position)):
+            yield position + 1
+        if match[0].endswith("\n"):
+            yield match.end()
 
 
-def _is_end_behind_number(text: str, at: int) -> bool:
+def _is_end_behind_number(text: str, position: int) -> bool:
     """Whether a sentence begins behind the dot, and its number is not that of a list in the text."""
-    listed = text[at - 2 : at - 1] == " " and text[max(at - 3, 0) : at - 2] in _BEFORE_LISTED
-    following = at + 1
+    listed = (
+        text[position - 2 : position - 1] == " "
+        and text[max(position - 3, 0) : position - 2] in _BEFORE_LISTED
+    )
+    following = position + 1
     while text[following : following + 1].isspace():
         following += 1
     return not listed and "A" <= text[following : following + 1] <= "Z"
@@ -271,18 +281,18 @@ _BEFORE_LISTED = tuple(":;,.!?")
 _LIST_MARK = regex.Regex(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 
 
-def _what_must_pass(known: BriefFacts) -> str:
-    test = known.test
-    tools = (*(f"check {check}" for check in known.checks), *known.logs)
+def _what_must_pass(facts: BriefFacts) -> str:
+    test = facts.test
+    tools = (*(f"check {check}" for check in facts.checks), *facts.logs)
     named = ", ".join(tools[:MAX_SLOT_LOCATIONS])
-    told = ", ".join(known.titles[:MAX_SLOT_LOCATIONS]) or find_error_message(known.output)
-    found = test or _short(told)
-    return f"{named} ({found})" if named and found else named or test
+    titles = ", ".join(facts.titles[:MAX_SLOT_LOCATIONS]) or find_error_message(facts.output)
+    failure = test or _short(titles)
+    return f"{named} ({failure})" if named and failure else named or test
 
 
 def _scope(items: Sequence[OpenItem]) -> str:
-    places = dict.fromkeys(str(place) for item in items for place in item.locations)
-    return ", ".join(tuple(places)[:MAX_SLOT_LOCATIONS])
+    locations = dict.fromkeys(str(location) for item in items for location in item.locations)
+    return ", ".join(tuple(locations)[:MAX_SLOT_LOCATIONS])
 
 
 def _alternatives(items: Sequence[OpenItem]) -> str:
@@ -378,29 +388,29 @@ class FeedbackLogEntry:
 
 
 def write_brief(
-    detection: Detection, items: tuple[OpenItem, ...], known: BriefFacts, rules: DetectionRules
+    detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, rules: DetectionRules
 ) -> Brief | None:
     """Fill the actions' templates from what is known; None where nothing was detected or shown."""
     if detection.type is None or not detection.is_shown:
         return None
-    values = fill_slots(items, known)
-    told = [
+    values = fill_slots(items, facts)
+    filled = [
         (action, text)
         for action in rules.actions.get(detection.type, ())
         if (text := fill_template(action.template, values)) is not None
     ][:MAX_BRIEF_LINES]
-    tied = bool(items) and bool(told) and all(has_slots(action.template) for action, _ in told)
-    score = BRIEF_POINTS * (sum(_marks(items, known).values()) + tied)
+    is_specific = bool(items) and bool(filled) and all(has_slots(action.template) for action, _ in filled)
+    score = BRIEF_POINTS * (sum(_marks(items, facts).values()) + is_specific)
     return Brief(
         detection.type,
         detection.confidence,
         score,
-        tuple(BriefLine(action.name, text) for action, text in told),
+        tuple(BriefLine(action.name, text) for action, text in filled),
     )
 
 
 def refine_brief(
-    detection: Detection, readings: Sequence[BriefInput], rules: DetectionRules
+    detection: Detection, inputs_by_round: Sequence[BriefInput], rules: DetectionRules
 ) -> tuple[BriefRound, ...]:
     """Return the rounds up to the first good brief, or as many as are allowed: then it says what to ask.
 
@@ -408,33 +418,33 @@ def refine_brief(
     """
     rounds: list[BriefRound] = []
     last: BriefInput | None = None
-    for reading in readings[: rules.max_refinement_iterations]:
-        if last and (reading.items, reading.facts) == (last.items, last.facts):
+    for inputs in inputs_by_round[: rules.max_refinement_iterations]:
+        if last and (inputs.items, inputs.facts) == (last.items, last.facts):
             continue
-        made = write_brief(detection, reading.items, reading.facts, rules)
-        if made is None:
+        brief = write_brief(detection, inputs.items, inputs.facts, rules)
+        if brief is None:
             return ()
-        rounds.append(BriefRound(made, reading.round))
-        last = reading
-        if made.score >= GOOD_SCORE:
+        rounds.append(BriefRound(brief, inputs.round))
+        last = inputs
+        if brief.score >= GOOD_SCORE:
             return tuple(rounds)
     return (*rounds[:-1], _asking(rounds[-1], last)) if last else ()
 
 
-def _marks(items: tuple[OpenItem, ...], known: BriefFacts) -> Mapping[str, bool]:
+def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
     """What a brief is good for, each as the question that it leaves open."""
     return {
-        "which place?": known.has_trace or any(item.locations for item in items),
+        "which place?": facts.has_trace or any(item.locations for item in items),
         "what should change?": any(item.fix or item.suggestion for item in items),
-        "what shows it?": known.has_evidence,
-        "which check or test proves it?": known.has_proof,
+        "what shows it?": facts.has_evidence,
+        "which check or test proves it?": facts.has_proof,
     }
 
 
-def _asking(refinement: BriefRound, reading: BriefInput) -> BriefRound:
+def _asking(refinement: BriefRound, inputs: BriefInput) -> BriefRound:
     """The round with a last line that asks for what is missing most."""
-    made, known = refinement.brief, reading.facts
-    question = next(mark for mark, is_there in _marks(reading.items, known).items() if not is_there)
-    whom = f"Read the output of `{known.contact}`" if known.only_checks else f"Ask `{known.contact}`"
-    line = BriefLine("request_clarification", f"{whom}: {question}")
-    return replace(refinement, brief=replace(made, lines=(*made.lines[: MAX_BRIEF_LINES - 1], line)))
+    brief, facts = refinement.brief, inputs.facts
+    question = next(mark for mark, is_met in _marks(inputs.items, facts).items() if not is_met)
+    instruction = f"Read the output of `{facts.contact}`" if facts.only_checks else f"Ask `{facts.contact}`"
+    line = BriefLine("request_clarification", f"{instruction}: {question}")
+    return replace(refinement, brief=replace(brief, lines=(*brief.lines[: MAX_BRIEF_LINES - 1], line)))

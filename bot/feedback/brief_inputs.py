@@ -77,8 +77,8 @@ _MANIFESTS: Mapping[str, tuple[str, ...]] = {
 
 def framework_in_trace(text: str) -> str:
     """The framework whose own files the trace goes through; empty where it names none."""
-    passed = {normalize_package(name) for name in _INSTALLED.findall(text)}
-    return next((name for package, name in FRAMEWORKS.items() if package in passed), "")
+    packages = {normalize_package(name) for name in _INSTALLED.findall(text)}
+    return next((name for package, name in FRAMEWORKS.items() if package in packages), "")
 
 
 def framework_manifests(text: str) -> tuple[str, ...]:
@@ -90,10 +90,10 @@ def framework_manifests(text: str) -> tuple[str, ...]:
 def framework_in_manifests(files: Mapping[str, str]) -> str:
     """The framework that these manifests ask for, with its version as written; empty where there is none."""
     for path, text in files.items():
-        known = manifest_versions(path, text) or {}
+        versions = manifest_versions(path, text) or {}
         for package, name in FRAMEWORKS.items():
-            if package in known:
-                return f"{name} {' or '.join(sorted(known[package]))}".strip()
+            if package in versions:
+                return f"{name} {' or '.join(sorted(versions[package]))}".strip()
     return ""
 
 
@@ -104,12 +104,12 @@ _COMMENT = regex.Regex(r"(?s)<!--.*?(?:-->|\z)")
 _FAILS = regex.Regex(r"(?i)\b(?:fail\w*|broken?|red|errors?)\b")
 
 
-def brief_inputs(feedback: Feedback, said: str) -> tuple[BriefInput, ...]:
+def brief_inputs(feedback: Feedback, comment_text: str) -> tuple[BriefInput, ...]:
     """What is known after each round, in the order in which it costs."""
-    known = _of_event(feedback, said)
-    annotated = _with_annotations(known, feedback)
+    facts = _of_event(feedback, comment_text)
+    annotated = _with_annotations(facts, feedback)
     return (
-        BriefInput(1, _items(feedback, annotated=False), known),
+        BriefInput(1, _items(feedback, annotated=False), facts),
         BriefInput(2, _items(feedback, annotated=True), annotated),
         BriefInput(3, _resolved(feedback), _looked_up(annotated, feedback)),
     )
@@ -130,50 +130,52 @@ def failed_logs(feedback: Feedback) -> tuple[str, ...]:
 def failed_output(feedback: Feedback) -> str:
     """What the failed checks printed, the newest first."""
     printed = (verdict.said for verdict in reversed(feedback.rejecting) if verdict.validator.check)
-    return "\n\n".join(each for each in printed if each)[:MAX_WORDS_READ]
+    return "\n\n".join(output for output in printed if output)[:MAX_WORDS_READ]
 
 
-def _of_event(feedback: Feedback, said: str) -> BriefFacts:
+def _of_event(feedback: Feedback, comment_text: str) -> BriefFacts:
     evidence = (item.evidence for item in _stated(feedback) if not _is_annotation(item))
     output = failed_output(feedback)
     return BriefFacts(
         contact=feedback.source,
-        comment_text=_without_tags(said, feedback),
+        comment_text=_without_tags(comment_text, feedback),
         output=_COMMENT.sub(" ", output),
         checks=failed_checks(feedback),
         logs=failed_logs(feedback),
-        framework=framework_in_trace(f"{output}\n{said}"),
-        observed=tuple(dict.fromkeys(shown for shown in evidence if shown)),
+        framework=framework_in_trace(f"{output}\n{comment_text}"),
+        observed=tuple(dict.fromkeys(text for text in evidence if text)),
         only_checks=all(verdict.validator.check for verdict in feedback.rejecting),
     )
 
 
-def _with_annotations(known: BriefFacts, feedback: Feedback) -> BriefFacts:
-    found = [item for item in _stated(feedback) if _is_annotation(item)]
-    titles = ((item.evidence or "").removesuffix(item.words).rstrip(": ") for item in found)
+def _with_annotations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
+    items = [item for item in _stated(feedback) if _is_annotation(item)]
+    titles = ((item.evidence or "").removesuffix(item.words).rstrip(": ") for item in items)
     return replace(
-        known,
-        annotations=tuple(dict.fromkeys(item.evidence or item.words for item in found)),
+        facts,
+        annotations=tuple(dict.fromkeys(item.evidence or item.words for item in items)),
         titles=tuple(dict.fromkeys(title for title in titles if title)),
     )
 
 
-def _looked_up(known: BriefFacts, feedback: Feedback) -> BriefFacts:
+def _looked_up(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
     """What is known together with what was seen of the head: places that hold, checks that failed."""
-    shown = [
+    confirmed = [
         finding.grounding.decisive
         for gate in feedback.gates
         for finding in gate.findings
         if finding.grounding and finding.grounding.confirmed and not finding.validator.check
     ]
-    failed = (
-        each.check for each in shown if each.type == ClaimType.TEST_RESULTS and _FAILS.search(each.claim)
+    failed_checks = (
+        claim.check
+        for claim in confirmed
+        if claim.type == ClaimType.TEST_RESULTS and _FAILS.search(claim.claim)
     )
     return replace(
-        known,
-        checks=tuple(dict.fromkeys((*known.checks, *(check for check in failed if check)))),
-        framework=known.framework or feedback.pull_request.framework or "",
-        observed=tuple(dict.fromkeys((*known.observed, *(each.source for each in shown)))),
+        facts,
+        checks=tuple(dict.fromkeys((*facts.checks, *(check for check in failed_checks if check)))),
+        framework=facts.framework or feedback.pull_request.framework or "",
+        observed=tuple(dict.fromkeys((*facts.observed, *(claim.source for claim in confirmed)))),
     )
 
 
@@ -194,23 +196,23 @@ def _findings(feedback: Feedback, gate: FailedGate, *, annotated: bool) -> Itera
     aspects = {finding.item.aspect for finding in gate.findings}
     for verdict in feedback.rejecting:
         for item in verdict.items:
-            same = item.tag == gate.tag and (item.tag is not None or item.aspect in aspects)
-            if same and (annotated or not _is_annotation(item)):
+            is_same_gate = item.tag == gate.tag and (item.tag is not None or item.aspect in aspects)
+            if is_same_gate and (annotated or not _is_annotation(item)):
                 yield GateItem(item, verdict.validator)
 
 
 def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) -> OpenItem:
     items = [finding.item for finding in findings]
-    telling = next((item for item in items if item.words), None)
-    wrong = _not_there(feedback)
-    places = (item.place for item in items if item.place and str(item.place)[:200] not in wrong)
-    fix = (telling and telling.action) or (gate.gate.fix if gate.gate else "")
+    with_words = next((item for item in items if item.words), None)
+    contradicted = _not_there(feedback)
+    locations = (item.place for item in items if item.place and str(item.place)[:200] not in contradicted)
+    fix = (with_words and with_words.action) or (gate.gate.fix if gate.gate else "")
     shown = any(finding.validator.is_log or _is_annotation(finding.item) for finding in findings)
     return OpenItem(
         name=gate.name,
-        text=telling.words if telling else "",
+        text=with_words.words if with_words else "",
         fix=fix,
-        locations=tuple(dict.fromkeys(places)),
+        locations=tuple(dict.fromkeys(locations)),
         is_blocking=gate.blocking,
         suggestion=next((item.suggestion for item in items if item.suggestion), None),
         expects=fix if shown else "",
@@ -234,20 +236,20 @@ def _is_annotation(item: Item) -> bool:
     return item.origin is not None and item.origin.way == "annotation"
 
 
-def _without_tags(said: str, feedback: Feedback) -> str:
+def _without_tags(comment_text: str, feedback: Feedback) -> str:
     """The own words without what is meant for machines: a tag such as `flaky_test` is no test's name."""
-    plain = mask_hidden(_COMMENT.sub(" ", said), SpanKind.QUOTE)
+    text = mask_hidden(_COMMENT.sub(" ", comment_text), SpanKind.QUOTE)
     for tag in feedback.issues:
-        if tag in plain:
-            plain = regex.Regex(rf"\[?({regex.escape(tag)})\]?:?[ \t]*").sub(_unless_part, plain)
-    return plain
+        if tag in text:
+            text = regex.Regex(rf"\[?({regex.escape(tag)})\]?:?[ \t]*").sub(_unless_part, text)
+    return text
 
 
-def _unless_part(found: regex.RegexMatch) -> str:
+def _unless_part(match: regex.RegexMatch) -> str:
     """Return nothing for a tag, and all of what is part of a longer word."""
-    start, end = found.span(1)
-    is_part = any(map(regex.is_word, (found.string[start - 1 : start], found.string[end : end + 1])))
-    return str(found[0]) if is_part else ""
+    start, end = match.span(1)
+    is_part = any(map(regex.is_word, (match.string[start - 1 : start], match.string[end : end + 1])))
+    return str(match[0]) if is_part else ""
 
 
 MAX_BRIEFS = 50
@@ -267,8 +269,8 @@ def detected(feedback: Feedback, rules: RepositoryRules) -> Detection | None:
 
 def add_brief(feedback: Feedback, detection: Detection | None, rules: RepositoryRules) -> Feedback:
     """The feedback with its brief, which the pull request remembers; without where nothing was understood."""
-    known = replace(feedback.pull_request, briefs=resolve_brief_outcomes(feedback))
-    feedback = replace(feedback, pull_request=known)
+    pull_request = replace(feedback.pull_request, briefs=resolve_brief_outcomes(feedback))
+    feedback = replace(feedback, pull_request=pull_request)
     if detection is None:
         return feedback
     rounds = refine_brief(
@@ -276,8 +278,8 @@ def add_brief(feedback: Feedback, detection: Detection | None, rules: Repository
     )
     if not rounds:
         return feedback
-    kept = _kept(feedback, tuple(_told(feedback, rounds, detection)))
-    return replace(feedback, brief=rounds[-1].brief, pull_request=replace(known, briefs=kept))
+    briefs = _kept(feedback, tuple(_told(feedback, rounds, detection)))
+    return replace(feedback, brief=rounds[-1].brief, pull_request=replace(pull_request, briefs=briefs))
 
 
 def resolve_brief_outcomes(feedback: Feedback) -> tuple[PostedBrief, ...]:
@@ -285,17 +287,17 @@ def resolve_brief_outcomes(feedback: Feedback) -> tuple[PostedBrief, ...]:
 
     A dismissal accepts nothing, and who has not looked at this revision refuses nothing of it.
     """
-    now = feedback.iteration.number
+    current = feedback.iteration.number
     accepted = not feedback.rejecting
     if accepted and not any(verdict.stance is Stance.APPROVES for verdict in feedback.iteration.standing):
         return feedback.pull_request.briefs
     if not accepted and not _is_new(feedback):
         return feedback.pull_request.briefs
     return tuple(
-        replace(told, success=accepted)
-        if told.success is None and (told.iteration < now or (accepted and told.iteration == now))
-        else told
-        for told in feedback.pull_request.briefs
+        replace(brief, success=accepted)
+        if brief.success is None and (brief.iteration < current or (accepted and brief.iteration == current))
+        else brief
+        for brief in feedback.pull_request.briefs
     )
 
 
@@ -308,109 +310,115 @@ def feedback_log(pull_request: PullRequest) -> tuple[FeedbackLogEntry, ...]:
     """The briefs with the source document's fields, oldest first."""
     return tuple(
         FeedbackLogEntry(
-            timestamp=told.at,
-            original_prompt=told.before,
-            feedback_type=FeedbackType(told.feedback_type),
-            feedback_signal=told.signal,
-            actions_applied=told.actions,
-            refined_prompt=told.text,
-            iteration=told.iteration,
-            success=told.success,
-            round=told.round,
+            timestamp=brief.at,
+            original_prompt=brief.before,
+            feedback_type=FeedbackType(brief.feedback_type),
+            feedback_signal=brief.signal,
+            actions_applied=brief.actions,
+            refined_prompt=brief.text,
+            iteration=brief.iteration,
+            success=brief.success,
+            round=brief.round,
         )
-        for told in pull_request.briefs
+        for brief in pull_request.briefs
     )
 
 
-def _detected(feedback: Feedback, said: str, rules: DetectionRules) -> Detection:
+def _detected(feedback: Feedback, comment_text: str, rules: DetectionRules) -> Detection:
     """What kind of feedback it is; a check that failed says so itself, whatever people say beside it."""
-    formally = any(verdict.is_formal for verdict in feedback.rejecting)
-    found = detect(said, rules, "changes_requested" if formally else None)
+    is_formal = any(verdict.is_formal for verdict in feedback.rejecting)
+    detection = detect(comment_text, rules, "changes_requested" if is_formal else None)
     if words := _failed(feedback, rules):
-        sure = found.confidence if formally else LOGGED_BRIEFS
-        shown = replace(found, words=words, confidence=sure, is_shown=sure >= rules.threshold)
+        confidence = detection.confidence if is_formal else LOGGED_BRIEFS
+        shown = replace(detection, words=words, confidence=confidence, is_shown=confidence >= rules.threshold)
         return _as(FeedbackType.VERIFICATION_FAILURE, shown, rules)
-    if formally and found.type is not FeedbackType.USER_REJECTION and not _is_borne_out(found, rules):
-        return _as(FeedbackType.USER_REJECTION, replace(found, words=()), rules)
-    return found
+    if (
+        is_formal
+        and detection.type is not FeedbackType.USER_REJECTION
+        and not _is_borne_out(detection, rules)
+    ):
+        return _as(FeedbackType.USER_REJECTION, replace(detection, words=()), rules)
+    return detection
 
 
-def _is_borne_out(found: Detection, rules: DetectionRules) -> bool:
+def _is_borne_out(detection: Detection, rules: DetectionRules) -> bool:
     """Say whether the words are sure enough to make a failure of a refusal, which is a sign of its own."""
-    return round(found.prose_confidence + SECOND_CUE_BONUS, 2) >= rules.threshold
+    return round(detection.prose_confidence + SECOND_CUE_BONUS, 2) >= rules.threshold
 
 
 def _failed(feedback: Feedback, rules: DetectionRules) -> tuple[str, ...]:
     """What failed by itself, without anybody's words, and what of the output tells so."""
     checks = (f"check {name} failed" for name in failed_checks(feedback))
     failed = (*checks, *(f"log of {name}" for name in failed_logs(feedback)))
-    printed = detect(failed_output(feedback), rules) if failed else None
-    return (*failed, *printed.words) if printed and printed.type in _FAILURES else failed
+    detection = detect(failed_output(feedback), rules) if failed else None
+    return (*failed, *detection.words) if detection and detection.type in _FAILURES else failed
 
 
-def _as(kind: FeedbackType, found: Detection, rules: DetectionRules) -> Detection:
+def _as(kind: FeedbackType, detection: Detection, rules: DetectionRules) -> Detection:
     actions = tuple(action.name for action in rules.actions.get(kind, ()))
-    return replace(found, type=kind, actions=actions, signals=())
+    return replace(detection, type=kind, actions=actions, signals=())
 
 
 def _told(feedback: Feedback, rounds: tuple[BriefRound, ...], detection: Detection) -> Iterator[PostedBrief]:
     """One entry a round, each refining the one before; only the last was posted."""
-    before = _before(feedback)
+    previous_text = _before(feedback)
     for refinement in rounds:
         lines = refinement.brief.lines
-        told = PostedBrief(
+        brief = PostedBrief(
             at=feedback.at,
             iteration=feedback.iteration.number,
             feedback_type=refinement.brief.feedback_type.value,
             signal=", ".join(detection.words) or "changes requested",
             actions=tuple(line.action for line in lines),
             text="\n".join(line.text for line in lines),
-            before=before,
+            before=previous_text,
             success=None if refinement == rounds[-1] else False,
             round=refinement.round,
         )
-        before = told.text
-        yield told
+        previous_text = brief.text
+        yield brief
 
 
-def _kept(feedback: Feedback, told: tuple[PostedBrief, ...]) -> tuple[PostedBrief, ...]:
+def _kept(feedback: Feedback, rounds: tuple[PostedBrief, ...]) -> tuple[PostedBrief, ...]:
     """What is remembered: the same brief is one, until the next verdict accepted what came of it."""
-    known = feedback.pull_request.briefs
-    if known and not _is_new(feedback):
-        return known
-    same = _unsettled(feedback)
-    if [(old.round, old.text, old.actions) for old in same] == [
-        (new.round, new.text, new.actions) for new in told
+    briefs = feedback.pull_request.briefs
+    if briefs and not _is_new(feedback):
+        return briefs
+    current = _unsettled(feedback)
+    if [(brief.round, brief.text, brief.actions) for brief in current] == [
+        (posted.round, posted.text, posted.actions) for posted in rounds
     ]:
-        return known
-    return (*(old for old in known if not any(old is one for one in same)), *told)[-MAX_BRIEFS:]
+        return briefs
+    return (*(brief for brief in briefs if not any(brief is other for other in current)), *rounds)[
+        -MAX_BRIEFS:
+    ]
 
 
 def _unsettled(feedback: Feedback) -> tuple[PostedBrief, ...]:
     """This iteration's rounds since it was last accepted: a revision may be rejected again after that."""
-    told = [old for old in feedback.pull_request.briefs if old.iteration == feedback.iteration.number]
-    accepted = [number for number, old in enumerate(told, 1) if old.success]
-    return tuple(told[accepted[-1] if accepted else 0 :])
+    briefs = [brief for brief in feedback.pull_request.briefs if brief.iteration == feedback.iteration.number]
+    accepted = [number for number, brief in enumerate(briefs, 1) if brief.success]
+    return tuple(briefs[accepted[-1] if accepted else 0 :])
 
 
 def _before(feedback: Feedback) -> str:
-    now = feedback.iteration.number
+    current = feedback.iteration.number
     earlier = [
-        old
-        for old in feedback.pull_request.briefs
-        if old.iteration < now or (old.success and old.iteration == now)
+        brief
+        for brief in feedback.pull_request.briefs
+        if brief.iteration < current or (brief.success and brief.iteration == current)
     ]
     return earlier[-1].text if earlier else feedback.pull_request.title
 
 
 def _said(feedback: Feedback) -> str:
     """The newest rejecting validator's words, then what the others and the checks' titles and notes say."""
-    spoken = (verdict for verdict in reversed(feedback.rejecting) if not verdict.validator.check)
-    words = [verdict.said for verdict in spoken if verdict.said]
-    words += [
+    rejecting = (verdict for verdict in reversed(feedback.rejecting) if not verdict.validator.check)
+    texts = [verdict.said for verdict in rejecting if verdict.said]
+    texts += [
         finding.item.words for gate in feedback.gates for finding in gate.findings if finding.item.words
     ]
-    return "\n\n".join(dict.fromkeys(words))[:MAX_WORDS_READ]
+    return "\n\n".join(dict.fromkeys(texts))[:MAX_WORDS_READ]
 
 
 MANIFEST_ROUND = 3
@@ -418,16 +426,16 @@ MANIFEST_ROUND = 3
 
 def manifests_to_read(pull_request: PullRequest, rules: RepositoryRules) -> tuple[tuple[str, str], ...]:
     """Head and path of the files to read, once a pull request: for an error whose brief is still poor."""
-    present = iterations_model.current_iteration(pull_request)
-    told = pull_request.briefs[-1] if pull_request.briefs else None
-    if present is None or told is None or pull_request.framework is not None:
+    current = iterations_model.current_iteration(pull_request)
+    brief = pull_request.briefs[-1] if pull_request.briefs else None
+    if current is None or brief is None or pull_request.framework is not None:
         return ()
-    is_poor = told.actions[-1:] == ("request_clarification",)
-    if told.feedback_type != FeedbackType.RUNTIME_ERROR or not is_poor or told.iteration != present.number:
+    is_poor = brief.actions[-1:] == ("request_clarification",)
+    if brief.feedback_type != FeedbackType.RUNTIME_ERROR or not is_poor or brief.iteration != current.number:
         return ()
-    rejecting = [verdict for verdict in present.standing if verdict.stance is Stance.REJECTS]
-    said = "\n".join(
+    rejecting = [verdict for verdict in current.standing if verdict.stance is Stance.REJECTS]
+    text = "\n".join(
         part for verdict in rejecting for part in (verdict.said, *(item.words for item in verdict.items))
     )
-    allowed = rules.detection.max_refinement_iterations >= MANIFEST_ROUND and not framework_in_trace(said)
-    return tuple((present.head, path) for path in framework_manifests(said)) if allowed else ()
+    is_allowed = rules.detection.max_refinement_iterations >= MANIFEST_ROUND and not framework_in_trace(text)
+    return tuple((current.head, path) for path in framework_manifests(text)) if is_allowed else ()

@@ -125,11 +125,11 @@ def _shared_path(feedback: Feedback) -> str | None:
     return next(iter(paths)) if len(paths) == 1 and everywhere else None
 
 
-def _target(feedback: Feedback, only: str | None) -> DocumentJson:
+def _target(feedback: Feedback, path: str | None) -> DocumentJson:
     pull_request = feedback.pull_request
     return {
-        "type": artifact_kind(only) if only else "artifact",
-        "path": only or pull_request.name,
+        "type": artifact_kind(path) if path else "artifact",
+        "path": path or pull_request.name,
         "version": feedback.iteration.head,
         "context": f"{pull_request.name} into {pull_request.base}",
     }
@@ -140,7 +140,7 @@ def _item(
 ) -> DocumentJson:
     item, gate = finding.item, failed.gate
     severity = item.severity or _severity(failed)
-    found: DocumentJson = {
+    document: DocumentJson = {
         "tag": failed.tag,
         "gate": failed.name,
         "blocking": failed.blocking,
@@ -159,23 +159,23 @@ def _item(
         "grounding": _grounding(finding),
     }
     if evidence := _evidence(finding, failed):
-        found["evidence"] = evidence
-    return {key: value for key, value in found.items() if value is not None}
+        document["evidence"] = evidence
+    return {key: value for key, value in document.items() if value is not None}
 
 
 def _grounding(finding: GateItem) -> DocumentJson | None:
     """What looking the item's claims up showed, and where."""
-    found = finding.grounding
-    if found is None:
+    grounding = finding.grounding
+    if grounding is None:
         return None
-    said: DocumentJson = {"outcome": found.outcome.value, "source": found.source}
-    if not found.confirmed:
-        said |= {"claim": found.decisive.claim, "note": found.decisive.note}
-    if found.decisive.nearest:
-        said["nearest"] = found.decisive.nearest
-    if found.moved_from is not None:
-        said["moved_from"] = found.moved_from
-    return said
+    document: DocumentJson = {"outcome": grounding.outcome.value, "source": grounding.source}
+    if not grounding.confirmed:
+        document |= {"claim": grounding.decisive.claim, "note": grounding.decisive.note}
+    if grounding.decisive.nearest:
+        document["nearest"] = grounding.decisive.nearest
+    if grounding.moved_from is not None:
+        document["moved_from"] = grounding.moved_from
+    return document
 
 
 def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
@@ -183,8 +183,8 @@ def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
     words = finding.item.words
     if len(words) >= _LEAST:
         return truncate(words, _MOST_WORDS)
-    about = failed.gate.description if failed.gate else _unknown(finding, failed)
-    return _long_enough(truncate(f"{words} ({about})" if words else about, _MOST_WORDS), failed)
+    subject = failed.gate.description if failed.gate else _unknown(finding, failed)
+    return _long_enough(truncate(f"{words} ({subject})" if words else subject, _MOST_WORDS), failed)
 
 
 def _unknown(finding: GateItem, failed: FailedGate) -> str:
@@ -205,34 +205,34 @@ def _severity(failed: FailedGate) -> str:
 
 def _location(item: Item, shared: str | None) -> DocumentJson:
     """Where it is: inside the file that all items share, or with the file named before the place."""
-    place, before, after = item.place, item.context_before, item.context_after
-    if place is None:
-        kind, named = item.part or ("path", ".")
-        return {"type": kind, "reference": named}
+    location, before, after = item.place, item.context_before, item.context_after
+    if location is None:
+        kind, name = item.part or ("path", ".")
+        return {"type": kind, "reference": name}
     around: DocumentJson = {}
-    file = "" if place.path == shared else f"{place.path}:"
-    if is_secret_path(place.path):  # lines of such a file are never quoted
+    file = "" if location.path == shared else f"{location.path}:"
+    if is_secret_path(location.path):  # lines of such a file are never quoted
         before = after = ""
     if before:
         around["context_before"] = before
     if after:
         around["context_after"] = after
-    if place.line is None and item.part:
-        kind, named = item.part
-        return {"type": kind, "reference": f"{file}{named}", "path": place.path, **around}
-    if place.line is None:
-        return {"type": "path", "reference": place.path, "path": place.path, **around}
-    if place.end_line is None or place.end_line == place.line:
+    if location.line is None and item.part:
+        kind, name = item.part
+        return {"type": kind, "reference": f"{file}{name}", "path": location.path, **around}
+    if location.line is None:
+        return {"type": "path", "reference": location.path, "path": location.path, **around}
+    if location.end_line is None or location.end_line == location.line:
         return {
             "type": "line",
-            "reference": f"{file}{place.line}",
-            "path": place.path,
-            "line": place.line,
+            "reference": f"{file}{location.line}",
+            "path": location.path,
+            "line": location.line,
             **around,
         }
-    lines = f"{file}{place.line}-{place.end_line}"
-    found: DocumentJson = {"type": "range", "reference": lines, "path": place.path, "line": place.line}
-    return {**found, "end_line": place.end_line, **around}
+    lines = f"{file}{location.line}-{location.end_line}"
+    found: DocumentJson = {"type": "range", "reference": lines, "path": location.path, "line": location.line}
+    return {**found, "end_line": location.end_line, **around}
 
 
 def _suggestion(finding: GateItem, failed: FailedGate, rank: int) -> DocumentJson:
@@ -241,35 +241,35 @@ def _suggestion(finding: GateItem, failed: FailedGate, rank: int) -> DocumentJso
     rationale = item.rationale or (
         failed.gate.description if failed.gate else item_issue_text(finding, failed)
     )
-    found: DocumentJson = {
+    suggestion: DocumentJson = {
         "action": _long_enough(truncate(action, _MOST_ACTION), failed),
         "rationale": _long_enough(truncate(rationale, _MOST_WORDS), failed),
         "priority": min(rank, 10),
     }
     if item.suggestion:
-        found["example"] = item.suggestion
-    return found
+        suggestion["example"] = item.suggestion
+    return suggestion
 
 
 def _evidence(finding: GateItem, failed: FailedGate) -> DocumentJson:
-    found: DocumentJson = {}
+    evidence: DocumentJson = {}
     if finding.item.evidence:
-        found["test_result"] = finding.item.evidence
+        evidence["test_result"] = finding.item.evidence
     if finding.item.metric:
-        found["metric"] = finding.item.metric
+        evidence["metric"] = finding.item.metric
     if reference := finding.item.reference or (failed.gate.guide if failed.gate else None):
-        found["reference"] = reference
-    return found
+        evidence["reference"] = reference
+    return evidence
 
 
 def _without_context(item: DocumentJson) -> DocumentJson:
     location = item["location"]
-    kept = (
+    shortened = (
         {key: value for key, value in location.items() if not key.startswith("context_")}
         if isinstance(location, dict)
         else location
     )
-    return {**item, "location": kept}
+    return {**item, "location": shortened}
 
 
 def document_items(whole: DocumentJson) -> list[DocumentJson]:
@@ -300,6 +300,10 @@ def _since(feedback: Feedback) -> str:
 
 def _scored_higher(feedback: Feedback) -> str:
     progress = feedback.progress
-    before = progress.quality_of(feedback.previous) if progress else None
-    now = progress.quality if progress else None
-    return f", which scored higher ({before:.2f})" if before and now is not None and now < before else ""
+    quality_before = progress.quality_of(feedback.previous) if progress else None
+    quality_now = progress.quality if progress else None
+    return (
+        f", which scored higher ({quality_before:.2f})"
+        if quality_before and quality_now is not None and quality_now < quality_before
+        else ""
+    )

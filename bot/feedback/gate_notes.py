@@ -48,26 +48,26 @@ def find_recurrence(
     tag: str, number: int, records: Iterable[HistoryRecord], now: datetime
 ) -> Recurrence | None:
     """The tag's return in this pull request; None below the third time in the author's last five."""
-    judged = [record for record in records if any(verdict.counted for verdict in record.verdicts)]
-    latest = sorted(judged, key=lambda record: (record.created_at, record.number))[-RECURRENCE_WINDOW:]
-    broken = [record for record in latest if _broke(record, tag)]
-    earlier = [record for record in broken if record.number != number]
-    if len(broken) < RECURRENCE_THRESHOLD or len(earlier) == len(broken):
+    reviewed = [record for record in records if any(verdict.counted for verdict in record.verdicts)]
+    latest = sorted(reviewed, key=lambda record: (record.created_at, record.number))[-RECURRENCE_WINDOW:]
+    breaking = [record for record in latest if _broke(record, tag)]
+    earlier = [record for record in breaking if record.number != number]
+    if len(breaking) < RECURRENCE_THRESHOLD or len(earlier) == len(breaking):
         return None
-    fix = latest_fixes((record for record in judged if record.number != number), now).get(tag)
-    return Recurrence(tag, len(broken), len(latest), earlier[-1].number, fix)
+    fix = latest_fixes((record for record in reviewed if record.number != number), now).get(tag)
+    return Recurrence(tag, len(breaking), len(latest), earlier[-1].number, fix)
 
 
-def render_recurrence(found: Recurrence, repository: Repository, web: GitHubLinks) -> str:
+def render_recurrence(recurrence: Recurrence, repository: Repository, web: GitHubLinks) -> str:
     """The words behind `Again:`."""
-    seen = f"in {found.times} of the last {found.looked_at} pull requests"
-    last = f"last in {web.other_pull(repository, found.earlier)}"
-    if found.fix is None:
-        return f"{seen}, {last}"
-    commit = web.other_commit(repository, found.fix.head)
-    if found.fix.number == found.earlier:
-        return f"{seen}, {last}, fixed there by {commit}"
-    return f"{seen}, {last}; fixed by {commit} in {web.other_pull(repository, found.fix.number)}"
+    count = f"in {recurrence.times} of the last {recurrence.looked_at} pull requests"
+    last = f"last in {web.other_pull(repository, recurrence.earlier)}"
+    if recurrence.fix is None:
+        return f"{count}, {last}"
+    commit = web.other_commit(repository, recurrence.fix.head)
+    if recurrence.fix.number == recurrence.earlier:
+        return f"{count}, {last}, fixed there by {commit}"
+    return f"{count}, {last}; fixed by {commit} in {web.other_pull(repository, recurrence.fix.number)}"
 
 
 def _broke(record: HistoryRecord, tag: str) -> bool:
@@ -76,13 +76,13 @@ def _broke(record: HistoryRecord, tag: str) -> bool:
 
 def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: GitHubLinks) -> Feedback:
     """The feedback with what the author's last pull requests and the appeals add to its gates."""
-    known = feedback.pull_request
-    others = [record for record in recent if record.number != known.number]
-    records = (*others, build_history_record(apply_dismissals(known), overturned_tags(known)))
-    appeals = open_appeals(known)
-    before = iterations_after_rulings(known)[: feedback.iteration.number]
+    pull_request = feedback.pull_request
+    others = [record for record in recent if record.number != pull_request.number]
+    records = (*others, build_history_record(apply_dismissals(pull_request), overturned_tags(pull_request)))
+    appeals = open_appeals(pull_request)
+    iterations = iterations_after_rulings(pull_request)[: feedback.iteration.number]
 
-    def remarked(gate: FailedGate) -> FailedGate:
+    def annotate(gate: FailedGate) -> FailedGate:
         if not gate.tag:
             return gate
         appeal = appeals.get(gate.tag)
@@ -90,27 +90,29 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
             gate,
             appeal=render_appeal(appeal) if appeal else "",
             recurrence="; ".join(
-                said for said in (_since(gate.tag, before), _again(gate.tag, feedback, records, web)) if said
+                said
+                for said in (_since(gate.tag, iterations), _again(gate.tag, feedback, records, web))
+                if said
             ),
         )
 
-    return replace(feedback, gates=tuple(map(remarked, feedback.gates)))
+    return replace(feedback, gates=tuple(map(annotate, feedback.gates)))
 
 
 def _again(tag: str, feedback: Feedback, records: Sequence[HistoryRecord], web: GitHubLinks) -> str:
-    known = feedback.pull_request
+    pull_request = feedback.pull_request
     # GitHub's clock may be ahead of ours.
     now = max(feedback.at, *(record.last_active for record in records))
-    found = find_recurrence(tag, known.number, records, now)
-    return render_recurrence(found, known.repository, web) if found else ""
+    recurrence = find_recurrence(tag, pull_request.number, records, now)
+    return render_recurrence(recurrence, pull_request.repository, web) if recurrence else ""
 
 
-def _since(tag: str, known: Sequence[Iteration]) -> str:
+def _since(tag: str, iterations: Sequence[Iteration]) -> str:
     """Since when it is open without a break, where that is longer than this iteration."""
-    first = len(known)
-    while first > 0 and tag in known[first - 1].tags:
+    first = len(iterations)
+    while first > 0 and tag in iterations[first - 1].tags:
         first -= 1
-    return f"open since iteration {known[first].number}" if first < len(known) - 1 else ""
+    return f"open since iteration {iterations[first].number}" if first < len(iterations) - 1 else ""
 
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -133,18 +135,18 @@ def _add_outcome(
 ) -> GateItem:
     if finding.validator.check:
         # A log that somebody handed in is their word: no check of GitHub's shows it.
-        seen = finding.origin.way != "validation"
-        return replace(finding, grounding=_by_check(finding, head)) if seen else finding
-    found = ground_item(
+        is_observed = finding.origin.way != "validation"
+        return replace(finding, grounding=_by_check(finding, head)) if is_observed else finding
+    grounding = ground_item(
         log, grounding_item_key(finding.validator.key, finding.item), head, finding.item.place
     )
-    if found is None:
+    if grounding is None:
         return finding
-    item = replace(finding.item, place=found.place) if found.place else finding.item
-    if found.shows_only_a_file:
+    item = replace(finding.item, place=grounding.place) if grounding.place else finding.item
+    if grounding.shows_only_a_file:
         return replace(finding, item=item)
-    kept = rules.allow_unverified_claim and found.outcome is ClaimOutcome.UNVERIFIABLE
-    return replace(finding, item=item, grounding=replace(found, allowed=kept))
+    is_allowed = rules.allow_unverified_claim and grounding.outcome is ClaimOutcome.UNVERIFIABLE
+    return replace(finding, item=item, grounding=replace(grounding, allowed=is_allowed))
 
 
 def _by_check(finding: GateItem, head: str) -> ItemGrounding:
@@ -170,17 +172,17 @@ def _by_check(finding: GateItem, head: str) -> ItemGrounding:
 
 def render_reviewer_hint(verdicts: Sequence[Verdict], rules: RepositoryRules) -> str:
     """One line for those whom the config lets be told, what to write instead; or nothing."""
-    told = []
+    hints = []
     for verdict in verdicts:
-        found = quality.wording_problems("\n".join(item.words for item in verdict.items))
+        problems = quality.wording_problems("\n".join(item.words for item in verdict.items))
         if (
-            found
+            problems
             and verdict.stance is Stance.REJECTS
             and not verdict.validator.check
             and _is_audience(verdict, rules)
         ):
-            told.append(f"To {code_span(verdict.validator.name)}: {quality.quality_hint(found)}.")
-    return " ".join(told[:3])
+            hints.append(f"To {code_span(verdict.validator.name)}: {quality.quality_hint(problems)}.")
+    return " ".join(hints[:3])
 
 
 def _is_audience(verdict: Verdict, rules: RepositoryRules) -> bool:

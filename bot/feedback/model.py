@@ -134,9 +134,9 @@ class Feedback:
     @property
     def source(self) -> str:
         """Whose word it is: the newest that rejects, else that rejected before; a person before a check."""
-        said = self.rejecting or self._once_rejecting or self.iteration.standing
-        people = [verdict for verdict in said if not verdict.validator.check]
-        newest = (people or list(said))[-1:]
+        verdicts = self.rejecting or self._once_rejecting or self.iteration.standing
+        people = [verdict for verdict in verdicts if not verdict.validator.check]
+        newest = (people or list(verdicts))[-1:]
         return newest[0].validator.name if newest else "validator"
 
     @property
@@ -148,27 +148,27 @@ class Feedback:
 
 def last_open_gates(pull_request: PullRequest) -> tuple[str, ...]:
     """The gates that were open the last time that any were: tags, and items without one."""
-    spoken = sort_verdicts(pull_request.verdicts)
-    for count in range(len(spoken), 0, -1):
-        for moment in _moments(spoken, count):
-            told = [_as_of(verdict, moment) for verdict in spoken[:count]]
-            if items := open_items(standing_verdicts(told)):
+    verdicts = sort_verdicts(pull_request.verdicts)
+    for count in range(len(verdicts), 0, -1):
+        for moment in _moments(verdicts, count):
+            standing = [_as_of(verdict, moment) for verdict in verdicts[:count]]
+            if items := open_items(standing_verdicts(standing)):
                 return tuple(dict.fromkeys(item.key for item in items))
     return ()
 
 
-def _moments(spoken: Sequence[Verdict], count: int) -> list[datetime]:
+def _moments(verdicts: Sequence[Verdict], count: int) -> list[datetime]:
     """When one was lifted after so many verdicts and before the next, the latest first; then before that."""
-    since = spoken[count - 1].at
-    until = spoken[count].at if count < len(spoken) else None
-    lifted = {verdict.lifted_at for verdict in spoken[:count] if verdict.lifted_at}
-    between = (at for at in lifted if at >= since and (until is None or at < until))
-    return [*sorted(between, reverse=True), since - timedelta.resolution]
+    since = verdicts[count - 1].at
+    until = verdicts[count].at if count < len(verdicts) else None
+    lifted = {verdict.lifted_at for verdict in verdicts[:count] if verdict.lifted_at}
+    times = (at for at in lifted if at >= since and (until is None or at < until))
+    return [*sorted(times, reverse=True), since - timedelta.resolution]
 
 
 def _as_of(verdict: Verdict, moment: datetime) -> Verdict:
-    stood = verdict.lifted_at is not None and verdict.lifted_at > moment
-    return replace(verdict, lifted_at=None) if stood else verdict
+    was_standing = verdict.lifted_at is not None and verdict.lifted_at > moment
+    return replace(verdict, lifted_at=None) if was_standing else verdict
 
 
 def find_failed_gates(

@@ -21,7 +21,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 
 
 def fold_progress(
-    trajectory: Trajectory, found: Degradation, gates: Gates, web: GitHubLinks, repository: Repository
+    trajectory: Trajectory, degradation: Degradation, gates: Gates, web: GitHubLinks, repository: Repository
 ) -> str | None:
     """Return the fold of the comment; None before the second iteration, and where nothing was observed."""
     best = trajectory.best
@@ -30,7 +30,9 @@ def fold_progress(
     parts = [
         _table(trajectory, best, gates, web, repository),
         _left_out(trajectory.scored),
-        render_degradation(found) if found.signs or found.iteration > EARLY_ITERATIONS else "",
+        render_degradation(degradation)
+        if degradation.signs or degradation.iteration > EARLY_ITERATIONS
+        else "",
         _way_back(trajectory, best, web, repository),
     ]
     inside = "\n\n".join(part for part in parts if part)
@@ -50,23 +52,27 @@ def shorter_path(trajectory: Trajectory, gates: Gates) -> ScoredIteration | None
     best, final = trajectory.best, trajectory.final
     if best is None or not _is_worth_it(trajectory, best):
         return None
-    before, now = best.snapshot.iteration, final.snapshot.iteration
-    return best if len(blocking_tags(before, gates)) < len(blocking_tags(now, gates)) else None
+    best_iteration, final_iteration = best.snapshot.iteration, final.snapshot.iteration
+    return (
+        best
+        if len(blocking_tags(best_iteration, gates)) < len(blocking_tags(final_iteration, gates))
+        else None
+    )
 
 
-def shorter_path_line(trajectory: Trajectory, gates: Gates, now: Sequence[str | None]) -> str:
+def shorter_path_line(trajectory: Trajectory, gates: Gates, tags_now: Sequence[str | None]) -> str:
     """Return the sentence that names the shorter way, if there is one; `now` are the tags that block."""
     best = shorter_path(trajectory, gates)
     if best is None:
         return ""
-    before = blocking_tags(best.snapshot.iteration, gates)
-    return f"Shorter: go back to iteration {best.number} (below), where {_was_open(before, now)}."
+    tags_before = blocking_tags(best.snapshot.iteration, gates)
+    return f"Shorter: go back to iteration {best.number} (below), where {_was_open(tags_before, tags_now)}."
 
 
 def override_line(override: SelectionOverride) -> str:
     """Return who selected what, and why."""
-    what = {SelectionChoice.USE_BEST: "the best iteration", SelectionChoice.USE_FINAL: "the final iteration"}
-    chosen = what.get(override.choice, f"iteration {override.iteration}")
+    names = {SelectionChoice.USE_BEST: "the best iteration", SelectionChoice.USE_FINAL: "the final iteration"}
+    chosen = names.get(override.choice, f"iteration {override.iteration}")
     return f"{format_login(override.by)} selected {chosen}: {code_span(override.reason)}"
 
 
@@ -88,16 +94,16 @@ def blocking_tags(iteration: Iteration, gates: Gates) -> tuple[str | None, ...]:
     return tuple(gate.tag for gate in failed if gate.blocking)
 
 
-def _was_open(before: Sequence[str | None], now: Sequence[str | None]) -> str:
-    count = len(before)
+def _was_open(tags_before: Sequence[str | None], tags_now: Sequence[str | None]) -> str:
+    count = len(tags_before)
     verb = "was" if count == 1 else "were"
     if not count:
-        return "it was not open" if len(now) == 1 else "none of them was open"
-    if not set(before) <= set(now):
+        return "it was not open" if len(tags_now) == 1 else "none of them was open"
+    if not set(tags_before) <= set(tags_now):
         return f"only {count} blocking {'issue' if count == 1 else 'issues'} {verb} open"
-    place = now.index(before[0])
-    if count == 1 and place < len(_ORDINALS):
-        return f"only the {_ORDINALS[place]} of them was open"
+    position = tags_now.index(tags_before[0])
+    if count == 1 and position < len(_ORDINALS):
+        return f"only the {_ORDINALS[position]} of them was open"
     return f"only {count} of them {verb} open"
 
 
@@ -125,17 +131,17 @@ def _result(trajectory: Trajectory) -> str:
 def _is_worth_it(trajectory: Trajectory, best: ScoredIteration) -> bool:
     """Whether to go back: not from an accepted iteration, whatever its score, nor to the same files."""
     final = trajectory.final
-    lower = best.quality is not None and final.quality is not None and final.quality < best.quality
-    possible = best.snapshot.available and not has_same_files(best, final)
-    return lower and possible and final.snapshot.iteration.is_rejected
+    is_lower = best.quality is not None and final.quality is not None and final.quality < best.quality
+    is_possible = best.snapshot.available and not has_same_files(best, final)
+    return is_lower and is_possible and final.snapshot.iteration.is_rejected
 
 
 def _table(
     trajectory: Trajectory, best: ScoredIteration, gates: Gates, web: GitHubLinks, repository: Repository
 ) -> str:
     rows = ["| Iteration | Quality | Open | What decided |", "|---|---|---|---|"]
-    told = list(zip(trajectory.scored, format_scores(trajectory.scored), strict=True))
-    shown = [pair for pair in told[:-REPEAT_WINDOW] if pair[0] is best] + told[-REPEAT_WINDOW:]
+    pairs = list(zip(trajectory.scored, format_scores(trajectory.scored), strict=True))
+    shown = [pair for pair in pairs[:-REPEAT_WINDOW] if pair[0] is best] + pairs[-REPEAT_WINDOW:]
     for scored, quality in shown:
         commit = web.other_commit(repository, scored.head)
         number = f"**{quality}**" if scored is best else quality
@@ -149,7 +155,11 @@ def _left_out(scored: tuple[ScoredIteration, ...]) -> str:
     """Say which dimensions nothing observed, and where."""
     lines = []
     for dimension in QualityDimension:
-        numbers = [each.number for each in scored if each.score and dimension in each.score.unobserved]
+        numbers = [
+            iteration.number
+            for iteration in scored
+            if iteration.score and dimension in iteration.score.unobserved
+        ]
         if numbers:
             where = "everywhere" if len(numbers) == len(scored) else f"in {', '.join(map(str, numbers))}"
             lines.append(f"{dimension} {where}")

@@ -25,12 +25,12 @@ _REASON = 120  # characters of a reason at its gate
 
 def render_dismissals(rulings: Sequence[Ruling]) -> str:
     """The line of the comment that names what was dismissed, by whom and why; empty for nothing."""
-    told = [
-        f"{code_span(one.tag)} by {format_login(one.by)} at {code_span(short_sha(one.head))} "
-        f"({code_span(one.reason, _REASON)})"
-        for one in rulings
+    parts = [
+        f"{code_span(ruling.tag)} by {format_login(ruling.by)} at {code_span(short_sha(ruling.head))} "
+        f"({code_span(ruling.reason, _REASON)})"
+        for ruling in rulings
     ]
-    return f"Dismissed: {join_words(told)}." if told else ""
+    return f"Dismissed: {join_words(parts)}." if parts else ""
 
 
 def render_appeal(ruling: Ruling) -> str:
@@ -60,9 +60,13 @@ def render_gate(
         lines.append(f"  - Write: {write}")
     if failed.appeal:
         lines.append(f"  - {failed.appeal}")
-    elif doubted := next((each.grounding for each in failed.findings if is_unconfirmed(each)), None):
+    elif grounding := next(
+        (finding.grounding for finding in failed.findings if is_unconfirmed(finding)), None
+    ):
         catalogue = (rules or GroundingRules()).catalogue
-        lines.append(f"  - Not confirmed: {unconfirmed_message(doubted.decisive, catalogue, doubted.also)}")
+        lines.append(
+            f"  - Not confirmed: {unconfirmed_message(grounding.decisive, catalogue, grounding.also)}"
+        )
     elif failed.recurrence:
         lines.append(f"  - Again: {failed.recurrence}")
     return "\n".join(lines)
@@ -145,12 +149,12 @@ MAX_DOUBTS = 10
 MAX_TAGS_LISTED = 40
 
 
-def fold_warnings(warnings: list[FailedGate], told: list[str], of: int) -> str:
+def fold_warnings(warnings: list[FailedGate], lines: list[str], of: int) -> str:
     """Warnings beside what blocks: these, as they are told, of so many."""
     if not warnings:
         return ""
     names = ", ".join(dict.fromkeys(gate.name if gate.gate else (gate.tag or gate.name) for gate in warnings))
-    return _fold(f"{format_count(of, 'warning')}, not blocking: {_plain(names)}", "\n\n".join(told))
+    return _fold(f"{format_count(of, 'warning')}, not blocking: {_plain(names)}", "\n\n".join(lines))
 
 
 def list_remaining(names: list[str], more: int) -> str:
@@ -185,12 +189,18 @@ def fold_quality(feedback: Feedback, web: GitHubLinks) -> str:
     if report is not None:
         result = progress_text.progress_summary(progress.trajectory, way_back=False)
         return _fold(result, selection.render_selection_report(report).rstrip())
-    known = feedback.pull_request
+    pull_request = feedback.pull_request
     fold = progress_text.fold_progress(
-        progress.trajectory, progress.present, progress.gates, web, known.repository
+        progress.trajectory, progress.present, progress.gates, web, pull_request.repository
     )
-    made = known.override if known.override and known.override.head == known.head else None
-    return "\n\n".join(part for part in (progress_text.override_line(made) if made else "", fold) if part)
+    override = (
+        pull_request.override
+        if pull_request.override and pull_request.override.head == pull_request.head
+        else None
+    )
+    return "\n\n".join(
+        part for part in (progress_text.override_line(override) if override else "", fold) if part
+    )
 
 
 def fold_document(copy: documents.DocumentJson | None) -> str:
@@ -212,9 +222,9 @@ def _said_at_gate(gate: FailedGate) -> int:
 
 def _doubt(gate: FailedGate, finding: GateItem, feedback: Feedback) -> str:
     place = code_span(str(finding.item.place), 200) if finding.item.place else "no place given"
-    known = feedback.grounding.catalogue
-    said = unconfirmed_message(finding.grounding.decisive, known) if finding.grounding else ""
-    return f"- {code_span(gate.tag or gate.name)}, {place}: {said}"
+    catalogue = feedback.grounding.catalogue
+    message = unconfirmed_message(finding.grounding.decisive, catalogue) if finding.grounding else ""
+    return f"- {code_span(gate.tag or gate.name)}, {place}: {message}"
 
 
 def _fold(result: str, inside: str) -> str:
@@ -230,10 +240,10 @@ def _plain(text: str) -> str:
 _LIVE = regex.Regex(r"[@#/]|gh-|[0-9a-f]{7,}", ignore_case=True)
 
 
-def _inert(found: regex.RegexMatch) -> str:
+def _inert(match: regex.RegexMatch) -> str:
     """Put a word joiner where it keeps GitHub from making a link: behind the sign, or in the number."""
-    text, at = found[0], found.start()
-    if text.lower() == "gh-" and regex.is_word(found.string[at - 1 : at]):
+    text, at = match[0], match.start()
+    if text.lower() == "gh-" and regex.is_word(match.string[at - 1 : at]):
         return str(text)
     return "\u2060".join(text[start : start + 6] for start in range(0, len(text), 6)) + "\u2060" * (
         len(text) < 6
@@ -257,19 +267,19 @@ def no_blocking_line(feedback: Feedback) -> str:
     """Who requests changes, where nothing that they name blocks."""
     if feedback.blocking:
         return ""
-    who = _all_of([_validator(verdict.validator) for verdict in feedback.rejecting])
+    names = _all_of([_validator(verdict.validator) for verdict in feedback.rejecting])
     verb = "requests" if len(feedback.rejecting) == 1 else "request"
     what = "a blocking gate" if feedback.gates else "a gate"
-    return f"{who} {verb} changes without naming {what}."
+    return f"{names} {verb} changes without naming {what}."
 
 
 def status_line(feedback: Feedback, web: GitHubLinks) -> str:
     """The iteration, who judged it, and what became of the issues since the one before."""
     iteration = feedback.iteration
-    here = [verdict for verdict in iteration.standing if verdict.head in {iteration.head, None}]
-    at, by = head_link(feedback, web), _judged_by(feedback, here)
+    current = [verdict for verdict in iteration.standing if verdict.head in {iteration.head, None}]
+    at, by = head_link(feedback, web), _judged_by(feedback, current)
     line = f"Iteration {documents.format_iteration_budget(feedback)} at {at}, {by}."
-    if earlier := [verdict for verdict in feedback.rejecting if here and verdict not in here]:
+    if earlier := [verdict for verdict in feedback.rejecting if current and verdict not in current]:
         names = _all_of([_validator(verdict.validator) for verdict in earlier])
         line += f" The earlier verdict of {names} still stands."
     if feedback.previous:
@@ -308,16 +318,20 @@ def head_link(feedback: Feedback, web: GitHubLinks) -> str:
     return web.commit(feedback.pull_request.repository, feedback.iteration.head)
 
 
-def _judged_by(feedback: Feedback, here: list[Verdict]) -> str:
+def _judged_by(feedback: Feedback, current: list[Verdict]) -> str:
     """Who judged this revision, and who of them approves."""
-    approving = [verdict for verdict in here if verdict.stance is Stance.APPROVES]
-    others = [verdict for verdict in here if verdict not in approving]
-    judges = _all_of([_validator(verdict.validator) for verdict in others or approving or feedback.rejecting])
+    approving = [verdict for verdict in current if verdict.stance is Stance.APPROVES]
+    other_verdicts = [verdict for verdict in current if verdict not in approving]
+    reviewers = _all_of(
+        [_validator(verdict.validator) for verdict in other_verdicts or approving or feedback.rejecting]
+    )
     verb = "approves" if len(approving) == 1 else "approve"
     if not approving:
-        return f"judged by {judges}"
+        return f"judged by {reviewers}"
     names = _all_of([_validator(verdict.validator) for verdict in approving])
-    return f"judged by {judges}; {names} {verb}" if others else f"judged by {judges}, who {verb}"
+    return (
+        f"judged by {reviewers}; {names} {verb}" if other_verdicts else f"judged by {reviewers}, who {verb}"
+    )
 
 
 def _shorter(feedback: Feedback) -> str:
@@ -330,9 +344,9 @@ def _then_checks(feedback: Feedback) -> str:
     tools = [verdict.validator for verdict in feedback.rejecting if verdict.validator.check]
     checks = _all_of([code_span(tool.name) for tool in tools if not tool.is_log])
     logs = _all_of([code_span(tool.name) for tool in tools if tool.is_log])
-    todo = [f"make {checks} pass"] if checks else []
-    todo += [f"hand in a clean log of {logs}"] if logs else []
-    return f", then {' and '.join(todo)}" if todo else ""
+    steps = [f"make {checks} pass"] if checks else []
+    steps += [f"hand in a clean log of {logs}"] if logs else []
+    return f", then {' and '.join(steps)}" if steps else ""
 
 
 def _validator(validator: Validator) -> str:
@@ -373,7 +387,9 @@ def render_superseded(successor_url: str) -> str:
     return f"Superseded by [a newer comment]({successor_url})."
 
 
-def _rejected(feedback: Feedback, site: LinkContext, most: int, copy: documents.DocumentJson | None) -> str:
+def _rejected(
+    feedback: Feedback, site: LinkContext, max_gates: int, copy: documents.DocumentJson | None
+) -> str:
     blocks = [
         render_marker(FEEDBACK_MARKER, marker_data(feedback)),
         comment_heading(len(feedback.blocking), len(feedback.warnings)),
@@ -382,12 +398,12 @@ def _rejected(feedback: Feedback, site: LinkContext, most: int, copy: documents.
         render_dismissals(current_dismissals(feedback.pull_request)),
         next_step_line(feedback),
     ]
-    full = feedback.gates[: min(most, MAX_GATES_IN_FULL)]
+    full = feedback.gates[: min(max_gates, MAX_GATES_IN_FULL)]
     blocks += [_gate(gate, feedback, site) for gate in full if gate.blocking or not feedback.blocking]
     if feedback.blocking:
         warnings = [gate for gate in full if not gate.blocking]
-        told = [_gate(gate, feedback, site) for gate in warnings]
-        blocks.append(fold_warnings(warnings, told, len(feedback.warnings)))
+        texts = [_gate(gate, feedback, site) for gate in warnings]
+        blocks.append(fold_warnings(warnings, texts, len(feedback.warnings)))
     blocks.append(
         list_remaining([gate.tag or gate.name for gate in feedback.gates[len(full) :]], feedback.more)
     )
@@ -401,10 +417,10 @@ def _rejected(feedback: Feedback, site: LinkContext, most: int, copy: documents.
 
 def _resolved(feedback: Feedback, site: LinkContext) -> str:
     issues = feedback.previously_open_count
-    gone = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
-    gone = gone if issues else "no verdict rejects it any more"
+    what = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
+    what = what if issues else "no verdict rejects it any more"
     result = (
-        f"**Resolved** — {gone} at {head_link(feedback, site.web)}, iteration {feedback.iteration.number}"
+        f"**Resolved** — {what} at {head_link(feedback, site.web)}, iteration {feedback.iteration.number}"
     )
     dismissed = render_dismissals(current_dismissals(feedback.pull_request))
     blocks = [
@@ -418,16 +434,16 @@ def _resolved(feedback: Feedback, site: LinkContext) -> str:
 
 def _gate(failed: FailedGate, feedback: Feedback, site: LinkContext) -> str:
     repository, head = feedback.pull_request.repository, feedback.iteration.head
-    places = [
+    links = [
         site.web.blob(repository, head, place) + _notes(failed, place)
         for place in failed.places[:MAX_LOCATIONS_PER_GATE]
     ]
     if len(failed.places) > MAX_LOCATIONS_PER_GATE:
-        places.append(f"{len(failed.places) - MAX_LOCATIONS_PER_GATE} more")
-    said = render_locations(failed, places, head, feedback.grounding, bare=not _is_one_review(feedback))
+        links.append(f"{len(failed.places) - MAX_LOCATIONS_PER_GATE} more")
+    locations = render_locations(failed, links, head, feedback.grounding, bare=not _is_one_review(feedback))
     guide = failed.gate.guide if failed.gate else None
     address = site.web.guide_url(repository, guide) if guide else ""
-    return render_gate(failed, said, feedback.grounding, address)
+    return render_gate(failed, locations, feedback.grounding, address)
 
 
 def _is_one_review(feedback: Feedback) -> bool:
@@ -435,22 +451,24 @@ def _is_one_review(feedback: Feedback) -> bool:
     return len(feedback.rejecting) == 1 and feedback.rejecting[0].id.startswith("review:")
 
 
-def _notes(failed: FailedGate, place: Location) -> str:
+def _notes(failed: FailedGate, location: Location) -> str:
     """What the items of one place note of it, each once: beside it stand the words of only one of them."""
-    said = [_note(finding) for finding in failed.findings if finding.item.place == place]
-    notes = list(dict.fromkeys(note for note in said if note))
-    more = [f"{len(notes) - MAX_LOCATIONS_PER_GATE} more"] if len(notes) > MAX_LOCATIONS_PER_GATE else []
-    return f" ({', '.join([*notes[:MAX_LOCATIONS_PER_GATE], *more])})" if notes else ""
+    notes = [_note(finding) for finding in failed.findings if finding.item.place == location]
+    distinct = list(dict.fromkeys(note for note in notes if note))
+    more = (
+        [f"{len(distinct) - MAX_LOCATIONS_PER_GATE} more"] if len(distinct) > MAX_LOCATIONS_PER_GATE else []
+    )
+    return f" ({', '.join([*distinct[:MAX_LOCATIONS_PER_GATE], *more])})" if distinct else ""
 
 
 def _note(finding: GateItem) -> str:
     """What inside the file; or that a line was found again, and where it was before."""
-    found, place = finding.grounding, finding.item.place
-    if place and place.line is None and finding.item.part:
+    grounding, location = finding.grounding, finding.item.place
+    if location and location.line is None and finding.item.part:
         return code_span(finding.item.part[1])
-    if found is None or found.moved_from is None or found.place is None:
+    if grounding is None or grounding.moved_from is None or grounding.place is None:
         return ""
-    return f"moved: line {found.moved_from} → {found.place.end_line or found.place.line}"
+    return f"moved: line {grounding.moved_from} → {grounding.place.end_line or grounding.place.line}"
 
 
 def render_tags(

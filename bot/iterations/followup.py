@@ -65,25 +65,27 @@ def item_responses(
 
 
 def track_feedback(
-    found: Sequence[ItemResponse],
+    responses: Sequence[ItemResponse],
     before: ScoredIteration,
     after: ScoredIteration,
-    findings: Sequence[Sequence[QualityProblem]],
+    problems: Sequence[Sequence[QualityProblem]],
 ) -> FollowUp:
     """Return how the feedback turned out; `findings` are the quality findings of each of its items."""
-    share = sum(answer.is_followed for answer in found) / len(found) if found else 0.0
-    followed = share >= _ENOUGH and bool(found)
-    return FollowUp(followed, quality_delta(before, after), clarity_score(findings, followed=followed))
+    share = sum(response.is_followed for response in responses) / len(responses) if responses else 0.0
+    followed = share >= _ENOUGH and bool(responses)
+    return FollowUp(followed, quality_delta(before, after), clarity_score(problems, followed=followed))
 
 
-def _is_gone(item: Item, said: Verdict, after: Iteration) -> bool:
+def _is_gone(item: Item, verdict: Verdict, after: Iteration) -> bool:
     """Whether the validator's next verdict leaves the item out; a dismissal is no such verdict."""
-    again = next((each for each in after.standing if each.validator.key == said.validator.key), None)
-    if again is None or again.at < said.at:
+    next_verdict = next(
+        (each for each in after.standing if each.validator.key == verdict.validator.key), None
+    )
+    if next_verdict is None or next_verdict.at < verdict.at:
         return False
-    if again.stance is Stance.APPROVES:
+    if next_verdict.stance is Stance.APPROVES:
         return True
-    return not any(_is_same(item, other) for other in again.items)
+    return not any(_is_same(item, other) for other in next_verdict.items)
 
 
 def _is_same(item: Item, other: Item) -> bool:

@@ -60,8 +60,8 @@ def map_lines(old_text: str, new_text: str) -> LineMap:
     tail = _common(reversed(old[head:]), reversed(new[head:]))
     runs: list[UnchangedRun] = []
     _keep(runs, UnchangedRun(1, 1, head))
-    for a, b, size in _matches(old[head : len(old) - tail], new[head : len(new) - tail]):
-        _keep(runs, UnchangedRun(a + head + 1, b + head + 1, size))
+    for old_start, new_start, size in _matches(old[head : len(old) - tail], new[head : len(new) - tail]):
+        _keep(runs, UnchangedRun(old_start + head + 1, new_start + head + 1, size))
     _keep(runs, UnchangedRun(len(old) - tail + 1, len(new) - tail + 1, tail))
     return LineMap(tuple(runs), len(old))
 
@@ -74,11 +74,13 @@ def split_lines(text: str) -> list[str]:
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> Iterable[tuple[int, int, int]]:
     """Give the blocks that both have in common, in order: where in each, and how long."""
-    count, other = Counter(old), Counter(new)
-    if sum(number * other[line] for line, number in count.items()) <= _THOROUGH:
+    old_counts, new_counts = Counter(old), Counter(new)
+    if sum(number * new_counts[line] for line, number in old_counts.items()) <= _THOROUGH:
         return SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
-    unique = {line: place for place, line in enumerate(new) if other[line] == 1}
-    pairs = [(place, unique[line]) for place, line in enumerate(old) if count[line] == 1 and line in unique]
+    unique = {line: index for index, line in enumerate(new) if new_counts[line] == 1}
+    pairs = [
+        (index, unique[line]) for index, line in enumerate(old) if old_counts[line] == 1 and line in unique
+    ]
     return _around(_rising(pairs), old, new)
 
 
@@ -87,9 +89,9 @@ def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []
-    for index, (_, place) in enumerate(pairs):
-        rank = bisect_left(ends, place)
-        ends[rank : rank + 1], last[rank : rank + 1] = [place], [index]
+    for index, (_, position) in enumerate(pairs):
+        rank = bisect_left(ends, position)
+        ends[rank : rank + 1], last[rank : rank + 1] = [position], [index]
         before.append(last[rank - 1] if rank else -1)
     chosen: list[tuple[int, int]] = []
     index = last[-1] if last else -1
@@ -104,13 +106,13 @@ def _around(
 ) -> Iterator[tuple[int, int, int]]:
     """Give each anchor with the equal lines before and after it, no line twice."""
     done_old = done_new = 0
-    for a, b in anchors:
-        if a < done_old or b < done_new:
+    for old_index, new_index in anchors:
+        if old_index < done_old or new_index < done_new:
             continue
-        up = _common(reversed(old[done_old:a]), reversed(new[done_new:b]))
-        down = _common(old[a:], new[b:])
-        yield a - up, b - up, up + down
-        done_old, done_new = a + down, b + down
+        up = _common(reversed(old[done_old:old_index]), reversed(new[done_new:new_index]))
+        down = _common(old[old_index:], new[new_index:])
+        yield old_index - up, new_index - up, up + down
+        done_old, done_new = old_index + down, new_index + down
 
 
 def _keep(runs: list[UnchangedRun], run: UnchangedRun) -> None:
@@ -155,35 +157,37 @@ MAX_PATCH_LINE = 100_000
 """Lines of a file up to which they are followed."""
 
 
-def track_files(places: Iterable[Location], old: Revision, new: Revision) -> dict[str, TrackedFile]:
+def track_files(locations: Iterable[Location], old: Revision, new: Revision) -> dict[str, TrackedFile]:
     """Return for each file that is named what became of it; nothing where either head was not read."""
     if old.files is None or new.files is None:
         return {}
-    found = {path: _carried(path, old, new) for path in dict.fromkeys(place.path for place in places)}
-    return {path: file for path, file in found.items() if file is not None}
+    tracked = {path: _carried(path, old, new) for path in dict.fromkeys(place.path for place in locations)}
+    return {path: file for path, file in tracked.items() if file is not None}
 
 
 def _carried(path: str, old: Revision, new: Revision) -> TrackedFile | None:
-    was, now = _named(old, path), _named(new, path)
-    if (was is None and len(old.files or ()) >= MAX_LISTED_FILES) or (
-        now is None and len(new.files or ()) >= MAX_LISTED_FILES
+    old_file, new_file = _named(old, path), _named(new, path)
+    if (old_file is None and len(old.files or ()) >= MAX_LISTED_FILES) or (
+        new_file is None and len(new.files or ()) >= MAX_LISTED_FILES
     ):
         return None
-    if (was and was.blob) == (now and now.blob) and (was is None) == (now is None):
+    if (old_file and old_file.blob) == (new_file and new_file.blob) and (old_file is None) == (
+        new_file is None
+    ):
         return UNCHANGED_FILE
-    if now is not None and now.status == "removed":
+    if new_file is not None and new_file.status == "removed":
         return TrackedFile(has_changed=True, lines=LineMap(()))
-    if (was and was.patch is None) or (now and now.patch is None):
+    if (old_file and old_file.patch is None) or (new_file and new_file.patch is None):
         return TrackedFile(has_changed=True)
-    patches = (was.patch or "" if was else ""), (now.patch or "" if now else "")
+    patches = (old_file.patch or "" if old_file else ""), (new_file.patch or "" if new_file else "")
     return TrackedFile(has_changed=True, lines=_lines(*patches, same_base=old.base == new.base))
 
 
 def _named(revision: Revision, path: str) -> FileDiff | None:
     files = revision.files or ()
-    own = (file for file in files if file.path == path)
-    moved = (file for file in files if file.previous_path == path and file.status == "renamed")
-    return next(own, None) or next(moved, None)
+    same_path = (file for file in files if file.path == path)
+    renamed = (file for file in files if file.previous_path == path and file.status == "renamed")
+    return next(same_path, None) or next(renamed, None)
 
 
 def _lines(old_patch: str, new_patch: str, *, same_base: bool) -> LineMap | None:
@@ -196,42 +200,42 @@ def _lines(old_patch: str, new_patch: str, *, same_base: bool) -> LineMap | None
 
 def _over_one_base(old: tuple[Hunk, ...], new: tuple[Hunk, ...], last: int) -> LineMap:
     """Lines of the base are known by their number, added ones by their text."""
-    texts = ("\n".join((*_told(side, last), "\0end")) + "\n" for side in (old, new))
-    runs = map_lines(*texts).runs
+    sides = ("\n".join((*_told(side, last), "\0end")) + "\n" for side in (old, new))
+    runs = map_lines(*sides).runs
     return LineMap((*runs[:-1], replace(runs[-1], length=None)))
 
 
 def _told(side: tuple[Hunk, ...], last: int) -> Iterator[str]:
-    at = 1
+    number = 1
     for hunk in side:
-        yield from (f"\0{number}" for number in range(at, hunk.old))
-        at = hunk.old
+        yield from (f"\0{base_line}" for base_line in range(number, hunk.old))
+        number = hunk.old
         for line in hunk.lines:
             if line.startswith("+"):
                 yield line[1:]
                 continue
             if not line.startswith("-"):
-                yield f"\0{at}"
-            at += 1
-    yield from (f"\0{number}" for number in range(at, last + 1))
+                yield f"\0{number}"
+            number += 1
+    yield from (f"\0{base_line}" for base_line in range(number, last + 1))
 
 
 def _over_two_bases(old: tuple[Hunk, ...], new: tuple[Hunk, ...]) -> LineMap:
     """After a rebase only what the hunks show can be compared; the author left the rest alone."""
-    was, now = _shown(old), _shown(new)
-    found = map_lines(*("".join(f"{text}\n" for _, text in side) for side in (was, now)))
-    kept = {
-        was[run.old + step - 1][0]: now[run.new + step - 1][0]
-        for run in found.runs
+    old_lines, new_lines = _shown(old), _shown(new)
+    line_map = map_lines(*("".join(f"{text}\n" for _, text in side) for side in (old_lines, new_lines)))
+    new_numbers = {
+        old_lines[run.old + step - 1][0]: new_lines[run.new + step - 1][0]
+        for run in line_map.runs
         for step in range(run.length or 0)
     }
-    inside = {number for number, _ in was}
+    shown = {number for number, _ in old_lines}
     runs: list[UnchangedRun] = []
-    end = max(inside, default=0)
+    end = max(shown, default=0)
     for number in range(1, end + 1):
-        place = kept.get(number) if number in inside else number
-        if place is not None:
-            _join(runs, number, place)
+        new_number = new_numbers.get(number) if number in shown else number
+        if new_number is not None:
+            _join(runs, number, new_number)
     return LineMap((*runs, UnchangedRun(end + 1, end + 1, None)))
 
 

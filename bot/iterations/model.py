@@ -54,7 +54,7 @@ class Iteration:
     @property
     def is_rejected_without_items(self) -> bool:
         """Whether somebody rejects it, and nobody says for what."""
-        return not self.open_items and any(each.stance is Stance.REJECTS for each in self.standing)
+        return not self.open_items and any(verdict.stance is Stance.REJECTS for verdict in self.standing)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -105,8 +105,8 @@ def standing_verdicts(
     for verdict in _judgements(verdicts):
         if at is not None and verdict.at > at:
             continue
-        held = newest.get(verdict.validator.key)
-        if held is None or not _is_late_check(verdict, held, head):
+        earlier = newest.get(verdict.validator.key)
+        if earlier is None or not _is_late_check(verdict, earlier, head):
             newest[verdict.validator.key] = verdict
     return sort_verdicts(verdict for verdict in newest.values() if not _is_lifted(verdict, at))
 
@@ -124,23 +124,23 @@ def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
     a verdict that was lifted only after the next push still stood. For the current iteration it is what
     stands now.
     """
-    judged = _first_judged(pull_request)
-    present = _present_head(pull_request)
+    reviewed = _first_judged(pull_request)
+    current_head = _present_head(pull_request)
     return tuple(
         Iteration(
             number,
             head,
             at,
             standing_verdicts(pull_request.verdicts, head=head)
-            if head == present
-            else _state(pull_request, head, _end(pull_request, judged, number)),
+            if head == current_head
+            else _state(pull_request, head, _end(pull_request, reviewed, number)),
         )
-        for number, (head, at) in enumerate(judged, start=1)
+        for number, (head, at) in enumerate(reviewed, start=1)
     )
 
 
 def current_iteration(
-    pull_request: PullRequest, known: Sequence[Iteration] | None = None
+    pull_request: PullRequest, iterations: Sequence[Iteration] | None = None
 ) -> Iteration | None:
     """Return the iteration that the pull request is in; None before the first judgement.
 
@@ -149,33 +149,33 @@ def current_iteration(
     is the one that was judged last.
     """
     head = _present_head(pull_request)
-    known = list_iterations(pull_request) if known is None else known
-    return next((iteration for iteration in known if iteration.head == head), None)
+    iterations = list_iterations(pull_request) if iterations is None else iterations
+    return next((iteration for iteration in iterations if iteration.head == head), None)
 
 
-def previous_iteration(known: Sequence[Iteration], present: Iteration) -> Iteration | None:
+def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> Iteration | None:
     """Return the iteration to compare the present one with: the latest of the others."""
-    return next((iteration for iteration in reversed(known) if iteration.number != present.number), None)
+    return next((iteration for iteration in reversed(iterations) if iteration.number != present.number), None)
 
 
 def compare_iterations(before: Iteration | None, after: Iteration) -> GateChanges:
     """Return which gates were fixed, stayed open, or are new."""
-    old = () if before is None else before.keys
+    previous_keys = () if before is None else before.keys
     return GateChanges(
-        fixed=tuple(key for key in old if key not in after.keys),
-        still_open=tuple(key for key in after.keys if key in old),
-        new=tuple(key for key in after.keys if key not in old),
+        fixed=tuple(key for key in previous_keys if key not in after.keys),
+        still_open=tuple(key for key in after.keys if key in previous_keys),
+        new=tuple(key for key in after.keys if key not in previous_keys),
     )
 
 
 def repeated_tags(
-    known: Sequence[Iteration],
+    iterations: Sequence[Iteration],
     blocking: Callable[[str], bool] | Collection[str],
     times: int = REPEAT_THRESHOLD,
     window: int = REPEAT_WINDOW,
 ) -> tuple[str, ...]:
     """Return the blocking tags that are open now, and for at least the third time in five iterations."""
-    recent = known[-window:]
+    recent = iterations[-window:]
     return tuple(
         tag
         for tag in (recent[-1].tags if recent else ())
@@ -220,8 +220,8 @@ def _order(verdict: Verdict) -> tuple[datetime, int, str]:
     return verdict.at, int(digits or 0), verdict.id
 
 
-def _is_late_check(verdict: Verdict, held: Verdict, head: str | None) -> bool:
-    return verdict.validator.check and head is not None and held.head == head != verdict.head
+def _is_late_check(verdict: Verdict, earlier: Verdict, head: str | None) -> bool:
+    return verdict.validator.check and head is not None and earlier.head == head != verdict.head
 
 
 def _is_lifted(verdict: Verdict, at: datetime | None) -> bool:
@@ -229,17 +229,17 @@ def _is_lifted(verdict: Verdict, at: datetime | None) -> bool:
 
 
 def _first_judged(pull_request: PullRequest) -> tuple[tuple[str, datetime], ...]:
-    first: dict[str, datetime] = {}
+    reviewed_at: dict[str, datetime] = {}
     for verdict in _judgements(pull_request.verdicts):
-        first.setdefault(_head_of(pull_request, verdict), verdict.at)
-    return tuple(first.items())
+        reviewed_at.setdefault(_head_of(pull_request, verdict), verdict.at)
+    return tuple(reviewed_at.items())
 
 
 def _head_of(pull_request: PullRequest, verdict: Verdict) -> str:
     if verdict.head is not None:
         return verdict.head
-    seen = [revision for revision in pull_request.revisions if revision.seen_at <= verdict.at]
-    return max(seen, key=lambda revision: revision.seen_at).head if seen else pull_request.head
+    revisions = [revision for revision in pull_request.revisions if revision.seen_at <= verdict.at]
+    return max(revisions, key=lambda revision: revision.seen_at).head if revisions else pull_request.head
 
 
 def _present_head(pull_request: PullRequest) -> str | None:
@@ -249,27 +249,31 @@ def _present_head(pull_request: PullRequest) -> str | None:
     return heads[-1] if heads else None
 
 
-def _end(pull_request: PullRequest, judged: Sequence[tuple[str, datetime]], number: int) -> datetime:
+def _end(pull_request: PullRequest, reviewed: Sequence[tuple[str, datetime]], number: int) -> datetime:
     """Return when a past iteration gave way: to the next one, or to an earlier one that came back."""
-    if number < len(judged):
-        return judged[number][1]
-    begun, present = judged[-1][1], _present_head(pull_request)
-    later = (verdict for verdict in _judgements(pull_request.verdicts) if verdict.at > begun)
-    back = (verdict.at for verdict in later if _head_of(pull_request, verdict) == present)
-    return next(back, pull_request.updated_at)
+    if number < len(reviewed):
+        return reviewed[number][1]
+    last_began, current_head = reviewed[-1][1], _present_head(pull_request)
+    later_verdicts = (verdict for verdict in _judgements(pull_request.verdicts) if verdict.at > last_began)
+    returned_at = (
+        verdict.at for verdict in later_verdicts if _head_of(pull_request, verdict) == current_head
+    )
+    return next(returned_at, pull_request.updated_at)
 
 
 def _state(pull_request: PullRequest, head: str, end: datetime) -> tuple[Verdict, ...]:
     """Return who stood where at the end of a past iteration."""
-    state: dict[str, Verdict] = {}
+    latest: dict[str, Verdict] = {}
     for verdict in _judgements(pull_request.verdicts):
-        held = state.get(verdict.validator.key)
-        spoken = held is not None and _head_of(pull_request, held) == head
-        if _head_of(pull_request, verdict) == head or (verdict.at < end and not spoken):
-            state[verdict.validator.key] = verdict
-    left = _left_at(pull_request, head, end)
+        earlier = latest.get(verdict.validator.key)
+        has_spoken = earlier is not None and _head_of(pull_request, earlier) == head
+        if _head_of(pull_request, verdict) == head or (verdict.at < end and not has_spoken):
+            latest[verdict.validator.key] = verdict
+    left_at = _left_at(pull_request, head, end)
     return sort_verdicts(
-        verdict for verdict in state.values() if not _is_lifted(verdict, left if verdict.at < left else None)
+        verdict
+        for verdict in latest.values()
+        if not _is_lifted(verdict, left_at if verdict.at < left_at else None)
     )
 
 
@@ -288,12 +292,15 @@ def iterations_after_rulings(pull_request: PullRequest) -> tuple[Iteration, ...]
     A dismissal is bound to the revision that was seen: it holds there and from then on, and leaves what
     earlier iterations were found to be.
     """
-    known = list_iterations(pull_request)
+    iterations = list_iterations(pull_request)
     dismissals = _dismissals(pull_request)
-    present = current_iteration(pull_request, known)
+    current = current_iteration(pull_request, iterations)
     return tuple(
-        _apply_to_iteration(each, [one for one in dismissals if each == present or _reaches(one, each)])
-        for each in known
+        _apply_to_iteration(
+            iteration,
+            [ruling for ruling in dismissals if iteration == current or _reaches(ruling, iteration)],
+        )
+        for iteration in iterations
     )
 
 
@@ -313,78 +320,91 @@ def overturned_tags(pull_request: PullRequest) -> tuple[OverturnedTag, ...]:
 
 def open_appeals(pull_request: PullRequest) -> dict[str, Ruling]:
     """The newest appeal against each tag that no maintainer has decided on since."""
-    found: dict[str, Ruling] = {}
-    for ruling in sorted(pull_request.rulings, key=lambda one: one.at):
+    appeals: dict[str, Ruling] = {}
+    for ruling in sorted(pull_request.rulings, key=lambda ruling: ruling.at):
         if ruling.act is RulingAction.APPEAL:
-            found[ruling.tag] = ruling
+            appeals[ruling.tag] = ruling
         else:
-            found.pop(ruling.tag, None)
-    return found
+            appeals.pop(ruling.tag, None)
+    return appeals
 
 
 def current_dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
     """The dismissals of what validators still say, the newest of each tag, oldest first."""
-    said = [
+    rejecting = [
         verdict for verdict in standing_verdicts(pull_request.verdicts) if verdict.stance is Stance.REJECTS
     ]
     newest = {ruling.tag: ruling for ruling in _dismissals(pull_request)}
     return tuple(
         ruling
-        for ruling in sorted(newest.values(), key=lambda one: one.at)
-        if any(_names(verdict, ruling, pull_request.verdicts) for verdict in said)
+        for ruling in sorted(newest.values(), key=lambda ruling: ruling.at)
+        if any(_names(verdict, ruling, pull_request.verdicts) for verdict in rejecting)
     )
 
 
-def _names(verdict: Verdict, ruling: Ruling, spoken: Sequence[Verdict]) -> bool:
+def _names(verdict: Verdict, ruling: Ruling, verdicts: Sequence[Verdict]) -> bool:
     """Whether the verdict says what the ruling is about.
 
     A command adds tags to what its giver had said, less what was dismissed by then: that is said still.
     """
-    by = verdict.validator.key
-    judging = (each for each in spoken if each.counted and each.stance is not Stance.SILENT)
-    theirs = [each for each in judging if each.validator.key == by and each.at <= verdict.at]
-    for each in reversed(sort_verdicts(theirs)):
-        rejects = each.stance is Stance.REJECTS
-        names = rejects and any(item.tag == ruling.tag for item in each.items)
-        if each.at <= ruling.at:
-            return names
-        if names or not rejects or not each.id.startswith("command:"):
+    key = verdict.validator.key
+    counted = (
+        own_verdict
+        for own_verdict in verdicts
+        if own_verdict.counted and own_verdict.stance is not Stance.SILENT
+    )
+    own = [
+        own_verdict
+        for own_verdict in counted
+        if own_verdict.validator.key == key and own_verdict.at <= verdict.at
+    ]
+    for own_verdict in reversed(sort_verdicts(own)):
+        rejects = own_verdict.stance is Stance.REJECTS
+        names_tag = rejects and any(item.tag == ruling.tag for item in own_verdict.items)
+        if own_verdict.at <= ruling.at:
+            return names_tag
+        if names_tag or not rejects or not own_verdict.id.startswith("command:"):
             return False
     return False
 
 
 def _dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
-    found = (ruling for ruling in pull_request.rulings if ruling.act is RulingAction.DISMISS)
-    return tuple(sorted(found, key=lambda one: one.at))
+    dismissals = (ruling for ruling in pull_request.rulings if ruling.act is RulingAction.DISMISS)
+    return tuple(sorted(dismissals, key=lambda ruling: ruling.at))
 
 
-def _reaches(ruling: Ruling, past: Iteration) -> bool:
-    return ruling.head == past.head or ruling.at < past.reviewed_at
+def _reaches(ruling: Ruling, iteration: Iteration) -> bool:
+    return ruling.head == iteration.head or ruling.at < iteration.reviewed_at
 
 
 def _apply_to_iteration(iteration: Iteration, dismissals: Sequence[Ruling]) -> Iteration:
-    left = (_without(verdict, dismissals) for verdict in iteration.standing)
-    return replace(iteration, standing=tuple(verdict for verdict in left if verdict))
+    remaining = (_without(verdict, dismissals) for verdict in iteration.standing)
+    return replace(iteration, standing=tuple(verdict for verdict in remaining if verdict))
 
 
 def _without(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict | None:
     """The verdict with what is left of it; None where that is nothing."""
-    gone = _dismissed_tags(verdict, dismissals)
-    left = tuple(item for item in verdict.items if item.tag not in gone)
-    return replace(verdict, items=left) if left or verdict.more or not gone else None
+    dismissed = _dismissed_tags(verdict, dismissals)
+    remaining = tuple(item for item in verdict.items if item.tag not in dismissed)
+    return replace(verdict, items=remaining) if remaining or verdict.more or not dismissed else None
 
 
 def _lift_dismissed(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict:
-    gone = _dismissed_tags(verdict, dismissals)
-    if not gone or verdict.lifted_at or verdict.more or any(item.tag not in gone for item in verdict.items):
+    dismissed = _dismissed_tags(verdict, dismissals)
+    if (
+        not dismissed
+        or verdict.lifted_at
+        or verdict.more
+        or any(item.tag not in dismissed for item in verdict.items)
+    ):
         return verdict
-    return replace(verdict, lifted_at=max(gone.values()))
+    return replace(verdict, lifted_at=max(dismissed.values()))
 
 
 def _dismissed_tags(verdict: Verdict, dismissals: Sequence[Ruling]) -> dict[str, datetime]:
     """Its tags that were dismissed, and when: whoever names a tag again after that is heard again."""
     if verdict.stance is not Stance.REJECTS:
         return {}
-    named = {item.tag for item in verdict.items}
-    later = [one for one in dismissals if one.tag in named and verdict.at <= one.at]
-    return {ruling.tag: ruling.at for ruling in reversed(later)}
+    tags = {item.tag for item in verdict.items}
+    rulings = [ruling for ruling in dismissals if ruling.tag in tags and verdict.at <= ruling.at]
+    return {ruling.tag: ruling.at for ruling in reversed(rulings)}

@@ -99,14 +99,16 @@ def detect_degradation(
     return Degradation(last.number, change, triggers, signs)
 
 
-def render_degradation(found: Degradation) -> str:
+def render_degradation(degradation: Degradation) -> str:
     """Return a few sentences of our own about a flagged iteration; empty where it is not flagged."""
-    if not found.is_flagged:
+    if not degradation.is_flagged:
         return ""
-    reasons = ", ".join(_reason(trigger, found.delta) for trigger in found.triggers)
-    parts = [f"Iteration {found.iteration} degraded: {reasons}."]
-    parts += [f"{sign.cause.capitalize()}: {sign.reason}; {MITIGATION[sign.cause]}." for sign in found.signs]
-    if found.is_degraded and found.iteration > EARLY_ITERATIONS:
+    reasons = ", ".join(_reason(trigger, degradation.delta) for trigger in degradation.triggers)
+    parts = [f"Iteration {degradation.iteration} degraded: {reasons}."]
+    parts += [
+        f"{sign.cause.capitalize()}: {sign.reason}; {MITIGATION[sign.cause]}." for sign in degradation.signs
+    ]
+    if degradation.is_degraded and degradation.iteration > EARLY_ITERATIONS:
         parts.append("Quality often peaks at iteration 2 or 3: consider stopping at the best one.")
     return " ".join(parts)
 
@@ -196,13 +198,18 @@ def _style_drift(
 
     The items alone show no change of approach: a duplicate is one of consistency, too.
     """
-    was, now = _style_items(before, gates), _style_items(last, gates)
-    had, lost, gained = _rewriting(before.snapshot.diff, last.snapshot.diff)
-    anew = min(lost, gained)
-    if now - was >= limits.style_items and anew >= limits.lost_lines and anew >= limits.lost_share * had:
-        rose = f"open items about style and consistency rose from {was} to {now}"
+    items_before, items_now = _style_items(before, gates), _style_items(last, gates)
+    lines_before, lost, gained = _rewriting(before.snapshot.diff, last.snapshot.diff)
+    rewritten = min(lost, gained)
+    if (
+        items_now - items_before >= limits.style_items
+        and rewritten >= limits.lost_lines
+        and rewritten >= limits.lost_share * lines_before
+    ):
+        rise = f"open items about style and consistency rose from {items_before} to {items_now}"
         yield DegradationSign(
-            Cause.STYLE_DRIFT, f"{anew} of the {had} lines added before were written anew, and {rose}"
+            Cause.STYLE_DRIFT,
+            f"{rewritten} of the {lines_before} lines added before were written anew, and {rise}",
         )
 
 
@@ -213,9 +220,11 @@ def _style_items(scored: ScoredIteration, gates: Gates) -> int:
 
 
 def _information_loss(before: Diff, last: Diff, limits: DegradationLimits) -> Iterator[DegradationSign]:
-    had, lost, gained = _rewriting(before, last)
-    if lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * had:
-        yield DegradationSign(Cause.INFORMATION_LOSS, f"{lost} of the {had} lines added before are gone")
+    lines_before, lost, gained = _rewriting(before, last)
+    if lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * lines_before:
+        yield DegradationSign(
+            Cause.INFORMATION_LOSS, f"{lost} of the {lines_before} lines added before are gone"
+        )
 
 
 def _rewriting(before: Diff | None, last: Diff | None) -> tuple[int, int, int]:
@@ -224,8 +233,8 @@ def _rewriting(before: Diff | None, last: Diff | None) -> tuple[int, int, int]:
         return 0, 0, 0
     unknown = {file.path for file in last.files if file.patch is None}
     readable = Diff(tuple(file for file in before.files if file.path not in unknown))
-    had, has = added_lines(readable), added_lines(last)
-    return had.total(), (had - has).total(), (has - had).total()
+    lines_before, lines_now = added_lines(readable), added_lines(last)
+    return lines_before.total(), (lines_before - lines_now).total(), (lines_now - lines_before).total()
 
 
 _TEST_WORD = regex.Regex(r"(?:^|[^a-z])(?:tests?|testing|pytest|unittests?|e2e|specs?)(?:$|[^a-z])")
@@ -255,48 +264,48 @@ class Progress:
     def quality_of(self, iteration: Iteration | None) -> float | None:
         """The score of this iteration."""
         number = iteration.number if iteration else 0
-        return next((each.quality for each in self.trajectory.scored if each.number == number), None)
+        return next((scored.quality for scored in self.trajectory.scored if scored.number == number), None)
 
 
 def measure_progress(
-    pull_request: PullRequest, known: Sequence[Iteration], present: Iteration, rules: RepositoryRules
+    pull_request: PullRequest, iterations: Sequence[Iteration], current: Iteration, rules: RepositoryRules
 ) -> Progress:
     """Score every iteration; what comes in late changes the score of its own iteration."""
     weights, limits = rules.scoring.weights, rules.scoring.limits
-    seen = iteration_snapshots(pull_request, known, rules)
-    found = build_trajectory(seen, present.number, rules.gates, weights, rules.iterations.diff_size)
+    snapshots = iteration_snapshots(pull_request, iterations, rules)
+    trajectory = build_trajectory(snapshots, current.number, rules.gates, weights, rules.iterations.diff_size)
     steps = tuple(
-        detect_degradation(found.scored[:count], rules.gates, limits, rules.iterations.max)
-        for count in range(1, len(found.scored) + 1)
+        detect_degradation(trajectory.scored[:count], rules.gates, limits, rules.iterations.max)
+        for count in range(1, len(trajectory.scored) + 1)
     )
-    return Progress(found, steps[1:], steps[present.number - 1], rules.gates)
+    return Progress(trajectory, steps[1:], steps[current.number - 1], rules.gates)
 
 
 def iteration_snapshots(
-    pull_request: PullRequest, known: Sequence[Iteration], rules: RepositoryRules
+    pull_request: PullRequest, iterations: Sequence[Iteration], rules: RepositoryRules
 ) -> tuple[IterationSnapshot, ...]:
     """Return what is kept of every iteration."""
     by_head = {revision.head: revision for revision in pull_request.revisions}
-    return tuple(_snapshot(iteration, by_head.get(iteration.head), rules) for iteration in known)
+    return tuple(_snapshot(iteration, by_head.get(iteration.head), rules) for iteration in iterations)
 
 
 def is_test_check(check: str, rules: RepositoryRules) -> bool:
     """Whether a check runs tests: as the config says, else by its name."""
-    rule = next((each for each in rules.validators.checks if each.covers(check)), None)
+    rule = next((check_rule for check_rule in rules.validators.checks if check_rule.covers(check)), None)
     if rule is not None and rule.kind is not None:
         return rule.kind is CheckKind.TESTS
     return _TEST_WORD.search(check.lower()) is not None
 
 
-def _snapshot(iteration: Iteration, kept: Revision | None, rules: RepositoryRules) -> IterationSnapshot:
-    if kept is None:
+def _snapshot(iteration: Iteration, revision: Revision | None, rules: RepositoryRules) -> IterationSnapshot:
+    if revision is None:
         return IterationSnapshot(iteration)
     return IterationSnapshot(
         iteration,
-        checks=tuple(_named(check, rules) for check in kept.checks),
-        diff=None if kept.files is None else Diff(kept.files),
-        tree=kept.tree,
-        available=not kept.gone,
+        checks=tuple(_named(check, rules) for check in revision.checks),
+        diff=None if revision.files is None else Diff(revision.files),
+        tree=revision.tree,
+        available=not revision.gone,
     )
 
 

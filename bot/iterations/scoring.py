@@ -58,10 +58,10 @@ class Score:
 
 
 def score_iteration(
-    seen: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
+    snapshot: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
 ) -> Score | None:
     """Return the score over the observed dimensions, weights renormalised; None where nothing was seen."""
-    measures = _measures(seen, gates, weights, band)
+    measures = _measures(snapshot, gates, weights, band)
     total = sum(weights.dimensions[measure.dimension] for measure in measures)
     if not total:
         return None
@@ -117,22 +117,22 @@ def _identity(item: Item) -> tuple[object, ...]:
 
 
 def _measures(
-    seen: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
+    snapshot: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
 ) -> tuple[DimensionScore, ...]:
-    checks = counted_checks(seen.checks)
+    checks = counted_checks(snapshot.checks)
     failed_tests = tuple(check.name for check in checks if check.is_test and check.has_failed)
-    judged = [QualityDimension.COMPLETENESS, QualityDimension.CORRECTNESS, QualityDimension.READABILITY]
-    if not seen.iteration.standing:
+    dimensions = [QualityDimension.COMPLETENESS, QualityDimension.CORRECTNESS, QualityDimension.READABILITY]
+    if not snapshot.iteration.standing:
         # A failed test says that it is not correct, even where no verdict stands.
-        judged = [QualityDimension.CORRECTNESS] if failed_tests else []
-    found = [_verdict_dimension(dimension, seen.iteration, gates, weights) for dimension in judged]
-    found = [_tested(measure, failed_tests) for measure in found]
+        dimensions = [QualityDimension.CORRECTNESS] if failed_tests else []
+    scores = [_verdict_dimension(dimension, snapshot.iteration, gates, weights) for dimension in dimensions]
+    scores = [_tested(measure, failed_tests) for measure in scores]
     if checks:
-        found.insert(0, _validation(checks))
-    if seen.diff is not None:
-        items = _verdict_dimension(QualityDimension.EFFICIENCY, seen.iteration, gates, weights)
-        found.append(_efficiency(items, seen.diff.lines, band))
-    return tuple(found)
+        scores.insert(0, _validation(checks))
+    if snapshot.diff is not None:
+        items = _verdict_dimension(QualityDimension.EFFICIENCY, snapshot.iteration, gates, weights)
+        scores.append(_efficiency(items, snapshot.diff.lines, band))
+    return tuple(scores)
 
 
 def _validation(checks: Sequence[CheckResult]) -> DimensionScore:
@@ -150,8 +150,8 @@ def _verdict_dimension(
         for item in distinct_items(iteration.open_items)
         if weights.aspects[item_aspect(item, gates)] is dimension
     ]
-    lost = sum(weights.severities.get(how, weights.severities["minor"]) for _, how in costs)
-    reasons = tuple(f"{name} is {how}" for name, how in costs)
+    lost = sum(weights.severities.get(severity, weights.severities["minor"]) for _, severity in costs)
+    reasons = tuple(f"{name} is {severity}" for name, severity in costs)
     return DimensionScore(
         dimension, round(max(0.0, 1.0 - lost), SCORE_DECIMALS), reasons or ("no open item",)
     )
@@ -179,12 +179,12 @@ def _decided(measures: Sequence[DimensionScore], weights: ScoreWeights) -> str:
     others = [measure for measure in measures if measure.dimension is not QualityDimension.VALIDATION]
     worst = max(others, key=lambda measure: _cost(measure, weights), default=None)
     if worst is None:
-        first = "no standing verdict"
+        worst_text = "no standing verdict"
     elif worst.value == 1.0:
-        first = "no open item"
+        worst_text = "no open item"
     else:
-        first = f"{worst.dimension} {worst.value:.2f}"
-    return ", ".join((first, *checks))
+        worst_text = f"{worst.dimension} {worst.value:.2f}"
+    return ", ".join((worst_text, *checks))
 
 
 def _cost(measure: DimensionScore, weights: ScoreWeights) -> float:
@@ -240,7 +240,7 @@ class Trajectory:
     def trail(self) -> tuple[int | None, ...]:
         """The number of the best after each iteration."""
         bests = (best_iteration(self.scored[: count + 1]) for count in range(len(self.scored)))
-        return tuple(None if found is None else found.number for found in bests)
+        return tuple(None if best is None else best.number for best in bests)
 
 
 def build_trajectory(
@@ -256,21 +256,23 @@ def build_trajectory(
     """
     scored = (
         ScoredIteration(
-            each,
-            None if each.iteration.is_rejected_without_items else score_iteration(each, gates, weights, band),
+            snapshot,
+            None
+            if snapshot.iteration.is_rejected_without_items
+            else score_iteration(snapshot, gates, weights, band),
         )
-        for each in snapshots
+        for snapshot in snapshots
     )
     return Trajectory(tuple(scored), present)
 
 
 def best_iteration(scored: Iterable[ScoredIteration]) -> ScoredIteration | None:
     """Return the running best: only a strictly greater score replaces it, so a tie keeps the earlier."""
-    found: ScoredIteration | None = None
-    for each in scored:
-        if each.quality is not None and (found is None or each.quality > (found.quality or 0.0)):
-            found = each
-    return found
+    best: ScoredIteration | None = None
+    for iteration in scored:
+        if iteration.quality is not None and (best is None or iteration.quality > (best.quality or 0.0)):
+            best = iteration
+    return best
 
 
 def quality_delta(before: ScoredIteration | None, after: ScoredIteration) -> float | None:
@@ -282,12 +284,12 @@ def quality_delta(before: ScoredIteration | None, after: ScoredIteration) -> flo
 
 def format_scores(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
     """Return the scores in words: two places, or four where two different ones would look the same."""
-    return _told([each.quality for each in scored], ("{:.2f}", "{:.4f}"))
+    return _told([iteration.quality for iteration in scored], ("{:.2f}", "{:.4f}"))
 
 
 def format_percents(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
     """Return the scores in percent: whole ones, or with two places where different ones would look alike."""
-    values = [None if each.quality is None else each.quality * 100 for each in scored]
+    values = [None if iteration.quality is None else iteration.quality * 100 for iteration in scored]
     return _told(values, ("{:.0f}%", "{:.2f}%"))
 
 

@@ -51,25 +51,34 @@ class Selection:
     @property
     def audit(self) -> OverrideAudit | None:
         """From what to what, where a person decided."""
-        made = self.override
-        if made is None:
+        override = self.override
+        if override is None:
             return None
         before, after = self.automatic.number, self.selected.number
-        return OverrideAudit(made.by, made.at, made.reason, made.head, made.choice, before, after, made.by_id)
+        return OverrideAudit(
+            override.by,
+            override.at,
+            override.reason,
+            override.head,
+            override.choice,
+            before,
+            after,
+            override.by_id,
+        )
 
 
 def parse_choice(
-    word: str, trajectory: Trajectory, reason: str
+    choice: str, trajectory: Trajectory, reason: str
 ) -> tuple[SelectionChoice, int | None] | SelectionRefused:
     """Return what `best`, `final` or a number asks for, or why that can't be done."""
     if not reason.strip():
         return SelectionRefused("Give a reason: `/feedback-select best reason: …`")
-    known = {"best": SelectionChoice.USE_BEST, "final": SelectionChoice.USE_FINAL}
-    if word.lower() in known:
-        return known[word.lower()], None
+    choices = {"best": SelectionChoice.USE_BEST, "final": SelectionChoice.USE_FINAL}
+    if choice.lower() in choices:
+        return choices[choice.lower()], None
     numbers = [scored.number for scored in trajectory.scored]
-    if word in map(str, numbers):
-        return SelectionChoice.USE_SPECIFIC, int(word)
+    if choice in map(str, numbers):
+        return SelectionChoice.USE_SPECIFIC, int(choice)
     last = numbers[-1] if numbers else 0
     return SelectionRefused(f"Name `best`, `final` or an iteration from 1 to {last}.")
 
@@ -84,18 +93,18 @@ def select_iteration(
     final = trajectory.final
     best = trajectory.best or final
     holds = override is not None and override.head == (head or final.head)
-    made = override if holds else None
+    current = override if holds else None
     return Selection(
-        selected=_chosen(trajectory, made, best),
+        selected=_chosen(trajectory, current, best),
         automatic=best,
         final=final,
         comparison=BestFinalComparison(
             best_iteration=best.number,
             final_iteration=final.number,
             delta=quality_delta(best, final),
-            decision=made.choice if made else _decision(best, final),
+            decision=current.choice if current else _decision(best, final),
         ),
-        override=made,
+        override=current,
         outdated=None if holds else override,
     )
 
@@ -111,7 +120,7 @@ def _chosen(
         return best
     if override.choice is SelectionChoice.USE_FINAL:
         return trajectory.final
-    return next((each for each in trajectory.scored if each.number == override.iteration), best)
+    return next((scored for scored in trajectory.scored if scored.number == override.iteration), best)
 
 
 MAX_REPORT_FILES = 50
@@ -137,9 +146,9 @@ class SelectionReport:
 
     def percent(self, scored: ScoredIteration) -> str:
         """The score of an iteration as every part of the report writes it."""
-        return dict(zip((each.number for each in self.scored), format_percents(self.scored), strict=True))[
-            scored.number
-        ]
+        return dict(
+            zip((iteration.number for iteration in self.scored), format_percents(self.scored), strict=True)
+        )[scored.number]
 
 
 def render_selection_report(report: SelectionReport) -> str:
@@ -173,54 +182,57 @@ def selection_rationale(report: SelectionReport) -> tuple[str, ...]:
 
 def selection_checklist(report: SelectionReport) -> tuple[tuple[bool, str], ...]:
     """Return the document's seven points, each with whether it holds here."""
-    gone = [each for each in report.scored if not _is_kept(each)]
-    unscored = [each.number for each in report.scored if each.score is None]
-    made = report.selection.override
-    worse = [str(found.iteration) for found in report.degradations if found.is_flagged]
-    looked = len(report.degradations) == len(report.scored) - 1
+    missing = [scored for scored in report.scored if not _is_kept(scored)]
+    unscored = [scored.number for scored in report.scored if scored.score is None]
+    override = report.selection.override
+    flagged = [str(degradation.iteration) for degradation in report.degradations if degradation.is_flagged]
+    is_complete = len(report.degradations) == len(report.scored) - 1
     return (
-        (not gone, _with("All iteration outputs preserved", _missing(gone))),
+        (not missing, _with("All iteration outputs preserved", _missing(missing))),
         (not unscored, _with("Quality score calculated for each iteration", _listed("not for", unscored))),
         (_is_maintained(report.trajectory), "Best tracker maintained throughout"),
         (
             report.selection.selected.number == report.selection.automatic.number,
             _with(
-                "Selection based on quality, not recency", f"{format_login(made.by)} decided" if made else ""
+                "Selection based on quality, not recency",
+                f"{format_login(override.by)} decided" if override else "",
             ),
         ),
         (bool(selection_rationale(report)), "Selection decision logged with rationale"),
         (len(report.scored) > 1, "Override option available if needed (`/feedback-select`)"),
-        (looked, _with("Degradation patterns detected", _listed("in iteration", worse) or "none")),
+        (is_complete, _with("Degradation patterns detected", _listed("in iteration", flagged) or "none")),
     )
 
 
 def _scores(report: SelectionReport) -> str:
     rows = ["| Iteration | Quality | Status |", "|-----------|---------|--------|"]
     for scored in report.scored:
-        words = [
+        marks = [
             "✓ SELECTED" if scored.number == report.selection.selected.number else "",
             "(final)" if scored.number == report.selection.final.number else "",
         ]
-        status = " ".join(word for word in words if word)
+        status = " ".join(word for word in marks if word)
         rows.append(f"| {scored.number} | {report.percent(scored)} | {status} |".replace("|  |", "| |"))
     return "\n".join(rows)
 
 
 def _reasons(report: SelectionReport) -> Iterator[str]:
     selection, selected, final = report.selection, report.selection.selected, report.selection.final
-    if made := selection.override:
-        yield f"{format_login(made.by)} {_decided(selection)}: {code_span(made.reason)}"
+    if override := selection.override:
+        yield f"{format_login(override.by)} {_decided(selection)}: {code_span(override.reason)}"
     elif selected.score is None:
         yield "No iteration could be scored, so the final one stands"
     elif selected.number != final.number:
         yield f"Highest quality score ({report.percent(selected)} vs {report.percent(final)} final)"
     else:
         yield f"Highest quality score ({report.percent(selected)}), and the final iteration"
-    if old := selection.outdated:
-        head = code_span(short_sha(old.head))
-        yield f"The selection of {format_login(old.by)} was for {head}, no longer the head"
+    if outdated := selection.outdated:
+        head = code_span(short_sha(outdated.head))
+        yield f"The selection of {format_login(outdated.by)} was for {head}, no longer the head"
     yield from (
-        f"Quality degraded in iteration {each.iteration}" for each in report.degradations if each.is_degraded
+        f"Quality degraded in iteration {degradation.iteration}"
+        for degradation in report.degradations
+        if degradation.is_degraded
     )
     yield from _checks(selected)
     if selected.quality is not None and selected.quality < report.threshold:
@@ -246,12 +258,12 @@ def _checks(selected: ScoredIteration) -> Iterator[str]:
 
 
 def _compared(report: SelectionReport) -> str:
-    compared, selection = report.selection.comparison, report.selection
-    change = "–" if compared.delta is None else _points(compared.delta * 100)
+    comparison, selection = report.selection.comparison, report.selection
+    change = "–" if comparison.delta is None else _points(comparison.delta * 100)
     return (
-        f"best_iteration: {compared.best_iteration} ({report.percent(selection.automatic)}), "
-        f"final_iteration: {compared.final_iteration} ({report.percent(selection.final)}), "
-        f"delta: {change}, decision: {compared.decision}"
+        f"best_iteration: {comparison.best_iteration} ({report.percent(selection.automatic)}), "
+        f"final_iteration: {comparison.final_iteration} ({report.percent(selection.final)}), "
+        f"delta: {change}, decision: {comparison.decision}"
     )
 
 
@@ -283,27 +295,28 @@ def _is_kept(scored: ScoredIteration) -> bool:
     return scored.snapshot.available and scored.snapshot.diff is not None
 
 
-def _missing(gone: list[ScoredIteration]) -> str:
+def _missing(missing: list[ScoredIteration]) -> str:
     return ", ".join(
-        f"iteration {each.number} {code_span(short_sha(each.head))} is gone from GitHub, its hashes are kept"
-        if each.snapshot.diff is not None
-        else f"the files of iteration {each.number} {code_span(short_sha(each.head))} are not known"
-        for each in gone
+        f"iteration {scored.number} {code_span(short_sha(scored.head))} is gone from GitHub, its hashes are kept"
+        if scored.snapshot.diff is not None
+        else f"the files of iteration {scored.number} {code_span(short_sha(scored.head))} are not known"
+        for scored in missing
     )
 
 
 def _is_maintained(trajectory: Trajectory) -> bool:
     """Whether after every iteration the tracked best was the highest of those so far."""
-    known = {each.number: each.quality for each in trajectory.scored}
+    quality_by_number = {scored.number: scored.quality for scored in trajectory.scored}
     return all(
         number is not None
-        and known[number] == max(quality for quality in list(known.values())[:count] if quality is not None)
+        and quality_by_number[number]
+        == max(quality for quality in list(quality_by_number.values())[:count] if quality is not None)
         for count, number in enumerate(trajectory.trail, 1)
     )
 
 
-def _with(text: str, remark: str) -> str:
-    return f"{text}: {remark}" if remark else text
+def _with(text: str, note: str) -> str:
+    return f"{text}: {note}" if note else text
 
 
 def _listed(lead: str, numbers: list[str] | list[int]) -> str:
@@ -326,11 +339,13 @@ def build_selection_report(
 
 def selection_report(pull_request: PullRequest, rules: RepositoryRules) -> SelectionReport | None:
     """The report of a pull request; None before its first judgement."""
-    known = iterations_after_rulings(pull_request)
-    present = judged.current_iteration(pull_request, known)
-    if present is None:
+    iterations = iterations_after_rulings(pull_request)
+    current = judged.current_iteration(pull_request, iterations)
+    if current is None:
         return None
-    return build_selection_report(pull_request, measure_progress(pull_request, known, present, rules), rules)
+    return build_selection_report(
+        pull_request, measure_progress(pull_request, iterations, current, rules), rules
+    )
 
 
 def selection_report_markdown(pull_request: PullRequest, rules: RepositoryRules) -> str | None:
@@ -351,24 +366,32 @@ def differing_files(earlier: Diff, present: Diff) -> tuple[str, ...]:
     return tuple(path for path in paths if _blob(earlier, path) != _blob(present, path))
 
 
-def has_same_files(earlier: ScoredIteration, present: ScoredIteration) -> bool:
+def has_same_files(earlier: ScoredIteration, current: ScoredIteration) -> bool:
     """Whether going back would change nothing, as after a rebase without change."""
-    before, now = earlier.snapshot.diff, present.snapshot.diff
-    return before is not None and now is not None and not differing_files(before, now)
-
-
-def restore_commands(earlier: ScoredIteration, present: ScoredIteration) -> tuple[str, ...]:
-    """Return the shell lines that bring the earlier files back."""
+    earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
     return (
-        f"git fetch origin {earlier.head}",
-        f"git restore --source=FETCH_HEAD --staged --worktree -- {_names(earlier, present)}",
+        earlier_diff is not None
+        and current_diff is not None
+        and not differing_files(earlier_diff, current_diff)
     )
 
 
-def _names(earlier: ScoredIteration, present: ScoredIteration) -> str:
+def restore_commands(earlier: ScoredIteration, current: ScoredIteration) -> tuple[str, ...]:
+    """Return the shell lines that bring the earlier files back."""
+    return (
+        f"git fetch origin {earlier.head}",
+        f"git restore --source=FETCH_HEAD --staged --worktree -- {_names(earlier, current)}",
+    )
+
+
+def _names(earlier: ScoredIteration, current: ScoredIteration) -> str:
     """Return the files as arguments; a word to replace where they are not known, too many, or unshowable."""
-    before, now = earlier.snapshot.diff, present.snapshot.diff
-    paths = differing_files(before, now) if before is not None and now is not None else ()
+    earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
+    paths = (
+        differing_files(earlier_diff, current_diff)
+        if earlier_diff is not None and current_diff is not None
+        else ()
+    )
     if not paths or len(paths) > MAX_RESTORE_FILES or any(map(_UNSHOWABLE.search, paths)):
         return "FILES"
     return " ".join(map(_argument, paths))

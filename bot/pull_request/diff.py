@@ -122,11 +122,11 @@ class Suggestion:
 
 def commentable_lines(patch: str) -> frozenset[int]:
     """The lines of the new side that a diff shows; GitHub takes an inline comment at no other."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for hunk in hunks(patch):
         number = hunk.new
         for line in hunk.lines:
             if not line.startswith("-"):
-                found.add(number)
+                numbers.add(number)
                 number += 1
-    return frozenset(found)
+    return frozenset(numbers)

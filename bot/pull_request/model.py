@@ -80,14 +80,14 @@ class Provenance:
 
     def as_document(self) -> dict[str, object]:
         """What is shown of it: nothing that is not known."""
-        told = {
+        values = {
             "way": self.way,
             "account": self.account,
             "permission": self.permission,
             "body_sha256": self.body_hash,
             "delivery": self.delivery,
         }
-        return {name: value for name, value in told.items() if value}
+        return {name: value for name, value in values.items() if value}
 
 
 def hash_text(*words: str) -> str:
@@ -170,13 +170,13 @@ class FollowUp:
 
     def as_document(self) -> dict[str, object]:
         """Return it in the names of the actionable-feedback document, without what is not known."""
-        found = {
+        values = {
             "feedback_followed": self.followed,
             "improvement_observed": self.improved,
             "improvement_delta": self.delta,
             "feedback_clarity_score": self.clarity,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 class GroupBy(StrEnum):

@@ -34,37 +34,40 @@ def is_mapped_check(check: CheckEvent, rules: RepositoryRules, me: Account) -> b
 
 
 def merge_check(
-    pull_request: PullRequest, check: CheckEvent, found: Sequence[CheckAnnotation], rules: RepositoryRules
+    pull_request: PullRequest,
+    check: CheckEvent,
+    annotations: Sequence[CheckAnnotation],
+    rules: RepositoryRules,
 ) -> tuple[Verdict, ...]:
     """The verdicts with this check's; a result that is older than the known one changes nothing."""
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
-    verdict = _verdict(check, found, rules)
-    known = verdicts.get(verdict.id)
-    if known is None or known.at <= verdict.at:
+    verdict = _verdict(check, annotations, rules)
+    earlier = verdicts.get(verdict.id)
+    if earlier is None or earlier.at <= verdict.at:
         verdicts[verdict.id] = verdict
     if check.head != pull_request.head:
         return tuple(verdicts.values())
     # No brief goes by what it printed for an earlier head, and that would pile up.
-    return tuple(_without_output(each, verdict) for each in verdicts.values())
+    return tuple(_without_output(other, verdict) for other in verdicts.values())
 
 
-def _without_output(known: Verdict, newest: Verdict) -> Verdict:
-    earlier = known.validator.key == newest.validator.key and known.head != newest.head
-    return replace(known, said="") if earlier and known.said else known
+def _without_output(verdict: Verdict, newest: Verdict) -> Verdict:
+    earlier = verdict.validator.key == newest.validator.key and verdict.head != newest.head
+    return replace(verdict, said="") if earlier and verdict.said else verdict
 
 
-def _verdict(check: CheckEvent, found: Sequence[CheckAnnotation], rules: RepositoryRules) -> Verdict:
-    where = conclusion_stance(check.conclusion) or Stance.SILENT
+def _verdict(check: CheckEvent, annotations: Sequence[CheckAnnotation], rules: RepositoryRules) -> Verdict:
+    stance = conclusion_stance(check.conclusion) or Stance.SILENT
     covering = [rule for rule in rules.validators.checks if rule.covers(check.name)]
-    said = [item for rule in covering for item in _items(check, rule, found)]
-    items, more = limit_items(said if where is Stance.REJECTS else ())
-    if where is Stance.REJECTS and not items:
-        items = infer_items(_printed(check, found), rules)
+    stated = [item for rule in covering for item in _items(check, rule, annotations)]
+    items, more = limit_items(stated if stance is Stance.REJECTS else ())
+    if stance is Stance.REJECTS and not items:
+        items = infer_items(_printed(check, annotations), rules)
     return Verdict(
         # One a revision: a check that runs again replaces what it said, and no history piles up.
         id=f"check:{check.name}@{check.head}",
         validator=Validator(f"check:{check.name}", check.name, bot=True, check=True),
-        stance=where,
+        stance=stance,
         at=check.at,
         head=check.head,
         items=items,
@@ -75,37 +78,37 @@ def _verdict(check: CheckEvent, found: Sequence[CheckAnnotation], rules: Reposit
         account=check.account,
         account_id=check.account_id,
         way="" if check.run_id else "status",
-        said=check.output if where is Stance.REJECTS else "",
+        said=check.output if stance is Stance.REJECTS else "",
     )
 
 
-def _printed(check: CheckEvent, found: Sequence[CheckAnnotation]) -> Iterator[ValidatorText]:
+def _printed(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> Iterator[ValidatorText]:
     """What it says beyond what the config maps: its output, and its annotations at their places."""
     yield ValidatorText(f"{check.title}\n\n{check.output}", check.url)
-    for annotation in found:
+    for annotation in annotations:
         if annotation.level != "notice":
             text = f"{annotation.title}\n\n{annotation.message}"
             yield ValidatorText(text, check.url, annotation.location, _noted(annotation, check))
 
 
-def _items(check: CheckEvent, rule: CheckRule, found: Sequence[CheckAnnotation]) -> Iterator[Item]:
+def _items(check: CheckEvent, rule: CheckRule, annotations: Sequence[CheckAnnotation]) -> Iterator[Item]:
     """The rule's tags, at the places of the annotations that it maps, or that can mean nothing else."""
     placed = [
         _placed(tag, annotation, check)
-        for annotation in found
+        for annotation in annotations
         for tag in _mapped(annotation, rule) or _only(annotation, rule)
     ]
     result = check.title or f"{check.name}: {check.conclusion}"
     for tag in dict.fromkeys((*rule.tags, *(item.tag for item in placed if item.tag))):
-        here = [item for item in placed if item.tag == tag]
-        said = Item(
+        located = [item for item in placed if item.tag == tag]
+        without_location = Item(
             tag,
             words=check.title[:MAX_ITEM_WORDS],
             url=check.url,
             evidence=result[:MAX_ITEM_WORDS],
             metric=_metric(check),
         )
-        yield from here or [said]
+        yield from located or [without_location]
 
 
 def _only(annotation: CheckAnnotation, rule: CheckRule) -> tuple[str, ...]:
@@ -115,18 +118,20 @@ def _only(annotation: CheckAnnotation, rule: CheckRule) -> tuple[str, ...]:
 
 def _mapped(annotation: CheckAnnotation, rule: CheckRule) -> tuple[str, ...]:
     text = f"{annotation.title}\n{annotation.message}"
-    return tuple(dict.fromkeys(each.tag for each in rule.annotations if has_phrase((each.phrase,), text)))
+    return tuple(
+        dict.fromkeys(mapping.tag for mapping in rule.annotations if has_phrase((mapping.phrase,), text))
+    )
 
 
 def _placed(tag: str, annotation: CheckAnnotation, check: CheckEvent) -> Item:
     words = annotation.message or annotation.title
-    whole = f"{annotation.title}: {words}" if annotation.title and annotation.message else words
+    evidence = f"{annotation.title}: {words}" if annotation.title and annotation.message else words
     return Item(
         tag,
         words=words[:MAX_ITEM_WORDS],
         place=annotation.location,
         url=check.url,
-        evidence=whole[:MAX_ITEM_WORDS],
+        evidence=evidence[:MAX_ITEM_WORDS],
         metric=_metric(check),
         origin=_noted(annotation, check),
     )

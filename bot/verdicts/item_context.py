@@ -32,23 +32,23 @@ def has_certain_fix(tag: str | None) -> bool:
     return tag in _FIXES
 
 
-def compute_fix(item: Item, text: str, on: date) -> str | None:
+def compute_fix(item: Item, text: str, day: date) -> str | None:
     """What to write in place of the line, or None where the file does not settle it."""
     lines = text.splitlines()
     fix = _FIXES.get(item.tag or "")
-    found = fix(item, lines, on) if fix else None
-    return found if found and len(found) <= _LONGEST else None
+    line = fix(item, lines, day) if fix else None
+    return line if line and len(line) <= _LONGEST else None
 
 
-def _date(item: Item, lines: list[str], on: date) -> str | None:
+def _date(item: Item, lines: list[str], today: date) -> str | None:
     """A date in the right form: the same day where it can be read, else the day of the judgement."""
     for number, key, value in _fields(item, lines):
         if not (key == "created" or (item.place and item.place.line == number)):
             continue
         day = _read(value)
-        right = f"{key}: {(day or on).isoformat()}"
+        right = f"{key}: {(day or today).isoformat()}"
         if day is not None and value == day.isoformat():
-            right = f"{key}: {on.isoformat()}"  # its form is right, so the day is what is wrong
+            right = f"{key}: {today.isoformat()}"  # its form is right, so the day is what is wrong
         is_named = key == "created" or day is not None
         return right if is_named and right != lines[number - 1].strip() else None
     return None
@@ -64,10 +64,10 @@ def _field(item: Item, lines: list[str], _on: date) -> str | None:
         if key not in FRONTMATTER_FIELDS and (right := _right_name(key, missing))
     ]
     line = item.place.line if item.place else None
-    here = [each for each in wrong if line is None or each[0] == line]
-    if len(here) != 1:
+    candidates = [field for field in wrong if line is None or field[0] == line]
+    if len(candidates) != 1:
         return None
-    number, key, right = here[0]
+    number, key, right = candidates[0]
     return lines[number - 1].replace(key, right, 1).rstrip()
 
 
@@ -77,8 +77,8 @@ def _link(item: Item, lines: list[str], _on: date) -> str | None:
     if line is None or not 0 < line <= len(lines):
         return None
     links = list(_LINK.finditer(lines[line - 1]))
-    named = [link for link in links if has_word(item.words, link["target"].strip(), joined_by="-")]
-    found = named if len(named) == 1 else links
+    by_name = [link for link in links if has_word(item.words, link["target"].strip(), joined_by="-")]
+    found = by_name if len(by_name) == 1 else links
     if len(found) != 1:
         return None
     link = found[0]
@@ -98,12 +98,12 @@ def _fields(item: Item | None, lines: list[str]) -> Iterator[tuple[int, str, str
     """The frontmatter's fields with their lines; only the one that the item points at, if it does."""
     if not lines or lines[0].strip() != "---":
         return
-    wanted = item.place.line if item and item.place else None
+    only = item.place.line if item and item.place else None
     for number, line in enumerate(lines[1:], 2):
         if line.strip() == "---":
             return
         field = _FIELD.fullmatch(line)
-        if field and wanted in {None, number}:
+        if field and only in {None, number}:
             yield number, field["key"], field["value"].strip("\"'")
 
 
@@ -116,10 +116,10 @@ def _right_name(key: str, missing: list[str]) -> str | None:
 
 def _read(value: str) -> date | None:
     """The day that the text names, in one of the forms that can be read in only one way."""
-    moment = _MOMENT.match(value)
-    for form in _FORMS:
+    timestamp = _MOMENT.match(value)
+    for date_format in _FORMS:
         try:
-            return datetime.strptime(moment[1] if moment else value, form).date()  # noqa: DTZ007  a day has no zone
+            return datetime.strptime(timestamp[1] if timestamp else value, date_format).date()  # noqa: DTZ007  a day has no zone
         except ValueError:
             continue
     return None
@@ -143,36 +143,36 @@ def fix_item_key(verdict: Verdict, item: Item) -> FixItemKey:
 
 def files_for_fixes(before: PullRequest, after: PullRequest) -> tuple[tuple[str, str], ...]:
     """Head and path of the files that new items with a certain fix point at."""
-    known = {fix_item_key(verdict, item) for verdict in before.verdicts for item in verdict.items}
+    seen_before = {fix_item_key(verdict, item) for verdict in before.verdicts for item in verdict.items}
     wanted = dict.fromkeys(
         (verdict.head, item.place.path)
         for verdict in after.verdicts
         if verdict.head and verdict.counted and verdict.stance is Stance.REJECTS and not verdict.lifted_at
         for item in verdict.items
-        if item.place and _is_fixable(item) and fix_item_key(verdict, item) not in known
+        if item.place and _is_fixable(item) and fix_item_key(verdict, item) not in seen_before
     )
     return tuple(wanted)[:MAX_FIX_FILES]
 
 
 def add_fixes(before: PullRequest, after: PullRequest, files: Mapping[str, str]) -> PullRequest:
     """The pull request with every fix that follows from these files, and those that were known before."""
-    known = {
+    earlier_fixes = {
         fix_item_key(verdict, item): item.suggestion
         for verdict in before.verdicts
         for item in verdict.items
         if has_certain_fix(item.tag) and item.suggestion
     }
-    if not known and not files:
+    if not earlier_fixes and not files:
         return after
     verdicts = tuple(
-        replace(verdict, items=tuple(_fixed(item, verdict, known, files) for item in verdict.items))
+        replace(verdict, items=tuple(_fixed(item, verdict, earlier_fixes, files) for item in verdict.items))
         for verdict in after.verdicts
     )
     return replace(after, verdicts=verdicts)
 
 
 def _fixed(
-    item: Item, verdict: Verdict, known: Mapping[FixItemKey, str | None], files: Mapping[str, str]
+    item: Item, verdict: Verdict, earlier_fixes: Mapping[FixItemKey, str | None], files: Mapping[str, str]
 ) -> Item:
     if not _is_fixable(item) or item.place is None:
         return item
@@ -180,7 +180,7 @@ def _fixed(
     fix = (
         compute_fix(item, text, verdict.at.date())
         if text is not None
-        else known.get(fix_item_key(verdict, item))
+        else earlier_fixes.get(fix_item_key(verdict, item))
     )
     return replace(item, suggestion=fix) if fix else item
 
@@ -198,17 +198,20 @@ _Lines = Mapping[int, str]
 
 def add_context(before: PullRequest, after: PullRequest, facts: Facts) -> PullRequest:
     """The pull request with the lines around its items' places, and those that were known before."""
-    seen = _seen(after, facts)
-    known = {
+    lines_by_file = _seen(after, facts)
+    earlier_items = {
         fix_item_key(verdict, item): item
         for verdict in before.verdicts
         for item in verdict.items
         if item.context_after
     }
-    if not seen and not known:
+    if not lines_by_file and not earlier_items:
         return after
     verdicts = tuple(
-        replace(verdict, items=tuple(_around(item, verdict, seen, known) for item in verdict.items))
+        replace(
+            verdict,
+            items=tuple(_around(item, verdict, lines_by_file, earlier_items) for item in verdict.items),
+        )
         if verdict.stance is Stance.REJECTS
         else verdict
         for verdict in after.verdicts
@@ -218,46 +221,51 @@ def add_context(before: PullRequest, after: PullRequest, facts: Facts) -> PullRe
 
 def files_at_head(facts: Facts) -> dict[str, str]:
     """The files that were read at the judged head, for whatever reason."""
-    observed = facts.observations
-    found = dict(facts.files)
-    for path, text in (observed.files if observed else {}).items():
-        if observed and isinstance(text, FileText):
-            found.setdefault(file_key(observed.head, path), "\n".join(text.lines))
-    return found
+    observations = facts.observations
+    texts = dict(facts.files)
+    for path, text in (observations.files if observations else {}).items():
+        if observations and isinstance(text, FileText):
+            texts.setdefault(file_key(observations.head, path), "\n".join(text.lines))
+    return texts
 
 
 def _seen(pull_request: PullRequest, facts: Facts) -> dict[str, _Lines]:
     """The lines by number of every file at a revision; of a diff only those that it shows."""
-    found: dict[str, _Lines] = {
+    lines_by_file: dict[str, _Lines] = {
         file_key(revision.head, file.path): _shown(file.patch)
         for revision in pull_request.revisions
         for file in revision.files or ()
         if file.patch
     }
     for key, text in files_at_head(facts).items():
-        found[key] = dict(enumerate(text.splitlines(), 1))
-    return found
+        lines_by_file[key] = dict(enumerate(text.splitlines(), 1))
+    return lines_by_file
 
 
 def _shown(patch: str) -> _Lines:
     lines: dict[int, str] = {}
     for hunk in hunks(patch):
-        kept = [line[1:] for line in hunk.lines if not line.startswith("-")]
-        lines |= dict(enumerate(kept, hunk.new))
+        new_side = [line[1:] for line in hunk.lines if not line.startswith("-")]
+        lines |= dict(enumerate(new_side, hunk.new))
     return lines
 
 
 def _around(
-    item: Item, verdict: Verdict, seen: Mapping[str, _Lines], known: Mapping[FixItemKey, Item]
+    item: Item,
+    verdict: Verdict,
+    lines_by_file: Mapping[str, _Lines],
+    earlier_items: Mapping[FixItemKey, Item],
 ) -> Item:
     place = item.place
     if place is None or place.line is None or item.context_after or is_secret_path(place.path):
         return item
-    lines = seen.get(file_key(verdict.head or "", place.path))
+    lines = lines_by_file.get(file_key(verdict.head or "", place.path))
     if lines is None:
-        old = known.get(fix_item_key(verdict, item))
+        earlier = earlier_items.get(fix_item_key(verdict, item))
         return (
-            replace(item, context_before=old.context_before, context_after=old.context_after) if old else item
+            replace(item, context_before=earlier.context_before, context_after=earlier.context_after)
+            if earlier
+            else item
         )
     last = place.end_line or place.line
     return replace(

@@ -209,22 +209,24 @@ ASSUMPTIONS = (
 
 def find_wording(text: str, *kinds: Wording) -> tuple[WordingMatch, ...]:
     """The forbidden phrases in the writer's own words, by place; where two overlap, the first."""
-    told = _visible_text(text)
-    own = _own_words(told)
-    found = sorted(_found(told, own, kinds or tuple(Wording)), key=lambda phrase: (phrase.start, -phrase.end))
-    kept: list[WordingMatch] = []
-    for phrase in found:
-        if not kept or phrase.start >= kept[-1].end:
-            kept.append(phrase)
-    return tuple(kept)
+    visible = _visible_text(text)
+    own = _own_words(visible)
+    matches = sorted(
+        _found(visible, own, kinds or tuple(Wording)), key=lambda phrase: (phrase.start, -phrase.end)
+    )
+    separate: list[WordingMatch] = []
+    for phrase in matches:
+        if not separate or phrase.start >= separate[-1].end:
+            separate.append(phrase)
+    return tuple(separate)
 
 
-def _found(told: str, own: str, kinds: Iterable[Wording]) -> Iterator[WordingMatch]:
+def _found(visible: str, own: str, kinds: Iterable[Wording]) -> Iterator[WordingMatch]:
     for kind in kinds:
         for match in _pattern(kind).finditer(own):
             start, end = match.span()
-            if _stands_alone(told, start, end):
-                words = " ".join(told[start:end].translate(_EMPHASIS).split())
+            if _stands_alone(visible, start, end):
+                words = " ".join(visible[start:end].translate(_EMPHASIS).split())
                 yield WordingMatch(kind, words, start, end, _instead(kind, match.lastindex or 0))
 
 
@@ -242,12 +244,12 @@ _OF_A_NAME = frozenset("<([/\\")
 def _pattern(kind: Wording) -> Any:
     match kind:
         case Wording.VAGUE:
-            heard: Iterable[str] = VAGUE_PHRASES
+            patterns: Iterable[str] = VAGUE_PHRASES
         case Wording.ADVISORY:
-            heard = ADVISORY_PHRASES
+            patterns = ADVISORY_PHRASES
         case Wording.UNGROUNDED:
-            heard = (assumption.pattern for assumption in ASSUMPTIONS)
-    return re2.compile("(?i)" + "|".join(f"({words.replace(' ', _GAP)})" for words in heard))
+            patterns = (assumption.pattern for assumption in ASSUMPTIONS)
+    return re2.compile("(?i)" + "|".join(f"({pattern.replace(' ', _GAP)})" for pattern in patterns))
 
 
 def _instead(kind: Wording, group: int) -> str:
@@ -265,12 +267,12 @@ def _instead(kind: Wording, group: int) -> str:
 
 def _visible_text(text: str) -> str:
     # Character for character, so that every offset still fits; half of a surrogate pair is no text for RE2.
-    whole = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-    return whole.translate(_APOSTROPHES)
+    encodable = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    return encodable.translate(_APOSTROPHES)
 
 
-def _own_words(told: str) -> str:
-    own, done, parts = mask_hidden(told, *_NOT_OWN), 0, []
+def _own_words(visible: str) -> str:
+    own, done, parts = mask_hidden(visible, *_NOT_OWN), 0, []
     for start, end in quotations(own, _MARKS, _BEFORE_MARK):
         parts += [own[done:start], " " * (end - start)]
         done = end
@@ -393,11 +395,11 @@ def ungrounded_problems(text: str) -> tuple[QualityProblem, ...]:
     return tuple(_worded(FeedbackField.TEXT, phrase) for phrase in find_wording(text, Wording.UNGROUNDED))
 
 
-def clarity_score(findings_per_item: Sequence[Sequence[QualityProblem]], *, followed: bool) -> float:
+def clarity_score(problems_per_item: Sequence[Sequence[QualityProblem]], *, followed: bool) -> float:
     """How clear the feedback was, 0 to 1; feedback without a single item is not clear at all."""
-    if not findings_per_item:
+    if not problems_per_item:
         return 0.0
-    average = sum(1.0 - 0.25 * len(found) for found in findings_per_item) / len(findings_per_item)
+    average = sum(1.0 - 0.25 * len(problems) for problems in problems_per_item) / len(problems_per_item)
     return round(min(1.0, max(0.0, average + (0.1 if followed else 0.0))), 4)
 
 
@@ -408,15 +410,15 @@ def can_block(item: FeedbackText, *, strict: bool) -> bool:
 
 def is_location(kind: str, reference: str) -> bool:
     """Whether a location says where to look: not `.`, not a word like `everywhere`, a number for a line."""
-    place = reference.strip().strip("`'\"").lower()
-    if place.rstrip("/") in _NOWHERE | _ANYWHERE:
+    location = reference.strip().strip("`'\"").lower()
+    if location.rstrip("/") in _NOWHERE | _ANYWHERE:
         return False
-    return kind not in {"line", "range"} or any(char.isdigit() for char in place)
+    return kind not in {"line", "range"} or any(char.isdigit() for char in location)
 
 
-def quality_hint(found: Sequence[QualityProblem], most: int = 3) -> str:
+def quality_hint(problems: Sequence[QualityProblem], most: int = 3) -> str:
     """One line for the writer: what was found and what to write instead, each once; or nothing."""
-    lines = list(dict.fromkeys(f"{finding.message}: {finding.suggestion}" for finding in found))
+    lines = list(dict.fromkeys(f"{problem.message}: {problem.suggestion}" for problem in problems))
     rest = f"; and {len(lines) - most} more" if len(lines) > most else ""
     return "; ".join(lines[:most]) + rest
 
@@ -464,11 +466,11 @@ def _worded(field: FeedbackField, phrase: WordingMatch) -> QualityProblem:
 
 
 def _no_place(item: FeedbackText) -> QualityProblem:
-    which = "a blocking issue" if item.blocking else "the issue"
+    subject = "a blocking issue" if item.blocking else "the issue"
     return QualityProblem(
         QualityRule.NO_PLACE,
         FeedbackField.PLACE,
-        f"{which} has no place",
+        f"{subject} has no place",
         "name the file and the line, function or heading",
     )
 

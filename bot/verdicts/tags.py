@@ -48,19 +48,19 @@ class TextVerdict:
 
 def parse_tags(body: str, gates: Gates, *, url: str = "", place: Location | None = None) -> TextVerdict:
     """Every tag that the text states, once a line, in the order stated."""
-    spoken: list[Item] = [Item(tag, url=url, place=place) for tag in _hidden_tags(body)]
+    items: list[Item] = [Item(tag, url=url, place=place) for tag in _hidden_tags(body)]
     whole = _own_words(body) if place else None
     suggestion = _suggestion(body) if place else None
     for tag, line in _bracketed(body, gates):
         words = whole if whole is not None else line
-        spoken.append(Item(tag, words=words[:MAX_ITEM_WORDS], url=url, place=place, suggestion=suggestion))
+        items.append(Item(tag, words=words[:MAX_ITEM_WORDS], url=url, place=place, suggestion=suggestion))
     if whole is not None:
-        spoken = [
+        items = [
             item if item.words else Item(item.tag, whole[:MAX_ITEM_WORDS], place, url, suggestion)
-            for item in spoken
+            for item in items
         ]
-    items, more = limit_items(replace(item, offered=True) if item.suggestion else item for item in spoken)
-    return TextVerdict(stated_stance(body), items, more)
+    limited, more = limit_items(replace(item, offered=True) if item.suggestion else item for item in items)
+    return TextVerdict(stated_stance(body), limited, more)
 
 
 def limit_items(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
@@ -76,8 +76,8 @@ def limit_items(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
         if len(kept) < MAX_ITEMS:
             kept.setdefault((item.tag, item.place, item.words), item)
     placed = {item.tag for item in kept.values() if item.place or item.words}
-    said = [item for item in kept.values() if item.place or item.words or item.tag not in placed]
-    return tuple(sorted(said, key=lambda item: tags[item.tag])), len(left_out)
+    distinct = [item for item in kept.values() if item.place or item.words or item.tag not in placed]
+    return tuple(sorted(distinct, key=lambda item: tags[item.tag])), len(left_out)
 
 
 def stated_stance(body: str) -> Stance | None:
@@ -85,13 +85,13 @@ def stated_stance(body: str) -> Stance | None:
     if "VERDICT:" not in body:
         return None
     lines = body.splitlines()
-    found = None
+    stance = None
     for comment in spans.find_comments(body):
         match = _VERDICT.fullmatch(comment.text.strip())
-        alone = match and _line_text(lines, comment.line) == f"<!--{comment.text}-->".strip()
-        if match and alone:
-            found = _STANCES[match[1]]
-    return found
+        is_alone = match and _line_text(lines, comment.line) == f"<!--{comment.text}-->".strip()
+        if match and is_alone:
+            stance = _STANCES[match[1]]
+    return stance
 
 
 def _line_text(lines: list[str], number: int) -> str:
@@ -126,10 +126,10 @@ def _issues_of(block: str) -> list[object]:
 
 def _bracketed(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
     """Known tags in brackets with the line they stand on, less its brackets."""
-    said = spans.mask_hidden(body, *_NOT_SAID).split("\n")
+    visible = spans.mask_hidden(body, *_NOT_SAID).split("\n")
     readable = spans.mask_hidden(body, SpanKind.COMMENT).split("\n")
-    boxes = spans.mask_hidden(body, *_NO_TASK).split("\n") if any(map(body.__contains__, _BOXES)) else said
-    for line, words, box in zip(said, readable, boxes, strict=True):
+    boxes = spans.mask_hidden(body, *_NO_TASK).split("\n") if any(map(body.__contains__, _BOXES)) else visible
+    for line, words, box in zip(visible, readable, boxes, strict=True):
         if line != box:
             continue  # a task: what is to be looked at, or was
         tags = [tag for tag in _BRACKETS.findall(line) if tag in gates] if "[" in line else []
@@ -151,8 +151,8 @@ def _tidy(text: str) -> str:
 def _suggestion(body: str) -> str | None:
     """The text of the first suggestion block."""
     blocks = (fence.text for fence in spans.find_fences(body) if fence.info.split()[:1] == ["suggestion"])
-    found = next(blocks, None)
-    return found.strip("\n") if found is not None else None
+    text = next(blocks, None)
+    return text.strip("\n") if text is not None else None
 
 
 FIRST, FURTHER, SURE = 0.6, 0.1, 0.95
@@ -178,7 +178,7 @@ def review_texts(
     review: ReviewSnapshot, comments: Sequence[InlineCommentSnapshot], permission: str | None = None
 ) -> tuple[ValidatorText, ...]:
     """The texts of a review: its body, and its inline comments."""
-    return (ValidatorText(review.body, review.url), *(_inline(each, permission) for each in comments))
+    return (ValidatorText(review.body, review.url), *(_inline(comment, permission) for comment in comments))
 
 
 def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple[Item, ...]:
@@ -186,14 +186,14 @@ def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple
     if not rules.detection.enabled:
         return ()
     understanding = detection_rules(rules.detection)
-    found: dict[str, list[Item]] = {}
+    items_by_tag: dict[str, list[Item]] = {}
     for text in texts:
         for tag, words in _matched_tags(text.body, rules.gates, understanding):
             item = Item(tag, words=words[:MAX_ITEM_WORDS], url=text.url, place=text.place, origin=text.origin)
-            found.setdefault(tag, []).append(item)
+            items_by_tag.setdefault(tag, []).append(item)
     return tuple(
         _with_confidence(item, len(items))
-        for items in list(found.values())[:MAX_INFERRED]
+        for items in list(items_by_tag.values())[:MAX_INFERRED]
         for item in dict.fromkeys(items)
         if _confidence(len(items)) >= rules.detection.threshold
     )
@@ -212,9 +212,9 @@ def _inline(comment: InlineCommentSnapshot, permission: str | None) -> Validator
 
 
 def _matched_tags(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:
-    said = blank_struck_out(spans.mask_hidden(body, *_NOT_SAID))
-    for tag, start, end in islice(_not_repeated(find_tag_phrases(said, gates)), _MOST_MENTIONS):
-        if not find_doubt(said, start, end, understanding):
+    own_text = blank_struck_out(spans.mask_hidden(body, *_NOT_SAID))
+    for tag, start, end in islice(_not_repeated(find_tag_phrases(own_text, gates)), _MOST_MENTIONS):
+        if not find_doubt(own_text, start, end, understanding):
             yield tag, _line(body, start, end)
 
 
