@@ -16,6 +16,7 @@ class Account:
 
 
 GHOST = Account(0, "ghost")
+"""What GitHub shows in place of a deleted account."""
 
 
 @dataclass(frozen=True, slots=True)

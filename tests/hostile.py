@@ -591,7 +591,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "fixes": fixes,
     },
     "files": {
-        "diff": lambda text: (list(diff.hunks(text)), diff.commentable_lines(text)),
+        "diff": lambda text: (list(diff.hunks(text)), diff.new_side_lines(diff.hunks(text))),
         "line map": lambda text: line_tracking.map_lines(
             text, text[: len(text) // 2] + "\nnew\n" + text[len(text) // 3 :]
         ),

@@ -29,12 +29,16 @@ def render_escalation(feedback: Feedback, identity: str, reason: str, mention: s
     listed = ", ".join(tags[:MAX_ANNOUNCED_TAGS]) + (
         f" and {len(tags) - MAX_ANNOUNCED_TAGS} more" if len(tags) > MAX_ANNOUNCED_TAGS else ""
     )
-    state = f", and {_open(len(tags))} at {_head(feedback)}: {listed}" if tags else f" at {_head(feedback)}"
+    state = (
+        f", and {_open_count(len(tags))} at {_head_span(feedback)}: {listed}"
+        if tags
+        else f" at {_head_span(feedback)}"
+    )
     parts = [
         render_marker(AnnouncementKind.ESCALATION, _marker(feedback, identity)),
         f"**Stop, a person decides** — {reason}{state}.",
         _STOP,
-        f"If you are that person: approve it, close it, or say what to change.{_selectable(feedback)}",
+        f"If you are that person: approve it, close it, or say what to change.{_best_hint(feedback)}",
         f"@{mention}" if mention else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -57,15 +61,15 @@ def _marker(feedback: Feedback, identity: str) -> dict[str, object]:
     }
 
 
-def _open(count: int) -> str:
+def _open_count(count: int) -> str:
     return "1 blocking issue is open" if count == 1 else f"{count} blocking issues are open"
 
 
-def _head(feedback: Feedback) -> str:
+def _head_span(feedback: Feedback) -> str:
     return code_span(short_sha(feedback.iteration.head))
 
 
-def _selectable(feedback: Feedback) -> str:
+def _best_hint(feedback: Feedback) -> str:
     """The best iteration, where it is another one than the present."""
     if feedback.best.number == feedback.iteration.number:
         return ""
@@ -121,7 +125,7 @@ def decide_announcements(
         mention = rules.iterations.escalate.mention
         text = render_escalation(feedback, identity, escalation_reason(feedback), mention)
         announcements.append(_announce(pull_request, AnnouncementKind.ESCALATION, identity, text))
-    if _left_the_best(feedback) and rules.comment.enabled and feedback.report:
+    if _is_closed_below_best(feedback) and rules.comment.enabled and feedback.report:
         identity = f"{moment.id}:selection"
         text = render_selection_announcement(feedback, feedback.report, identity)
         announcements.append(_announce(pull_request, AnnouncementKind.SELECTION, identity, text))
@@ -129,7 +133,7 @@ def decide_announcements(
     return tuple(announcements), pull_request
 
 
-def _left_the_best(feedback: Feedback) -> bool:
+def _is_closed_below_best(feedback: Feedback) -> bool:
     """Closed, not merged, with a final iteration that scored less than the selected one."""
     pull_request, report = feedback.pull_request, feedback.report
     if report is None or pull_request.open or pull_request.merged or pull_request.sticky is None:

@@ -103,18 +103,18 @@ def fill_slots(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, s
     blocking = [item for item in ordered if item.is_blocking] or ordered
     first = ordered[0] if ordered else OpenItem("")
     values = {
-        "error_message": _short(facts.error or next(iter(facts.annotations), "")),
-        "detected_framework": _short(facts.framework),
+        "error_message": _shorten(facts.error or next(iter(facts.annotations), "")),
+        "detected_framework": _shorten(facts.framework),
         "test_description": _what_must_pass(facts),
-        "expected_behavior": _short(
+        "expected_behavior": _shorten(
             facts.first(find_expectation) or next(filter(None, (item.expects for item in ordered)), "")
         ),
-        "clarification_prompt": _short(find_intent(facts.comment_text)),
+        "clarification_prompt": _shorten(find_intent(facts.comment_text)),
         "narrowed_scope": _scope(blocking) or _scope(ordered),
         "alternatives": _alternatives(blocking),
-        "gap_description": _short(first.text or first.name),
-        "constraint": _short(first.fix),
-        "issue": _short(first.name),
+        "gap_description": _shorten(first.text or first.name),
+        "constraint": _shorten(first.fix),
+        "issue": _shorten(first.name),
     }
     return {slot: value for slot, value in values.items() if value}
 
@@ -144,7 +144,9 @@ def find_quoted_error(text: str) -> str:
     if error := find_error_message(code):
         return error
     own = mask_hidden(text, SpanKind.QUOTE, SpanKind.COMMENT, *_SHOWN)
-    printed = [line.strip() for line in own.splitlines() if _PRINTED.search(line) and not _OVER.search(line)]
+    printed = [
+        line.strip() for line in own.splitlines() if _PRINTED.search(line) and not _SETTLED.search(line)
+    ]
     return printed[-1] if printed else ""
 
 
@@ -214,7 +216,7 @@ _ERROR = regex.Regex(rf"\b[A-Z]\w*(?:Error|Exception)\b:? ?\S|{_GAVE_UP}")
 _PRINTED = regex.Regex(rf"\b[A-Z]\w*(?:Error|Exception): ?\S|{_GAVE_UP}")
 """Stricter than among what a program printed: people speak of errors by their names as well."""
 _SHOWN = (SpanKind.FENCE, SpanKind.CODE)
-_OVER = regex.Regex(r"(?i)\b(?:no more|no longer|not any ?more|without|fixed|gone|never)\b")
+_SETTLED = regex.Regex(r"(?i)\b(?:no more|no longer|not any ?more|without|fixed|gone|never)\b")
 _FAILING = regex.Regex(
     r"(?i)\b(?:fail\w*|red|breaks?|broken?|crash\w*|tim(?:es?|ed|ing) out|errors?|so (?:is|does)|same for"
     r"|(?:not|n't|n’t|no longer|make\b.{0,80}) (?:pass|passes|passing))\b"
@@ -286,7 +288,7 @@ def _what_must_pass(facts: BriefFacts) -> str:
     tools = (*(f"check {check}" for check in facts.checks), *facts.logs)
     named = ", ".join(tools[:MAX_SLOT_LOCATIONS])
     titles = ", ".join(facts.titles[:MAX_SLOT_LOCATIONS]) or find_error_message(facts.output)
-    failure = test or _short(titles)
+    failure = test or _shorten(titles)
     return f"{named} ({failure})" if named and failure else named or test
 
 
@@ -297,11 +299,11 @@ def _scope(items: Sequence[OpenItem]) -> str:
 
 def _alternatives(items: Sequence[OpenItem]) -> str:
     """What the registry asks for instead, item by item."""
-    fixes = dict.fromkeys(_short(item.fix).rstrip(".") for item in items if item.fix)
+    fixes = dict.fromkeys(_shorten(item.fix).rstrip(".") for item in items if item.fix)
     return "; ".join(tuple(fixes)[:MAX_ALTERNATIVES])
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= MAX_SLOT_LENGTH else f"{line[: MAX_SLOT_LENGTH - 1].rstrip()}…"
 
@@ -428,7 +430,7 @@ def refine_brief(
         last = inputs
         if brief.score >= GOOD_SCORE:
             return tuple(rounds)
-    return (*rounds[:-1], _asking(rounds[-1], last)) if last else ()
+    return (*rounds[:-1], _add_question(rounds[-1], last)) if last else ()
 
 
 def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
@@ -441,7 +443,7 @@ def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]
     }
 
 
-def _asking(refinement: BriefRound, inputs: BriefInput) -> BriefRound:
+def _add_question(refinement: BriefRound, inputs: BriefInput) -> BriefRound:
     """The round with a last line that asks for what is missing most."""
     brief, facts = refinement.brief, inputs.facts
     question = next(mark for mark, is_met in _marks(inputs.items, facts).items() if not is_met)

@@ -104,14 +104,14 @@ _COMMENT = regex.Regex(r"(?s)<!--.*?(?:-->|\z)")
 _FAILS = regex.Regex(r"(?i)\b(?:fail\w*|broken?|red|errors?)\b")
 
 
-def brief_inputs(feedback: Feedback, comment_text: str) -> tuple[BriefInput, ...]:
+def collect_brief_inputs(feedback: Feedback, comment_text: str) -> tuple[BriefInput, ...]:
     """What is known after each round, in the order in which it costs."""
-    facts = _of_event(feedback, comment_text)
-    annotated = _with_annotations(facts, feedback)
+    facts = _event_facts(feedback, comment_text)
+    annotated = _add_annotations(facts, feedback)
     return (
         BriefInput(1, _items(feedback, annotated=False), facts),
         BriefInput(2, _items(feedback, annotated=True), annotated),
-        BriefInput(3, _resolved(feedback), _looked_up(annotated, feedback)),
+        BriefInput(3, _located_items(feedback), _add_observations(annotated, feedback)),
     )
 
 
@@ -133,8 +133,8 @@ def failed_output(feedback: Feedback) -> str:
     return "\n\n".join(output for output in printed if output)[:MAX_WORDS_READ]
 
 
-def _of_event(feedback: Feedback, comment_text: str) -> BriefFacts:
-    evidence = (item.evidence for item in _stated(feedback) if not _is_annotation(item))
+def _event_facts(feedback: Feedback, comment_text: str) -> BriefFacts:
+    evidence = (item.evidence for item in _stated_items(feedback) if not _is_annotation(item))
     output = failed_output(feedback)
     return BriefFacts(
         contact=feedback.source,
@@ -148,8 +148,8 @@ def _of_event(feedback: Feedback, comment_text: str) -> BriefFacts:
     )
 
 
-def _with_annotations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
-    items = [item for item in _stated(feedback) if _is_annotation(item)]
+def _add_annotations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
+    items = [item for item in _stated_items(feedback) if _is_annotation(item)]
     titles = ((item.evidence or "").removesuffix(item.words).rstrip(": ") for item in items)
     return replace(
         facts,
@@ -158,7 +158,7 @@ def _with_annotations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
     )
 
 
-def _looked_up(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
+def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
     """What is known together with what was seen of the head: places that hold, checks that failed."""
     confirmed = [
         finding.grounding.decisive
@@ -187,7 +187,7 @@ def _items(feedback: Feedback, *, annotated: bool) -> tuple[OpenItem, ...]:
     )
 
 
-def _resolved(feedback: Feedback) -> tuple[OpenItem, ...]:
+def _located_items(feedback: Feedback) -> tuple[OpenItem, ...]:
     """What is open, each item at the place where it was found."""
     return tuple(_item(gate, gate.findings, feedback) for gate in feedback.gates)
 
@@ -204,7 +204,7 @@ def _findings(feedback: Feedback, gate: FailedGate, *, annotated: bool) -> Itera
 def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) -> OpenItem:
     items = [finding.item for finding in findings]
     with_words = next((item for item in items if item.words), None)
-    contradicted = _not_there(feedback)
+    contradicted = _contradicted_claims(feedback)
     locations = (item.place for item in items if item.place and str(item.place)[:200] not in contradicted)
     fix = (with_words and with_words.action) or (gate.gate.fix if gate.gate else "")
     shown = any(finding.validator.is_log or _is_annotation(finding.item) for finding in findings)
@@ -219,7 +219,7 @@ def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) ->
     )
 
 
-def _not_there(feedback: Feedback) -> frozenset[str]:
+def _contradicted_claims(feedback: Feedback) -> frozenset[str]:
     """The claims that were found wrong at this head: a place among them is no place to look at."""
     return frozenset(
         entry.claim
@@ -228,7 +228,7 @@ def _not_there(feedback: Feedback) -> frozenset[str]:
     )
 
 
-def _stated(feedback: Feedback) -> tuple[Item, ...]:
+def _stated_items(feedback: Feedback) -> tuple[Item, ...]:
     return tuple(item for verdict in feedback.rejecting for item in verdict.items)
 
 
@@ -241,11 +241,11 @@ def _without_tags(comment_text: str, feedback: Feedback) -> str:
     text = mask_hidden(_COMMENT.sub(" ", comment_text), SpanKind.QUOTE)
     for tag in feedback.issues:
         if tag in text:
-            text = regex.Regex(rf"\[?({regex.escape(tag)})\]?:?[ \t]*").sub(_unless_part, text)
+            text = regex.Regex(rf"\[?({regex.escape(tag)})\]?:?[ \t]*").sub(_remove_unless_part, text)
     return text
 
 
-def _unless_part(match: regex.RegexMatch) -> str:
+def _remove_unless_part(match: regex.RegexMatch) -> str:
     """Return nothing for a tag, and all of what is part of a longer word."""
     start, end = match.span(1)
     is_part = any(map(regex.is_word, (match.string[start - 1 : start], match.string[end : end + 1])))
@@ -254,17 +254,17 @@ def _unless_part(match: regex.RegexMatch) -> str:
 
 MAX_BRIEFS = 50
 """Rounds of briefs that a pull request remembers."""
-LOGGED_BRIEFS = 0.7
+LOG_CONFIDENCE = 0.7
 """How sure a tool's log is that was handed in: half for the log, and a specific test's boost for its rule."""
 
 _FAILURES = frozenset({FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAILURE})
 
 
-def detected(feedback: Feedback, rules: RepositoryRules) -> Detection | None:
+def detect_feedback_type(feedback: Feedback, rules: RepositoryRules) -> Detection | None:
     """What kind of feedback the validators' words are; None where nobody rejects or nothing is to be read."""
     if not rules.detection.enabled or not feedback.rejecting:
         return None
-    return _detected(feedback, _said(feedback), detection_rules(rules.detection))
+    return _detect(feedback, _rejection_text(feedback), detection_rules(rules.detection))
 
 
 def add_brief(feedback: Feedback, detection: Detection | None, rules: RepositoryRules) -> Feedback:
@@ -274,11 +274,11 @@ def add_brief(feedback: Feedback, detection: Detection | None, rules: Repository
     if detection is None:
         return feedback
     rounds = refine_brief(
-        detection, brief_inputs(feedback, _said(feedback)), detection_rules(rules.detection)
+        detection, collect_brief_inputs(feedback, _rejection_text(feedback)), detection_rules(rules.detection)
     )
     if not rounds:
         return feedback
-    briefs = _kept(feedback, tuple(_told(feedback, rounds, detection)))
+    briefs = _merge_briefs(feedback, tuple(_round_entries(feedback, rounds, detection)))
     return replace(feedback, brief=rounds[-1].brief, pull_request=replace(pull_request, briefs=briefs))
 
 
@@ -291,7 +291,7 @@ def resolve_brief_outcomes(feedback: Feedback) -> tuple[PostedBrief, ...]:
     accepted = not feedback.rejecting
     if accepted and not any(verdict.stance is Stance.APPROVES for verdict in feedback.iteration.standing):
         return feedback.pull_request.briefs
-    if not accepted and not _is_new(feedback):
+    if not accepted and not _has_new_rejection(feedback):
         return feedback.pull_request.briefs
     return tuple(
         replace(brief, success=accepted)
@@ -301,7 +301,7 @@ def resolve_brief_outcomes(feedback: Feedback) -> tuple[PostedBrief, ...]:
     )
 
 
-def _is_new(feedback: Feedback) -> bool:
+def _has_new_rejection(feedback: Feedback) -> bool:
     """Say whether anybody who rejects it has judged this revision, and not only an earlier one."""
     return any(verdict.head == feedback.iteration.head for verdict in feedback.rejecting)
 
@@ -324,29 +324,29 @@ def feedback_log(pull_request: PullRequest) -> tuple[FeedbackLogEntry, ...]:
     )
 
 
-def _detected(feedback: Feedback, comment_text: str, rules: DetectionRules) -> Detection:
+def _detect(feedback: Feedback, comment_text: str, rules: DetectionRules) -> Detection:
     """What kind of feedback it is; a check that failed says so itself, whatever people say beside it."""
     is_formal = any(verdict.is_formal for verdict in feedback.rejecting)
     detection = detect(comment_text, rules, "changes_requested" if is_formal else None)
-    if words := _failed(feedback, rules):
-        confidence = detection.confidence if is_formal else LOGGED_BRIEFS
+    if words := _failure_cues(feedback, rules):
+        confidence = detection.confidence if is_formal else LOG_CONFIDENCE
         shown = replace(detection, words=words, confidence=confidence, is_shown=confidence >= rules.threshold)
-        return _as(FeedbackType.VERIFICATION_FAILURE, shown, rules)
+        return _retype(FeedbackType.VERIFICATION_FAILURE, shown, rules)
     if (
         is_formal
         and detection.type is not FeedbackType.USER_REJECTION
-        and not _is_borne_out(detection, rules)
+        and not _is_confirmed_by_prose(detection, rules)
     ):
-        return _as(FeedbackType.USER_REJECTION, replace(detection, words=()), rules)
+        return _retype(FeedbackType.USER_REJECTION, replace(detection, words=()), rules)
     return detection
 
 
-def _is_borne_out(detection: Detection, rules: DetectionRules) -> bool:
+def _is_confirmed_by_prose(detection: Detection, rules: DetectionRules) -> bool:
     """Say whether the words are sure enough to make a failure of a refusal, which is a sign of its own."""
     return round(detection.prose_confidence + SECOND_CUE_BONUS, 2) >= rules.threshold
 
 
-def _failed(feedback: Feedback, rules: DetectionRules) -> tuple[str, ...]:
+def _failure_cues(feedback: Feedback, rules: DetectionRules) -> tuple[str, ...]:
     """What failed by itself, without anybody's words, and what of the output tells so."""
     checks = (f"check {name} failed" for name in failed_checks(feedback))
     failed = (*checks, *(f"log of {name}" for name in failed_logs(feedback)))
@@ -354,14 +354,16 @@ def _failed(feedback: Feedback, rules: DetectionRules) -> tuple[str, ...]:
     return (*failed, *detection.words) if detection and detection.type in _FAILURES else failed
 
 
-def _as(kind: FeedbackType, detection: Detection, rules: DetectionRules) -> Detection:
+def _retype(kind: FeedbackType, detection: Detection, rules: DetectionRules) -> Detection:
     actions = tuple(action.name for action in rules.actions.get(kind, ()))
     return replace(detection, type=kind, actions=actions, signals=())
 
 
-def _told(feedback: Feedback, rounds: tuple[BriefRound, ...], detection: Detection) -> Iterator[PostedBrief]:
+def _round_entries(
+    feedback: Feedback, rounds: tuple[BriefRound, ...], detection: Detection
+) -> Iterator[PostedBrief]:
     """One entry a round, each refining the one before; only the last was posted."""
-    previous_text = _before(feedback)
+    previous_text = _previous_text(feedback)
     for refinement in rounds:
         lines = refinement.brief.lines
         brief = PostedBrief(
@@ -379,12 +381,12 @@ def _told(feedback: Feedback, rounds: tuple[BriefRound, ...], detection: Detecti
         yield brief
 
 
-def _kept(feedback: Feedback, rounds: tuple[PostedBrief, ...]) -> tuple[PostedBrief, ...]:
+def _merge_briefs(feedback: Feedback, rounds: tuple[PostedBrief, ...]) -> tuple[PostedBrief, ...]:
     """What is remembered: the same brief is one, until the next verdict accepted what came of it."""
     briefs = feedback.pull_request.briefs
-    if briefs and not _is_new(feedback):
+    if briefs and not _has_new_rejection(feedback):
         return briefs
-    current = _unsettled(feedback)
+    current = _open_rounds(feedback)
     if [(brief.round, brief.text, brief.actions) for brief in current] == [
         (posted.round, posted.text, posted.actions) for posted in rounds
     ]:
@@ -394,14 +396,14 @@ def _kept(feedback: Feedback, rounds: tuple[PostedBrief, ...]) -> tuple[PostedBr
     ]
 
 
-def _unsettled(feedback: Feedback) -> tuple[PostedBrief, ...]:
+def _open_rounds(feedback: Feedback) -> tuple[PostedBrief, ...]:
     """This iteration's rounds since it was last accepted: a revision may be rejected again after that."""
     briefs = [brief for brief in feedback.pull_request.briefs if brief.iteration == feedback.iteration.number]
     accepted = [number for number, brief in enumerate(briefs, 1) if brief.success]
     return tuple(briefs[accepted[-1] if accepted else 0 :])
 
 
-def _before(feedback: Feedback) -> str:
+def _previous_text(feedback: Feedback) -> str:
     current = feedback.iteration.number
     earlier = [
         brief
@@ -411,7 +413,7 @@ def _before(feedback: Feedback) -> str:
     return earlier[-1].text if earlier else feedback.pull_request.title
 
 
-def _said(feedback: Feedback) -> str:
+def _rejection_text(feedback: Feedback) -> str:
     """The newest rejecting validator's words, then what the others and the checks' titles and notes say."""
     rejecting = (verdict for verdict in reversed(feedback.rejecting) if not verdict.validator.check)
     texts = [verdict.said for verdict in rejecting if verdict.said]
@@ -433,9 +435,10 @@ def manifests_to_read(pull_request: PullRequest, rules: RepositoryRules) -> tupl
     is_poor = brief.actions[-1:] == ("request_clarification",)
     if brief.feedback_type != FeedbackType.RUNTIME_ERROR or not is_poor or brief.iteration != current.number:
         return ()
-    rejecting = [verdict for verdict in current.standing if verdict.stance is Stance.REJECTS]
     text = "\n".join(
-        part for verdict in rejecting for part in (verdict.said, *(item.words for item in verdict.items))
+        part
+        for verdict in current.rejecting
+        for part in (verdict.said, *(item.words for item in verdict.items))
     )
     is_allowed = rules.detection.max_refinement_iterations >= MANIFEST_ROUND and not framework_in_trace(text)
     return tuple((current.head, path) for path in framework_manifests(text)) if is_allowed else ()

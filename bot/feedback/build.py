@@ -18,12 +18,10 @@ from bot.iterations.progress import measure_progress
 from bot.iterations.scoring import ScoredIteration, item_severity
 from bot.iterations.selection import build_selection_report
 from bot.pull_request.facts import DecisionTime
-from bot.pull_request.model import PullRequest, Revision, TrackedIteration
+from bot.pull_request.model import BLOCKING_SEVERITIES, PullRequest, Revision, TrackedIteration
 from bot.verdicts.quality import FeedbackText, QualityProblem, find_problems
 
 MAX_TRACKED_ITERATIONS = 50
-
-_BLOCKING = frozenset({"critical", "major"})
 
 
 def track_followup(feedback: Feedback) -> PullRequest:
@@ -40,20 +38,20 @@ def track_followup(feedback: Feedback) -> PullRequest:
     pairs = list(pairwise(progress.trajectory.scored))
     for before, after in pairs:
         if before.number not in tracked_by_number or (before, after) == pairs[-1]:
-            tracked_by_number[before.number] = _tracked(pull_request, before, after, progress.gates)
+            tracked_by_number[before.number] = _track_iteration(pull_request, before, after, progress.gates)
     tracked = tuple(tracked_by_number[number] for number in sorted(tracked_by_number))[
         -MAX_TRACKED_ITERATIONS:
     ]
     return pull_request if tracked == pull_request.tracked else replace(pull_request, tracked=tracked)
 
 
-def _tracked(
+def _track_iteration(
     pull_request: PullRequest, before: ScoredIteration, after: ScoredIteration, gates: Gates
 ) -> TrackedIteration:
     iteration = before.snapshot.iteration
     revisions = {revision.head: revision for revision in pull_request.revisions}
     locations = [item.place for item in iteration.open_items if item.place]
-    old, new = (revisions.get(scored.head, _unknown(scored)) for scored in (before, after))
+    old, new = (revisions.get(scored.head, _unread_revision(scored)) for scored in (before, after))
     responses = item_responses(
         iteration, after.snapshot.iteration, track_files(locations, old, new), pull_request.resolved_threads
     )
@@ -67,7 +65,7 @@ def _tracked(
     )
 
 
-def _unknown(scored: ScoredIteration) -> Revision:
+def _unread_revision(scored: ScoredIteration) -> Revision:
     return Revision(scored.head, scored.snapshot.iteration.reviewed_at)
 
 
@@ -82,7 +80,7 @@ def _quality_problems(response: ItemResponse, gates: Gates) -> tuple[QualityProb
             action=item.action or fix,
             rationale=item.rationale or description,
             has_place=item.place is not None,
-            blocking=item_severity(item, gates) in _BLOCKING,
+            blocking=item_severity(item, gates) in BLOCKING_SEVERITIES,
         )
     )
 
@@ -100,7 +98,7 @@ def build_feedback(
     gates = find_failed_gates(current.standing, rules.gates, frozenset(previous.keys if previous else ()))
     gates = demote_unlocated(gates) if rules.quality.strict else gates
     gates = add_grounding_outcomes(gates, pull_request.grounding, current.head, rules.grounding)
-    repeated = _repeated(iterations[: current.number], gates, rules)
+    repeated = _repeated_blocking_tags(iterations[: current.number], gates, rules)
     return Feedback(
         id=moment.id,
         at=moment.now,
@@ -127,12 +125,11 @@ def build_feedback(
     )
 
 
-def _repeated(
+def _repeated_blocking_tags(
     iterations: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: RepositoryRules
 ) -> tuple[str, ...]:
     blocking = frozenset(gate.tag for gate in gates if gate.blocking and gate.tag)
-    escalate = rules.iterations.escalate
-    return judged.repeated_tags(iterations, blocking, escalate.repeats, escalate.window)
+    return judged.repeated_tags(iterations, blocking, rules.iterations.escalate)
 
 
 def _outcome(

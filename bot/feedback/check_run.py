@@ -42,19 +42,19 @@ def render_config_check(report: ConfigReport, head: str, *, in_force: bool) -> C
 
     `in_force` says that it is the default branch's own version, not one that is proposed.
     """
-    annotations = tuple(_annotation(problem) for problem in report.problems[:MAX_ANNOTATIONS])
+    annotations = tuple(_config_annotation(problem) for problem in report.problems[:MAX_ANNOTATIONS])
     return CheckRunText(
         name=CONFIG_CHECK_NAME,
         head=head,
         conclusion=report.conclusion,
-        title=_title(report),
-        summary=_summary(report, in_force=in_force),
+        title=_config_title(report),
+        summary=_config_summary(report, in_force=in_force),
         places=hashlib.sha256(repr(annotations).encode("utf-8", "surrogatepass")).hexdigest()[:32],
         annotations=annotations,
     )
 
 
-def _annotation(problem: RuleFileProblem) -> CheckAnnotation:
+def _config_annotation(problem: RuleFileProblem) -> CheckAnnotation:
     return CheckAnnotation(
         path=problem.file,
         line=max(1, problem.line),
@@ -64,7 +64,7 @@ def _annotation(problem: RuleFileProblem) -> CheckAnnotation:
     )
 
 
-def _title(report: ConfigReport) -> str:
+def _config_title(report: ConfigReport) -> str:
     if report.conclusion is Conclusion.NEUTRAL:
         return "The config is removed"
     if report.conclusion is Conclusion.SUCCESS:
@@ -73,7 +73,7 @@ def _title(report: ConfigReport) -> str:
     return f"The config has {count} mistake{'' if count == 1 else 's'}"
 
 
-def _summary(report: ConfigReport, *, in_force: bool) -> str:
+def _config_summary(report: ConfigReport, *, in_force: bool) -> str:
     path = code_span(report.path)
     if report.conclusion is Conclusion.NEUTRAL:
         return f"Without {path} the owner's config and the defaults hold."
@@ -130,7 +130,7 @@ def add_check_effects(
         return replace(decision, effects=tuple(effects))
     feedback = decision.feedback
     if rules.check.enabled:
-        pull_request, more = _add_gates_check(pull_request, feedback, _first_lines(decision, site))
+        pull_request, more = _add_gates_check(pull_request, feedback, _summary_lines(decision, site))
         effects += more
     if rules.comment.suggestions and feedback:
         pull_request, more = _add_suggestions(pull_request, feedback)
@@ -183,7 +183,7 @@ def _conclusion(feedback: Feedback) -> Conclusion:
     return Conclusion.ACTION_REQUIRED if feedback.verdict == "escalate" else Conclusion.FAILURE
 
 
-def _first_lines(decision: Decision, site: LinkContext) -> str:
+def _summary_lines(decision: Decision, site: LinkContext) -> str:
     """The comment's first lines: all before the first gate or fold, without the marker."""
     feedback = decision.feedback
     if feedback is None:

@@ -15,7 +15,7 @@ from bot.paths import is_secret_path
 from bot.pull_request.model import Item
 
 GENERIC_FIX = "See the repository's quality gates."
-_LEAST, _MOST_WORDS, _MOST_ACTION = 20, 500, 1000
+_MIN_TEXT, _MAX_TEXT, _MAX_ACTION = 20, 500, 1000
 
 DocumentJson = dict[str, object]
 
@@ -74,9 +74,9 @@ def document_fence(copy: DocumentJson) -> str:
 
 def summarize_feedback(feedback: Feedback) -> str:
     """One sentence of 50 to 500 characters, made of counts."""
-    counts = _counts(feedback)
+    counts = _count_text(feedback)
     return truncate(
-        f"{counts} at iteration {format_iteration_budget(feedback)}: {_since(feedback)}.", _MOST_WORDS
+        f"{counts} at iteration {format_iteration_budget(feedback)}: {_changes_text(feedback)}.", _MAX_TEXT
     )
 
 
@@ -181,20 +181,20 @@ def _grounding(finding: GateItem) -> DocumentJson | None:
 def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
     """The validator's words; where they are too few to stand alone, what they are about behind them."""
     words = finding.item.words
-    if len(words) >= _LEAST:
-        return truncate(words, _MOST_WORDS)
-    subject = failed.gate.description if failed.gate else _unknown(finding, failed)
-    return _long_enough(truncate(f"{words} ({subject})" if words else subject, _MOST_WORDS), failed)
+    if len(words) >= _MIN_TEXT:
+        return truncate(words, _MAX_TEXT)
+    subject = failed.gate.description if failed.gate else _unknown_gate_text(finding, failed)
+    return _pad(truncate(f"{words} ({subject})" if words else subject, _MAX_TEXT), failed)
 
 
-def _unknown(finding: GateItem, failed: FailedGate) -> str:
+def _unknown_gate_text(finding: GateItem, failed: FailedGate) -> str:
     if failed.tag:
         return f"{finding.validator.name} names {failed.name}, which is no gate of this repository"
     return f"said by {finding.validator.name} about {failed.name.lower()}"
 
 
-def _long_enough(text: str, failed: FailedGate) -> str:
-    return text if len(text) >= _LEAST else f"{text} (gate {failed.name})".ljust(_LEAST, ".")
+def _pad(text: str, failed: FailedGate) -> str:
+    return text if len(text) >= _MIN_TEXT else f"{text} (gate {failed.name})".ljust(_MIN_TEXT, ".")
 
 
 def _severity(failed: FailedGate) -> str:
@@ -242,8 +242,8 @@ def _suggestion(finding: GateItem, failed: FailedGate, rank: int) -> DocumentJso
         failed.gate.description if failed.gate else item_issue_text(finding, failed)
     )
     suggestion: DocumentJson = {
-        "action": _long_enough(truncate(action, _MOST_ACTION), failed),
-        "rationale": _long_enough(truncate(rationale, _MOST_WORDS), failed),
+        "action": _pad(truncate(action, _MAX_ACTION), failed),
+        "rationale": _pad(truncate(rationale, _MAX_TEXT), failed),
         "priority": min(rank, 10),
     }
     if item.suggestion:
@@ -278,7 +278,7 @@ def document_items(whole: DocumentJson) -> list[DocumentJson]:
     return items if isinstance(items, list) else []
 
 
-def _counts(feedback: Feedback) -> str:
+def _count_text(feedback: Feedback) -> str:
     blocking, warnings = len(feedback.blocking), len(feedback.warnings)
     parts = []
     if blocking or not warnings:
@@ -288,7 +288,7 @@ def _counts(feedback: Feedback) -> str:
     return " and ".join(parts)
 
 
-def _since(feedback: Feedback) -> str:
+def _changes_text(feedback: Feedback) -> str:
     if feedback.previous is None:
         return f"the first revision of {feedback.pull_request.name} that was judged"
     changes = feedback.changes

@@ -50,7 +50,7 @@ def find_recurrence(
     """The tag's return in this pull request; None below the third time in the author's last five."""
     reviewed = [record for record in records if any(verdict.counted for verdict in record.verdicts)]
     latest = sorted(reviewed, key=lambda record: (record.created_at, record.number))[-RECURRENCE_WINDOW:]
-    breaking = [record for record in latest if _broke(record, tag)]
+    breaking = [record for record in latest if _has_tag(record, tag)]
     earlier = [record for record in breaking if record.number != number]
     if len(breaking) < RECURRENCE_THRESHOLD or len(earlier) == len(breaking):
         return None
@@ -70,7 +70,7 @@ def render_recurrence(recurrence: Recurrence, repository: Repository, web: GitHu
     return f"{count}, {last}; fixed by {commit} in {web.other_pull(repository, recurrence.fix.number)}"
 
 
-def _broke(record: HistoryRecord, tag: str) -> bool:
+def _has_tag(record: HistoryRecord, tag: str) -> bool:
     return any(verdict.counted and verdict_names_tag(verdict, tag) for verdict in record.verdicts)
 
 
@@ -91,7 +91,10 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
             appeal=render_appeal(appeal) if appeal else "",
             recurrence="; ".join(
                 said
-                for said in (_since(gate.tag, iterations), _again(gate.tag, feedback, records, web))
+                for said in (
+                    _open_since(gate.tag, iterations),
+                    _recurrence_text(gate.tag, feedback, records, web),
+                )
                 if said
             ),
         )
@@ -99,7 +102,7 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
     return replace(feedback, gates=tuple(map(annotate, feedback.gates)))
 
 
-def _again(tag: str, feedback: Feedback, records: Sequence[HistoryRecord], web: GitHubLinks) -> str:
+def _recurrence_text(tag: str, feedback: Feedback, records: Sequence[HistoryRecord], web: GitHubLinks) -> str:
     pull_request = feedback.pull_request
     # GitHub's clock may be ahead of ours.
     now = max(feedback.at, *(record.last_active for record in records))
@@ -107,7 +110,7 @@ def _again(tag: str, feedback: Feedback, records: Sequence[HistoryRecord], web: 
     return render_recurrence(recurrence, pull_request.repository, web) if recurrence else ""
 
 
-def _since(tag: str, iterations: Sequence[Iteration]) -> str:
+def _open_since(tag: str, iterations: Sequence[Iteration]) -> str:
     """Since when it is open without a break, where that is longer than this iteration."""
     first = len(iterations)
     while first > 0 and tag in iterations[first - 1].tags:
@@ -115,7 +118,7 @@ def _since(tag: str, iterations: Sequence[Iteration]) -> str:
     return f"open since iteration {iterations[first].number}" if first < len(iterations) - 1 else ""
 
 
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def add_grounding_outcomes(
@@ -136,7 +139,7 @@ def _add_outcome(
     if finding.validator.check:
         # A log that somebody handed in is their word: no check of GitHub's shows it.
         is_observed = finding.origin.way != "validation"
-        return replace(finding, grounding=_by_check(finding, head)) if is_observed else finding
+        return replace(finding, grounding=_check_grounding(finding, head)) if is_observed else finding
     grounding = ground_item(
         log, grounding_item_key(finding.validator.key, finding.item), head, finding.item.place
     )
@@ -149,7 +152,7 @@ def _add_outcome(
     return replace(finding, item=item, grounding=replace(grounding, allowed=is_allowed))
 
 
-def _by_check(finding: GateItem, head: str) -> ItemGrounding:
+def _check_grounding(finding: GateItem, head: str) -> ItemGrounding:
     """What a check says is its own observation."""
     return ItemGrounding(
         GroundedClaim(
@@ -162,7 +165,7 @@ def _by_check(finding: GateItem, head: str) -> ItemGrounding:
             claim=finding.item.words[:200],
             outcome=ClaimOutcome.VERIFIED.value,
             head=head,
-            at=_LONG_AGO,
+            at=_EPOCH,
             tool=GroundingTool.CHECKS.value,
             check=finding.validator.name,
         ),

@@ -14,12 +14,19 @@ from bot.iterations.model import GateChanges, Iteration, open_items, sort_verdic
 from bot.iterations.progress import Progress
 from bot.iterations.selection import SelectionReport
 from bot.pull_request.effects import Effect, StoreCommand
-from bot.pull_request.model import Item, Provenance, PullRequest, Stance, Validator, Verdict
+from bot.pull_request.model import (
+    BLOCKING_SEVERITIES,
+    Item,
+    Provenance,
+    PullRequest,
+    Stance,
+    Validator,
+    Verdict,
+)
 from bot.values import Location
 
 STATED_CONFIDENCE = 0.95
 """How sure it is what a validator says by a formal state or a tag."""
-_BLOCKING_SEVERITIES = frozenset({"critical", "major"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +136,18 @@ class Feedback:
     @property
     def rejecting(self) -> tuple[Verdict, ...]:
         """The standing verdicts that reject, oldest first."""
-        return tuple(verdict for verdict in self.iteration.standing if verdict.stance is Stance.REJECTS)
+        return self.iteration.rejecting
 
     @property
     def source(self) -> str:
         """Whose word it is: the newest that rejects, else that rejected before; a person before a check."""
-        verdicts = self.rejecting or self._once_rejecting or self.iteration.standing
+        verdicts = self.rejecting or self._formerly_rejecting or self.iteration.standing
         people = [verdict for verdict in verdicts if not verdict.validator.check]
         newest = (people or list(verdicts))[-1:]
         return newest[0].validator.name if newest else "validator"
 
     @property
-    def _once_rejecting(self) -> tuple[Verdict, ...]:
+    def _formerly_rejecting(self) -> tuple[Verdict, ...]:
         """The standing verdicts of those who rejected an earlier revision."""
         rejected = {v.validator.key for v in self.pull_request.verdicts if v.stance is Stance.REJECTS}
         return tuple(verdict for verdict in self.iteration.standing if verdict.validator.key in rejected)
@@ -150,14 +157,14 @@ def last_open_gates(pull_request: PullRequest) -> tuple[str, ...]:
     """The gates that were open the last time that any were: tags, and items without one."""
     verdicts = sort_verdicts(pull_request.verdicts)
     for count in range(len(verdicts), 0, -1):
-        for moment in _moments(verdicts, count):
-            standing = [_as_of(verdict, moment) for verdict in verdicts[:count]]
+        for moment in _lift_times(verdicts, count):
+            standing = [_restore_lifted(verdict, moment) for verdict in verdicts[:count]]
             if items := open_items(standing_verdicts(standing)):
                 return tuple(dict.fromkeys(item.key for item in items))
     return ()
 
 
-def _moments(verdicts: Sequence[Verdict], count: int) -> list[datetime]:
+def _lift_times(verdicts: Sequence[Verdict], count: int) -> list[datetime]:
     """When one was lifted after so many verdicts and before the next, the latest first; then before that."""
     since = verdicts[count - 1].at
     until = verdicts[count].at if count < len(verdicts) else None
@@ -166,7 +173,7 @@ def _moments(verdicts: Sequence[Verdict], count: int) -> list[datetime]:
     return [*sorted(times, reverse=True), since - timedelta.resolution]
 
 
-def _as_of(verdict: Verdict, moment: datetime) -> Verdict:
+def _restore_lifted(verdict: Verdict, moment: datetime) -> Verdict:
     was_standing = verdict.lifted_at is not None and verdict.lifted_at > moment
     return replace(verdict, lifted_at=None) if was_standing else verdict
 
@@ -182,7 +189,7 @@ def find_failed_gates(
                 by_tag.setdefault(item.key, []).append(
                     GateItem(item, verdict.validator, origin=verdict.origin_of(item))
                 )
-    failed = [_failed(tag, tuple(findings), gates, before) for tag, findings in by_tag.items()]
+    failed = [_build_failed_gate(tag, tuple(findings), gates, before) for tag, findings in by_tag.items()]
     return tuple(sorted(failed, key=_rank))
 
 
@@ -192,9 +199,11 @@ def demote_unlocated(failed: tuple[FailedGate, ...]) -> tuple[FailedGate, ...]:
     return tuple(sorted(strict, key=_rank))
 
 
-def _failed(tag: str, findings: tuple[GateItem, ...], gates: Gates, before: frozenset[str]) -> FailedGate:
+def _build_failed_gate(
+    tag: str, findings: tuple[GateItem, ...], gates: Gates, before: frozenset[str]
+) -> FailedGate:
     if tag.startswith(":"):
-        blocking = any(finding.item.severity in _BLOCKING_SEVERITIES for finding in findings)
+        blocking = any(finding.item.severity in BLOCKING_SEVERITIES for finding in findings)
         return FailedGate(None, None, blocking, findings, "open" if tag in before else "new")
     gate = gates.get(tag)
     stated = any(finding.item.inferred is None for finding in findings)
@@ -202,13 +211,13 @@ def _failed(tag: str, findings: tuple[GateItem, ...], gates: Gates, before: froz
         tag=tag,
         gate=gate,
         blocking=gate is not None and gate.is_blocking and stated,
-        findings=_telling(findings),
+        findings=_drop_bare_mentions(findings),
         status="open" if tag in before else "new",
         nearest=None if gate else gates.nearest(tag),
     )
 
 
-def _telling(findings: tuple[GateItem, ...]) -> tuple[GateItem, ...]:
+def _drop_bare_mentions(findings: tuple[GateItem, ...]) -> tuple[GateItem, ...]:
     """Without the bare mentions where somebody also said where or what."""
     telling = tuple(finding for finding in findings if finding.item.place or finding.item.words)
     return telling or findings[:1]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.feedback.model import find_failed_gates
 from bot.gates.config import QualityDimension
 from bot.gates.model import Gates
-from bot.iterations.model import REPEAT_WINDOW, Iteration
+from bot.iterations.model import Iteration
 from bot.iterations.progress import EARLY_ITERATIONS, Degradation, render_degradation
 from bot.iterations.scoring import ScoredIteration, Trajectory, format_scores
 from bot.iterations.selection import has_same_files, restore_commands
@@ -16,7 +16,8 @@ from bot.markdown.links import GitHubLinks, format_login
 from bot.pull_request.model import SelectionChoice, SelectionOverride
 from bot.values import Repository
 
-_WAY_BACK = ". How to go back to it"
+MAX_SHOWN_ITERATIONS = 5
+_RESTORE_HINT = ". How to go back to it"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -28,12 +29,12 @@ def fold_progress(
     if len(trajectory.scored) < 2 or best is None:
         return None
     parts = [
-        _table(trajectory, best, gates, web, repository),
-        _left_out(trajectory.scored),
+        _score_table(trajectory, best, gates, web, repository),
+        _unobserved_line(trajectory.scored),
         render_degradation(degradation)
         if degradation.signs or degradation.iteration > EARLY_ITERATIONS
         else "",
-        _way_back(trajectory, best, web, repository),
+        _restore_text(trajectory, best, web, repository),
     ]
     inside = "\n\n".join(part for part in parts if part)
     return f"<details><summary>{progress_summary(trajectory)}</summary>\n\n{inside}\n\n</details>"
@@ -41,16 +42,16 @@ def fold_progress(
 
 def progress_summary(trajectory: Trajectory, *, way_back: bool = True) -> str:
     """Return the result in one line: the way of the quality, which was the best, and what else is inside."""
-    path = " → ".join(format_scores(trajectory.scored)[-REPEAT_WINDOW:])
-    dots = "… → " if len(trajectory.scored) > REPEAT_WINDOW else ""
-    result = _result(trajectory)
-    return f"Quality {dots}{path}: {result if way_back else result.removesuffix(_WAY_BACK)}"
+    path = " → ".join(format_scores(trajectory.scored)[-MAX_SHOWN_ITERATIONS:])
+    dots = "… → " if len(trajectory.scored) > MAX_SHOWN_ITERATIONS else ""
+    result = _result_text(trajectory)
+    return f"Quality {dots}{path}: {result if way_back else result.removesuffix(_RESTORE_HINT)}"
 
 
 def shorter_path(trajectory: Trajectory, gates: Gates) -> ScoredIteration | None:
     """Return the best iteration where going back to it leaves fewer blocking gates than going on."""
     best, final = trajectory.best, trajectory.final
-    if best is None or not _is_worth_it(trajectory, best):
+    if best is None or not _is_restorable(trajectory, best):
         return None
     best_iteration, final_iteration = best.snapshot.iteration, final.snapshot.iteration
     return (
@@ -61,12 +62,13 @@ def shorter_path(trajectory: Trajectory, gates: Gates) -> ScoredIteration | None
 
 
 def shorter_path_line(trajectory: Trajectory, gates: Gates, tags_now: Sequence[str | None]) -> str:
-    """Return the sentence that names the shorter way, if there is one; `now` are the tags that block."""
+    """Return the sentence that names the shorter way, if there is one; `tags_now` are the tags that block."""
     best = shorter_path(trajectory, gates)
     if best is None:
         return ""
     tags_before = blocking_tags(best.snapshot.iteration, gates)
-    return f"Shorter: go back to iteration {best.number} (below), where {_was_open(tags_before, tags_now)}."
+    was_open = _open_before_text(tags_before, tags_now)
+    return f"Shorter: go back to iteration {best.number} (below), where {was_open}."
 
 
 def override_line(override: SelectionOverride) -> str:
@@ -94,7 +96,7 @@ def blocking_tags(iteration: Iteration, gates: Gates) -> tuple[str | None, ...]:
     return tuple(gate.tag for gate in failed if gate.blocking)
 
 
-def _was_open(tags_before: Sequence[str | None], tags_now: Sequence[str | None]) -> str:
+def _open_before_text(tags_before: Sequence[str | None], tags_now: Sequence[str | None]) -> str:
     count = len(tags_before)
     verb = "was" if count == 1 else "were"
     if not count:
@@ -107,7 +109,7 @@ def _was_open(tags_before: Sequence[str | None], tags_now: Sequence[str | None])
     return f"only {count} of them {verb} open"
 
 
-def _result(trajectory: Trajectory) -> str:
+def _result_text(trajectory: Trajectory) -> str:
     best, final = trajectory.best, trajectory.final
     if best is None:
         return "nothing was observed"
@@ -124,11 +126,11 @@ def _result(trajectory: Trajectory) -> str:
         return f"iteration {best.number} scored higher, the verdict stands"
     if has_same_files(best, final):
         return f"iteration {best.number} scored higher with the same files"
-    way = _WAY_BACK if best.snapshot.available else ", but GitHub no longer has it"
+    way = _RESTORE_HINT if best.snapshot.available else ", but GitHub no longer has it"
     return f"iteration {best.number} was the best{way}"
 
 
-def _is_worth_it(trajectory: Trajectory, best: ScoredIteration) -> bool:
+def _is_restorable(trajectory: Trajectory, best: ScoredIteration) -> bool:
     """Whether to go back: not from an accepted iteration, whatever its score, nor to the same files."""
     final = trajectory.final
     is_lower = best.quality is not None and final.quality is not None and final.quality < best.quality
@@ -136,12 +138,14 @@ def _is_worth_it(trajectory: Trajectory, best: ScoredIteration) -> bool:
     return is_lower and is_possible and final.snapshot.iteration.is_rejected
 
 
-def _table(
+def _score_table(
     trajectory: Trajectory, best: ScoredIteration, gates: Gates, web: GitHubLinks, repository: Repository
 ) -> str:
     rows = ["| Iteration | Quality | Open | What decided |", "|---|---|---|---|"]
     pairs = list(zip(trajectory.scored, format_scores(trajectory.scored), strict=True))
-    shown = [pair for pair in pairs[:-REPEAT_WINDOW] if pair[0] is best] + pairs[-REPEAT_WINDOW:]
+    shown = [pair for pair in pairs[:-MAX_SHOWN_ITERATIONS] if pair[0] is best] + pairs[
+        -MAX_SHOWN_ITERATIONS:
+    ]
     for scored, quality in shown:
         commit = web.other_commit(repository, scored.head)
         number = f"**{quality}**" if scored is best else quality
@@ -151,7 +155,7 @@ def _table(
     return "\n".join(rows)
 
 
-def _left_out(scored: tuple[ScoredIteration, ...]) -> str:
+def _unobserved_line(scored: tuple[ScoredIteration, ...]) -> str:
     """Say which dimensions nothing observed, and where."""
     lines = []
     for dimension in QualityDimension:
@@ -166,13 +170,15 @@ def _left_out(scored: tuple[ScoredIteration, ...]) -> str:
     return f"Not observed, so left out: {'; '.join(lines)}." if lines else ""
 
 
-def _way_back(trajectory: Trajectory, best: ScoredIteration, web: GitHubLinks, repository: Repository) -> str:
+def _restore_text(
+    trajectory: Trajectory, best: ScoredIteration, web: GitHubLinks, repository: Repository
+) -> str:
     final = trajectory.final
     if best.number == final.number or best.quality == final.quality:
         return ""
     label = f"What changed from {best.number} to {final.number}"
     changed = f"{web.compare(repository, best.head, final.head, label)}."
-    if not _is_worth_it(trajectory, best):
+    if not _is_restorable(trajectory, best):
         return changed
     shell = "\n".join(restore_commands(best, final))
     return (

@@ -20,14 +20,14 @@ from bot.markdown.links import GitHubLinks, LinkContext, format_login, short_sha
 from bot.pull_request.model import Ruling, Stance, Validator, Verdict
 from bot.values import Location
 
-_REASON = 120  # characters of a reason at its gate
+_MAX_REASON = 120  # characters of a reason at its gate
 
 
 def render_dismissals(rulings: Sequence[Ruling]) -> str:
     """The line of the comment that names what was dismissed, by whom and why; empty for nothing."""
     parts = [
         f"{code_span(ruling.tag)} by {format_login(ruling.by)} at {code_span(short_sha(ruling.head))} "
-        f"({code_span(ruling.reason, _REASON)})"
+        f"({code_span(ruling.reason, _MAX_REASON)})"
         for ruling in rulings
     ]
     return f"Dismissed: {join_words(parts)}." if parts else ""
@@ -35,11 +35,11 @@ def render_dismissals(rulings: Sequence[Ruling]) -> str:
 
 def render_appeal(ruling: Ruling) -> str:
     """The words at a gate."""
-    return f"Appealed: by {format_login(ruling.by)}, {code_span(ruling.reason, _REASON)}"
+    return f"Appealed: by {format_login(ruling.by)}, {code_span(ruling.reason, _MAX_REASON)}"
 
 
-_MOST_ACTION = 300  # characters of what somebody says to do
-_MOST_WORDS = 500  # of words that stand where a gate is described: nothing else says what is wrong
+_MAX_ACTION = 300  # characters of what somebody says to do
+_MAX_WORDS = 500  # of words that stand where a gate is described: nothing else says what is wrong
 
 
 def render_gate(
@@ -50,13 +50,13 @@ def render_gate(
     The tag leads to the address of the gate's guide, where there is one.
     """
     icon = "BLOCK" if failed.blocking else "WARN"
-    what = escape_mentions(failed.gate.description) if failed.gate else _unknown(failed)
+    what = escape_mentions(failed.gate.description) if failed.gate else _unknown_gate_text(failed)
     auto = " (auto-fixable)" if failed.is_auto_fixable else ""
     name = escape_mentions(failed.name) if failed.gate or not failed.tag else code_span(failed.tag)
-    lines = [f"**[{icon}] {name}**: {what}{auto}", f"  - Fix: {_fix(failed, guide)}"]
+    lines = [f"**[{icon}] {name}**: {what}{auto}", f"  - Fix: {_fix_text(failed, guide)}"]
     if where:
         lines.append(f"  - Where: {where}")
-    if write := _write(failed):
+    if write := _suggestion_text(failed):
         lines.append(f"  - Write: {write}")
     if failed.appeal:
         lines.append(f"  - {failed.appeal}")
@@ -91,7 +91,7 @@ def render_locations(
     words = f" — {code_span(finding.item.words)}" if finding.item.words and failed.tag else ""
     claim = f"{', '.join(places) or 'no place given'}{words}"
     return claim_with_source(
-        claim, finding.grounding, f"{_origin(finding)} @ {head[:7]}", rules or GroundingRules()
+        claim, finding.grounding, f"{_origin_text(finding)} @ {head[:7]}", rules or GroundingRules()
     )
 
 
@@ -105,23 +105,23 @@ def representative_item(failed: FailedGate) -> GateItem:
     return next((finding for finding in failed.findings if finding.item.words), failed.findings[0])
 
 
-def _origin(finding: GateItem) -> str:
+def _origin_text(finding: GateItem) -> str:
     way = "check" if finding.validator.check and not finding.validator.is_log else f"{finding.origin.way} by"
     return f"{way} {code_span(finding.validator.name)}"
 
 
-def _unknown(failed: FailedGate) -> str:
+def _unknown_gate_text(failed: FailedGate) -> str:
     if not failed.tag:
-        return code_span(representative_item(failed).item.words or "nothing more was said", _MOST_WORDS)
+        return code_span(representative_item(failed).item.words or "nothing more was said", _MAX_WORDS)
     near = f"; the nearest known tag is {code_span(failed.nearest)}" if failed.nearest else ""
     return f"no gate of this repository has this tag{near}"
 
 
-def _fix(failed: FailedGate, guide: str) -> str:
+def _fix_text(failed: FailedGate, guide: str) -> str:
     fix = escape_mentions(failed.gate.fix) if failed.gate else documents.GENERIC_FIX
     if not failed.tag:
         action = representative_item(failed).item.action
-        return code_span(action, _MOST_ACTION) if action else fix
+        return code_span(action, _MAX_ACTION) if action else fix
     tag = code_span(failed.tag)
     inferred = (
         f" (understood from plain words, confidence {failed.confidence:.2f})" if failed.confidence else ""
@@ -129,7 +129,7 @@ def _fix(failed: FailedGate, guide: str) -> str:
     return f"{fix} {f'[{tag}]({guide})' if guide else tag}{inferred}"
 
 
-def _write(failed: FailedGate) -> str:
+def _suggestion_text(failed: FailedGate) -> str:
     """What was suggested, or where it stands: several lines put into one, or cut, would be something else."""
     item = next((finding.item for finding in failed.findings if finding.item.suggestion), None)
     if item is None or not item.suggestion:
@@ -154,7 +154,7 @@ def fold_warnings(warnings: list[FailedGate], lines: list[str], of: int) -> str:
     if not warnings:
         return ""
     names = ", ".join(dict.fromkeys(gate.name if gate.gate else (gate.tag or gate.name) for gate in warnings))
-    return _fold(f"{format_count(of, 'warning')}, not blocking: {_plain(names)}", "\n\n".join(lines))
+    return _fold(f"{format_count(of, 'warning')}, not blocking: {_inline_text(names)}", "\n\n".join(lines))
 
 
 def list_remaining(names: list[str], more: int) -> str:
@@ -172,12 +172,12 @@ def fold_unverified(feedback: Feedback, shown: int) -> str:
         (gate, finding)
         for rank, gate in enumerate(feedback.gates)
         for finding in [each for each in gate.findings if is_unconfirmed(each)][
-            _said_at_gate(gate) if rank < shown else 0 :
+            _count_shown_doubts(gate) if rank < shown else 0 :
         ]
     ]
     if not doubted:
         return ""
-    lines = [_doubt(gate, finding, feedback) for gate, finding in doubted[:MAX_DOUBTS]]
+    lines = [_doubt_line(gate, finding, feedback) for gate, finding in doubted[:MAX_DOUBTS]]
     return _fold(f"Could not verify {format_count(len(doubted), 'more item')}", "\n".join(lines))
 
 
@@ -215,12 +215,12 @@ def fold_document(copy: documents.DocumentJson | None) -> str:
     )
 
 
-def _said_at_gate(gate: FailedGate) -> int:
+def _count_shown_doubts(gate: FailedGate) -> int:
     """How many of a gate's doubts stand in its own lines: an appeal takes the place of the one."""
     return 0 if gate.appeal else 1
 
 
-def _doubt(gate: FailedGate, finding: GateItem, feedback: Feedback) -> str:
+def _doubt_line(gate: FailedGate, finding: GateItem, feedback: Feedback) -> str:
     place = code_span(str(finding.item.place), 200) if finding.item.place else "no place given"
     catalogue = feedback.grounding.catalogue
     message = unconfirmed_message(finding.grounding.decisive, catalogue) if finding.grounding else ""
@@ -231,16 +231,16 @@ def _fold(result: str, inside: str) -> str:
     return f"<details><summary>{result}</summary>\n\n{inside}\n\n</details>"
 
 
-def _plain(text: str) -> str:
+def _inline_text(text: str) -> str:
     """Text inside a summary element, where Markdown is not read but HTML, mentions and references are."""
-    text = _LIVE.sub(_inert, truncate(one_line(text), 200))
+    text = _REFERENCE.sub(_break_reference, truncate(one_line(text), 200))
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-_LIVE = regex.Regex(r"[@#/]|gh-|[0-9a-f]{7,}", ignore_case=True)
+_REFERENCE = regex.Regex(r"[@#/]|gh-|[0-9a-f]{7,}", ignore_case=True)
 
 
-def _inert(match: regex.RegexMatch) -> str:
+def _break_reference(match: regex.RegexMatch) -> str:
     """Put a word joiner where it keeps GitHub from making a link: behind the sign, or in the number."""
     text, at = match[0], match.start()
     if text.lower() == "gh-" and regex.is_word(match.string[at - 1 : at]):
@@ -267,7 +267,7 @@ def no_blocking_line(feedback: Feedback) -> str:
     """Who requests changes, where nothing that they name blocks."""
     if feedback.blocking:
         return ""
-    names = _all_of([_validator(verdict.validator) for verdict in feedback.rejecting])
+    names = _join_distinct([_validator_text(verdict.validator) for verdict in feedback.rejecting])
     verb = "requests" if len(feedback.rejecting) == 1 else "request"
     what = "a blocking gate" if feedback.gates else "a gate"
     return f"{names} {verb} changes without naming {what}."
@@ -277,10 +277,10 @@ def status_line(feedback: Feedback, web: GitHubLinks) -> str:
     """The iteration, who judged it, and what became of the issues since the one before."""
     iteration = feedback.iteration
     current = [verdict for verdict in iteration.standing if verdict.head in {iteration.head, None}]
-    at, by = head_link(feedback, web), _judged_by(feedback, current)
+    at, by = head_link(feedback, web), _reviewers_text(feedback, current)
     line = f"Iteration {documents.format_iteration_budget(feedback)} at {at}, {by}."
     if earlier := [verdict for verdict in feedback.rejecting if current and verdict not in current]:
-        names = _all_of([_validator(verdict.validator) for verdict in earlier])
+        names = _join_distinct([_validator_text(verdict.validator) for verdict in earlier])
         line += f" The earlier verdict of {names} still stands."
     if feedback.previous:
         changes = feedback.changes
@@ -302,14 +302,14 @@ def next_step_line(feedback: Feedback) -> str:
         what = "the warning" if len(feedback.gates) == 1 else f"the {len(feedback.gates)} warnings"
         return f"**Next**: mend {what}, or ask {code_span(feedback.source)} what else blocks."
     what = "the blocking issue" if blocking == 1 else f"the {blocking} blocking issues in this order"
-    return f"**Next**: fix {what}{_then_checks(feedback)}.{_shorter(feedback)}"
+    return f"**Next**: fix {what}{_checks_text(feedback)}.{_shorter_path_text(feedback)}"
 
 
 def escalation_reason(feedback: Feedback) -> str:
     """Why a person has to decide."""
     if feedback.iteration.number >= feedback.max_iterations:
         return f"all {feedback.max_iterations} iterations are used up"
-    tags = _all_of([code_span(tag) for tag in feedback.repeated])
+    tags = _join_distinct([code_span(tag) for tag in feedback.repeated])
     return f"{tags} {'keeps' if len(feedback.repeated) == 1 else 'keep'} coming back"
 
 
@@ -318,45 +318,45 @@ def head_link(feedback: Feedback, web: GitHubLinks) -> str:
     return web.commit(feedback.pull_request.repository, feedback.iteration.head)
 
 
-def _judged_by(feedback: Feedback, current: list[Verdict]) -> str:
+def _reviewers_text(feedback: Feedback, current: list[Verdict]) -> str:
     """Who judged this revision, and who of them approves."""
     approving = [verdict for verdict in current if verdict.stance is Stance.APPROVES]
     other_verdicts = [verdict for verdict in current if verdict not in approving]
-    reviewers = _all_of(
-        [_validator(verdict.validator) for verdict in other_verdicts or approving or feedback.rejecting]
+    reviewers = _join_distinct(
+        [_validator_text(verdict.validator) for verdict in other_verdicts or approving or feedback.rejecting]
     )
     verb = "approves" if len(approving) == 1 else "approve"
     if not approving:
         return f"judged by {reviewers}"
-    names = _all_of([_validator(verdict.validator) for verdict in approving])
+    names = _join_distinct([_validator_text(verdict.validator) for verdict in approving])
     return (
         f"judged by {reviewers}; {names} {verb}" if other_verdicts else f"judged by {reviewers}, who {verb}"
     )
 
 
-def _shorter(feedback: Feedback) -> str:
+def _shorter_path_text(feedback: Feedback) -> str:
     progress, tags = feedback.progress, [gate.tag for gate in feedback.blocking]
     way = progress_text.shorter_path_line(progress.trajectory, progress.gates, tags) if progress else ""
     return f" {way}" if way else ""
 
 
-def _then_checks(feedback: Feedback) -> str:
+def _checks_text(feedback: Feedback) -> str:
     tools = [verdict.validator for verdict in feedback.rejecting if verdict.validator.check]
-    checks = _all_of([code_span(tool.name) for tool in tools if not tool.is_log])
-    logs = _all_of([code_span(tool.name) for tool in tools if tool.is_log])
+    checks = _join_distinct([code_span(tool.name) for tool in tools if not tool.is_log])
+    logs = _join_distinct([code_span(tool.name) for tool in tools if tool.is_log])
     steps = [f"make {checks} pass"] if checks else []
     steps += [f"hand in a clean log of {logs}"] if logs else []
     return f", then {' and '.join(steps)}" if steps else ""
 
 
-def _validator(validator: Validator) -> str:
+def _validator_text(validator: Validator) -> str:
     name = code_span(validator.name)
     if validator.is_log:
         return f"the log of {name}"
     return f"the check {name}" if validator.check else name
 
 
-def _all_of(names: list[str]) -> str:
+def _join_distinct(names: list[str]) -> str:
     unique = tuple(dict.fromkeys(names))
     return join_words(unique) if unique else ""
 
@@ -374,9 +374,11 @@ COMMAND_HINTS = (
 def render_comment(feedback: Feedback, site: LinkContext, whole: documents.DocumentJson) -> str:
     """The comment's text with a copy of the whole document, at most 20,000 characters, with one marker."""
     if not feedback.rejecting:
-        return _resolved(feedback, site)
+        return _render_resolved(feedback, site)
     for gates, items in ((10, 10), (10, 5), (10, 2), (5, 1), (3, 1), (1, 1), (1, 0), (0, 0)):
-        text = _rejected(feedback, site, gates, documents.shorten_document(whole, items) if items else None)
+        text = _render_rejected(
+            feedback, site, gates, documents.shorten_document(whole, items) if items else None
+        )
         if len(text) <= MAX_COMMENT_LENGTH:
             return text
     return truncate(text, MAX_COMMENT_LENGTH)
@@ -387,7 +389,7 @@ def render_superseded(successor_url: str) -> str:
     return f"Superseded by [a newer comment]({successor_url})."
 
 
-def _rejected(
+def _render_rejected(
     feedback: Feedback, site: LinkContext, max_gates: int, copy: documents.DocumentJson | None
 ) -> str:
     blocks = [
@@ -399,10 +401,10 @@ def _rejected(
         next_step_line(feedback),
     ]
     full = feedback.gates[: min(max_gates, MAX_GATES_IN_FULL)]
-    blocks += [_gate(gate, feedback, site) for gate in full if gate.blocking or not feedback.blocking]
+    blocks += [_render_gate(gate, feedback, site) for gate in full if gate.blocking or not feedback.blocking]
     if feedback.blocking:
         warnings = [gate for gate in full if not gate.blocking]
-        texts = [_gate(gate, feedback, site) for gate in warnings]
+        texts = [_render_gate(gate, feedback, site) for gate in warnings]
         blocks.append(fold_warnings(warnings, texts, len(feedback.warnings)))
     blocks.append(
         list_remaining([gate.tag or gate.name for gate in feedback.gates[len(full) :]], feedback.more)
@@ -415,7 +417,7 @@ def _rejected(
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _resolved(feedback: Feedback, site: LinkContext) -> str:
+def _render_resolved(feedback: Feedback, site: LinkContext) -> str:
     issues = feedback.previously_open_count
     what = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
     what = what if issues else "no verdict rejects it any more"
@@ -432,10 +434,10 @@ def _resolved(feedback: Feedback, site: LinkContext) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _gate(failed: FailedGate, feedback: Feedback, site: LinkContext) -> str:
+def _render_gate(failed: FailedGate, feedback: Feedback, site: LinkContext) -> str:
     repository, head = feedback.pull_request.repository, feedback.iteration.head
     links = [
-        site.web.blob(repository, head, place) + _notes(failed, place)
+        site.web.blob(repository, head, place) + _location_notes(failed, place)
         for place in failed.places[:MAX_LOCATIONS_PER_GATE]
     ]
     if len(failed.places) > MAX_LOCATIONS_PER_GATE:
@@ -451,9 +453,9 @@ def _is_one_review(feedback: Feedback) -> bool:
     return len(feedback.rejecting) == 1 and feedback.rejecting[0].id.startswith("review:")
 
 
-def _notes(failed: FailedGate, location: Location) -> str:
+def _location_notes(failed: FailedGate, location: Location) -> str:
     """What the items of one place note of it, each once: beside it stand the words of only one of them."""
-    notes = [_note(finding) for finding in failed.findings if finding.item.place == location]
+    notes = [_location_note(finding) for finding in failed.findings if finding.item.place == location]
     distinct = list(dict.fromkeys(note for note in notes if note))
     more = (
         [f"{len(distinct) - MAX_LOCATIONS_PER_GATE} more"] if len(distinct) > MAX_LOCATIONS_PER_GATE else []
@@ -461,7 +463,7 @@ def _notes(failed: FailedGate, location: Location) -> str:
     return f" ({', '.join([*distinct[:MAX_LOCATIONS_PER_GATE], *more])})" if distinct else ""
 
 
-def _note(finding: GateItem) -> str:
+def _location_note(finding: GateItem) -> str:
     """What inside the file; or that a line was found again, and where it was before."""
     grounding, location = finding.grounding, finding.item.place
     if location and location.line is None and finding.item.part:
@@ -477,7 +479,7 @@ def render_tags(
     """The comment, within the same bounds as one in a thread."""
     first = _marker(failed, issues, source, at, identity)
     for most in (MAX_GATES_IN_FULL, 5, 3, 1, 0):
-        text = _text(first, failed, source, most)
+        text = _render_tag_text(first, failed, source, most)
         if len(text) <= MAX_COMMENT_LENGTH:
             return text
     return truncate(text, MAX_COMMENT_LENGTH)
@@ -496,7 +498,7 @@ def _marker(
     return render_marker(FEEDBACK_MARKER, fit_marker(list(issues), blocking, 0, made))
 
 
-def _text(first: str, failed: tuple[FailedGate, ...], source: str, most: int) -> str:
+def _render_tag_text(first: str, failed: tuple[FailedGate, ...], source: str, most: int) -> str:
     blocking = sum(gate.blocking for gate in failed)
     asks = "" if blocking else f"{code_span(source)} requests changes without naming a blocking gate."
     full = failed[:most]

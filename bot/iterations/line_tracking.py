@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from bot.pull_request.diff import FileDiff, Hunk, hunks
+from bot.pull_request.diff import FileDiff, Hunk, hunks, new_side_lines
 from bot.pull_request.model import Revision
 from bot.values import Location
 
-_THOROUGH = 200_000
+_MAX_EQUAL_PAIRS = 200_000
 """Pairs of equal lines up to which every one is tried; a file made to have more would cost minutes."""
 
 
@@ -56,13 +56,15 @@ class LineMap:
 def map_lines(old_text: str, new_text: str) -> LineMap:
     """Return which lines of one text are found again, in order, in another; both heads may be unrelated."""
     old, new = split_lines(old_text), split_lines(new_text)
-    head = _common(old, new)
-    tail = _common(reversed(old[head:]), reversed(new[head:]))
+    head = _common_prefix(old, new)
+    tail = _common_prefix(reversed(old[head:]), reversed(new[head:]))
     runs: list[UnchangedRun] = []
-    _keep(runs, UnchangedRun(1, 1, head))
-    for old_start, new_start, size in _matches(old[head : len(old) - tail], new[head : len(new) - tail]):
-        _keep(runs, UnchangedRun(old_start + head + 1, new_start + head + 1, size))
-    _keep(runs, UnchangedRun(len(old) - tail + 1, len(new) - tail + 1, tail))
+    _append_run(runs, UnchangedRun(1, 1, head))
+    for old_start, new_start, size in _matching_blocks(
+        old[head : len(old) - tail], new[head : len(new) - tail]
+    ):
+        _append_run(runs, UnchangedRun(old_start + head + 1, new_start + head + 1, size))
+    _append_run(runs, UnchangedRun(len(old) - tail + 1, len(new) - tail + 1, tail))
     return LineMap(tuple(runs), len(old))
 
 
@@ -72,19 +74,19 @@ def split_lines(text: str) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _matches(old: Sequence[str], new: Sequence[str]) -> Iterable[tuple[int, int, int]]:
+def _matching_blocks(old: Sequence[str], new: Sequence[str]) -> Iterable[tuple[int, int, int]]:
     """Give the blocks that both have in common, in order: where in each, and how long."""
     old_counts, new_counts = Counter(old), Counter(new)
-    if sum(number * new_counts[line] for line, number in old_counts.items()) <= _THOROUGH:
+    if sum(number * new_counts[line] for line, number in old_counts.items()) <= _MAX_EQUAL_PAIRS:
         return SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
     unique = {line: index for index, line in enumerate(new) if new_counts[line] == 1}
     pairs = [
         (index, unique[line]) for index, line in enumerate(old) if old_counts[line] == 1 and line in unique
     ]
-    return _around(_rising(pairs), old, new)
+    return _around(_longest_increasing(pairs), old, new)
 
 
-def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the longest choice of these pairs that keeps the order of both sides."""
     ends: list[int] = []
     last: list[int] = []
@@ -109,13 +111,13 @@ def _around(
     for old_index, new_index in anchors:
         if old_index < done_old or new_index < done_new:
             continue
-        up = _common(reversed(old[done_old:old_index]), reversed(new[done_new:new_index]))
-        down = _common(old[old_index:], new[new_index:])
+        up = _common_prefix(reversed(old[done_old:old_index]), reversed(new[done_new:new_index]))
+        down = _common_prefix(old[old_index:], new[new_index:])
         yield old_index - up, new_index - up, up + down
         done_old, done_new = old_index + down, new_index + down
 
 
-def _keep(runs: list[UnchangedRun], run: UnchangedRun) -> None:
+def _append_run(runs: list[UnchangedRun], run: UnchangedRun) -> None:
     """Add a run, joined to the last one where nothing lies between."""
     if run.length is not None and run.length <= 0:
         return
@@ -131,7 +133,7 @@ def _keep(runs: list[UnchangedRun], run: UnchangedRun) -> None:
         runs.append(run)
 
 
-def _common(old: Iterable[str], new: Iterable[str]) -> int:
+def _common_prefix(old: Iterable[str], new: Iterable[str]) -> int:
     count = 0
     for left, right in zip(old, new, strict=False):
         if left != right:
@@ -161,12 +163,12 @@ def track_files(locations: Iterable[Location], old: Revision, new: Revision) -> 
     """Return for each file that is named what became of it; nothing where either head was not read."""
     if old.files is None or new.files is None:
         return {}
-    tracked = {path: _carried(path, old, new) for path in dict.fromkeys(place.path for place in locations)}
+    tracked = {path: _track_file(path, old, new) for path in dict.fromkeys(place.path for place in locations)}
     return {path: file for path, file in tracked.items() if file is not None}
 
 
-def _carried(path: str, old: Revision, new: Revision) -> TrackedFile | None:
-    old_file, new_file = _named(old, path), _named(new, path)
+def _track_file(path: str, old: Revision, new: Revision) -> TrackedFile | None:
+    old_file, new_file = _find_file(old, path), _find_file(new, path)
     if (old_file is None and len(old.files or ()) >= MAX_LISTED_FILES) or (
         new_file is None and len(new.files or ()) >= MAX_LISTED_FILES
     ):
@@ -180,17 +182,17 @@ def _carried(path: str, old: Revision, new: Revision) -> TrackedFile | None:
     if (old_file and old_file.patch is None) or (new_file and new_file.patch is None):
         return TrackedFile(has_changed=True)
     patches = (old_file.patch or "" if old_file else ""), (new_file.patch or "" if new_file else "")
-    return TrackedFile(has_changed=True, lines=_lines(*patches, same_base=old.base == new.base))
+    return TrackedFile(has_changed=True, lines=_map_patches(*patches, same_base=old.base == new.base))
 
 
-def _named(revision: Revision, path: str) -> FileDiff | None:
+def _find_file(revision: Revision, path: str) -> FileDiff | None:
     files = revision.files or ()
     same_path = (file for file in files if file.path == path)
     renamed = (file for file in files if file.previous_path == path and file.status == "renamed")
     return next(same_path, None) or next(renamed, None)
 
 
-def _lines(old_patch: str, new_patch: str, *, same_base: bool) -> LineMap | None:
+def _map_patches(old_patch: str, new_patch: str, *, same_base: bool) -> LineMap | None:
     old, new = tuple(hunks(old_patch)), tuple(hunks(new_patch))
     last = max((hunk.old + len(hunk.lines) for hunk in (*old, *new)), default=1)
     if last > MAX_PATCH_LINE:
@@ -200,12 +202,12 @@ def _lines(old_patch: str, new_patch: str, *, same_base: bool) -> LineMap | None
 
 def _over_one_base(old: tuple[Hunk, ...], new: tuple[Hunk, ...], last: int) -> LineMap:
     """Lines of the base are known by their number, added ones by their text."""
-    sides = ("\n".join((*_told(side, last), "\0end")) + "\n" for side in (old, new))
+    sides = ("\n".join((*_numbered_lines(side, last), "\0end")) + "\n" for side in (old, new))
     runs = map_lines(*sides).runs
     return LineMap((*runs[:-1], replace(runs[-1], length=None)))
 
 
-def _told(side: tuple[Hunk, ...], last: int) -> Iterator[str]:
+def _numbered_lines(side: tuple[Hunk, ...], last: int) -> Iterator[str]:
     number = 1
     for hunk in side:
         yield from (f"\0{base_line}" for base_line in range(number, hunk.old))
@@ -222,7 +224,7 @@ def _told(side: tuple[Hunk, ...], last: int) -> Iterator[str]:
 
 def _over_two_bases(old: tuple[Hunk, ...], new: tuple[Hunk, ...]) -> LineMap:
     """After a rebase only what the hunks show can be compared; the author left the rest alone."""
-    old_lines, new_lines = _shown(old), _shown(new)
+    old_lines, new_lines = (list(new_side_lines(side).items()) for side in (old, new))
     line_map = map_lines(*("".join(f"{text}\n" for _, text in side) for side in (old_lines, new_lines)))
     new_numbers = {
         old_lines[run.old + step - 1][0]: new_lines[run.new + step - 1][0]
@@ -235,22 +237,11 @@ def _over_two_bases(old: tuple[Hunk, ...], new: tuple[Hunk, ...]) -> LineMap:
     for number in range(1, end + 1):
         new_number = new_numbers.get(number) if number in shown else number
         if new_number is not None:
-            _join(runs, number, new_number)
+            _append_line(runs, number, new_number)
     return LineMap((*runs, UnchangedRun(end + 1, end + 1, None)))
 
 
-def _shown(side: tuple[Hunk, ...]) -> list[tuple[int, str]]:
-    lines = []
-    for hunk in side:
-        number = hunk.new
-        for line in hunk.lines:
-            if not line.startswith("-"):
-                lines.append((number, line[1:]))
-                number += 1
-    return lines
-
-
-def _join(runs: list[UnchangedRun], old: int, new: int) -> None:
+def _append_line(runs: list[UnchangedRun], old: int, new: int) -> None:
     last = runs[-1] if runs else None
     if last and last.length and (last.old + last.length, last.new + last.length) == (old, new):
         runs[-1] = replace(last, length=last.length + 1)

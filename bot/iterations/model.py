@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from bot.gates.config import EscalationRules
 from bot.pull_request.model import Item, OverturnedTag, PullRequest, Ruling, RulingAction, Stance, Verdict
-
-REPEAT_WINDOW = 5
-"""How many iterations back a repeated tag is looked for."""
-REPEAT_THRESHOLD = 3
-"""A blocking tag that is open for this many times in the window is repeated."""
 
 
 class IterationOutcome(StrEnum):
@@ -42,9 +38,14 @@ class Iteration:
     standing: tuple[Verdict, ...]
 
     @property
+    def rejecting(self) -> tuple[Verdict, ...]:
+        """The standing verdicts that reject, oldest first."""
+        return tuple(verdict for verdict in self.standing if verdict.stance is Stance.REJECTS)
+
+    @property
     def is_rejected(self) -> bool:
         """Whether any standing verdict rejects."""
-        return any(verdict.stance is Stance.REJECTS for verdict in self.standing)
+        return bool(self.rejecting)
 
     @property
     def open_items(self) -> tuple[Item, ...]:
@@ -54,7 +55,7 @@ class Iteration:
     @property
     def is_rejected_without_items(self) -> bool:
         """Whether somebody rejects it, and nobody says for what."""
-        return not self.open_items and any(verdict.stance is Stance.REJECTS for verdict in self.standing)
+        return self.is_rejected and not self.open_items
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -102,7 +103,7 @@ def standing_verdicts(
     revision is not replaced by one that came in late for another.
     """
     newest: dict[str, Verdict] = {}
-    for verdict in _judgements(verdicts):
+    for verdict in _counted_verdicts(verdicts):
         if at is not None and verdict.at > at:
             continue
         earlier = newest.get(verdict.validator.key)
@@ -124,8 +125,8 @@ def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
     a verdict that was lifted only after the next push still stood. For the current iteration it is what
     stands now.
     """
-    reviewed = _first_judged(pull_request)
-    current_head = _present_head(pull_request)
+    reviewed = _reviewed_heads(pull_request)
+    current_head = _current_head(pull_request)
     return tuple(
         Iteration(
             number,
@@ -133,7 +134,7 @@ def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
             at,
             standing_verdicts(pull_request.verdicts, head=head)
             if head == current_head
-            else _state(pull_request, head, _end(pull_request, reviewed, number)),
+            else _state_at_end(pull_request, head, _iteration_end(pull_request, reviewed, number)),
         )
         for number, (head, at) in enumerate(reviewed, start=1)
     )
@@ -148,7 +149,7 @@ def current_iteration(
     where a verdict on an earlier head came in later); while the present head waits for its judgement, it
     is the one that was judged last.
     """
-    head = _present_head(pull_request)
+    head = _current_head(pull_request)
     iterations = list_iterations(pull_request) if iterations is None else iterations
     return next((iteration for iteration in iterations if iteration.head == head), None)
 
@@ -169,18 +170,14 @@ def compare_iterations(before: Iteration | None, after: Iteration) -> GateChange
 
 
 def repeated_tags(
-    iterations: Sequence[Iteration],
-    blocking: Callable[[str], bool] | Collection[str],
-    times: int = REPEAT_THRESHOLD,
-    window: int = REPEAT_WINDOW,
+    iterations: Sequence[Iteration], blocking: Collection[str], rules: EscalationRules
 ) -> tuple[str, ...]:
-    """Return the blocking tags that are open now, and for at least the third time in five iterations."""
-    recent = iterations[-window:]
+    """Return the blocking tags that are open now, and were open often enough in the last iterations."""
+    recent = iterations[-rules.window :]
     return tuple(
         tag
         for tag in (recent[-1].tags if recent else ())
-        if (blocking(tag) if callable(blocking) else tag in blocking)
-        and sum(tag in iteration.tags for iteration in recent) >= times
+        if tag in blocking and sum(tag in iteration.tags for iteration in recent) >= rules.repeats
     )
 
 
@@ -203,7 +200,7 @@ def iteration_phase(number: int, maximum: int, *, closed: bool) -> Phase:
     return Phase.INITIAL if number == 1 else Phase.REFINEMENT
 
 
-def _judgements(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+def _counted_verdicts(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     return sort_verdicts(
         verdict for verdict in verdicts if verdict.counted and verdict.stance is not Stance.SILENT
     )
@@ -211,10 +208,10 @@ def _judgements(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 def sort_verdicts(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     """Return the verdicts, the earliest first."""
-    return tuple(sorted(verdicts, key=_order))
+    return tuple(sorted(verdicts, key=_sort_key))
 
 
-def _order(verdict: Verdict) -> tuple[datetime, int, str]:
+def _sort_key(verdict: Verdict) -> tuple[datetime, int, str]:
     # GitHub's times have whole seconds; within one, the higher of two ids came later.
     digits = verdict.id[len(verdict.id.rstrip("0123456789")) :]
     return verdict.at, int(digits or 0), verdict.id
@@ -228,9 +225,9 @@ def _is_lifted(verdict: Verdict, at: datetime | None) -> bool:
     return verdict.lifted_at is not None and (at is None or verdict.lifted_at <= at)
 
 
-def _first_judged(pull_request: PullRequest) -> tuple[tuple[str, datetime], ...]:
+def _reviewed_heads(pull_request: PullRequest) -> tuple[tuple[str, datetime], ...]:
     reviewed_at: dict[str, datetime] = {}
-    for verdict in _judgements(pull_request.verdicts):
+    for verdict in _counted_verdicts(pull_request.verdicts):
         reviewed_at.setdefault(_head_of(pull_request, verdict), verdict.at)
     return tuple(reviewed_at.items())
 
@@ -242,29 +239,33 @@ def _head_of(pull_request: PullRequest, verdict: Verdict) -> str:
     return max(revisions, key=lambda revision: revision.seen_at).head if revisions else pull_request.head
 
 
-def _present_head(pull_request: PullRequest) -> str | None:
-    heads = [_head_of(pull_request, verdict) for verdict in _judgements(pull_request.verdicts)]
+def _current_head(pull_request: PullRequest) -> str | None:
+    heads = [_head_of(pull_request, verdict) for verdict in _counted_verdicts(pull_request.verdicts)]
     if pull_request.head in heads:
         return pull_request.head
     return heads[-1] if heads else None
 
 
-def _end(pull_request: PullRequest, reviewed: Sequence[tuple[str, datetime]], number: int) -> datetime:
+def _iteration_end(
+    pull_request: PullRequest, reviewed: Sequence[tuple[str, datetime]], number: int
+) -> datetime:
     """Return when a past iteration gave way: to the next one, or to an earlier one that came back."""
     if number < len(reviewed):
         return reviewed[number][1]
-    last_began, current_head = reviewed[-1][1], _present_head(pull_request)
-    later_verdicts = (verdict for verdict in _judgements(pull_request.verdicts) if verdict.at > last_began)
+    last_began, current_head = reviewed[-1][1], _current_head(pull_request)
+    later_verdicts = (
+        verdict for verdict in _counted_verdicts(pull_request.verdicts) if verdict.at > last_began
+    )
     returned_at = (
         verdict.at for verdict in later_verdicts if _head_of(pull_request, verdict) == current_head
     )
     return next(returned_at, pull_request.updated_at)
 
 
-def _state(pull_request: PullRequest, head: str, end: datetime) -> tuple[Verdict, ...]:
+def _state_at_end(pull_request: PullRequest, head: str, end: datetime) -> tuple[Verdict, ...]:
     """Return who stood where at the end of a past iteration."""
     latest: dict[str, Verdict] = {}
-    for verdict in _judgements(pull_request.verdicts):
+    for verdict in _counted_verdicts(pull_request.verdicts):
         earlier = latest.get(verdict.validator.key)
         has_spoken = earlier is not None and _head_of(pull_request, earlier) == head
         if _head_of(pull_request, verdict) == head or (verdict.at < end and not has_spoken):
@@ -298,7 +299,7 @@ def iterations_after_rulings(pull_request: PullRequest) -> tuple[Iteration, ...]
     return tuple(
         _apply_to_iteration(
             iteration,
-            [ruling for ruling in dismissals if iteration == current or _reaches(ruling, iteration)],
+            [ruling for ruling in dismissals if iteration == current or _applies_to(ruling, iteration)],
         )
         for iteration in iterations
     )
@@ -338,11 +339,11 @@ def current_dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
     return tuple(
         ruling
         for ruling in sorted(newest.values(), key=lambda ruling: ruling.at)
-        if any(_names(verdict, ruling, pull_request.verdicts) for verdict in rejecting)
+        if any(_names_dismissed(verdict, ruling, pull_request.verdicts) for verdict in rejecting)
     )
 
 
-def _names(verdict: Verdict, ruling: Ruling, verdicts: Sequence[Verdict]) -> bool:
+def _names_dismissed(verdict: Verdict, ruling: Ruling, verdicts: Sequence[Verdict]) -> bool:
     """Whether the verdict says what the ruling is about.
 
     A command adds tags to what its giver had said, less what was dismissed by then: that is said still.
@@ -373,16 +374,16 @@ def _dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
     return tuple(sorted(dismissals, key=lambda ruling: ruling.at))
 
 
-def _reaches(ruling: Ruling, iteration: Iteration) -> bool:
+def _applies_to(ruling: Ruling, iteration: Iteration) -> bool:
     return ruling.head == iteration.head or ruling.at < iteration.reviewed_at
 
 
 def _apply_to_iteration(iteration: Iteration, dismissals: Sequence[Ruling]) -> Iteration:
-    remaining = (_without(verdict, dismissals) for verdict in iteration.standing)
+    remaining = (_remove_dismissed(verdict, dismissals) for verdict in iteration.standing)
     return replace(iteration, standing=tuple(verdict for verdict in remaining if verdict))
 
 
-def _without(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict | None:
+def _remove_dismissed(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict | None:
     """The verdict with what is left of it; None where that is nothing."""
     dismissed = _dismissed_tags(verdict, dismissals)
     remaining = tuple(item for item in verdict.items if item.tag not in dismissed)

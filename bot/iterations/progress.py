@@ -132,13 +132,13 @@ def _triggers(history: Sequence[ScoredIteration], limits: DegradationLimits) -> 
     change = quality_delta(before, last)
     if change is not None and change < -limits.drop:
         yield Trigger.QUALITY_DELTA
-    if _drops(history) >= limits.drops_in_a_row:
+    if _count_drops(history) >= limits.drops_in_a_row:
         yield Trigger.CONSECUTIVE_DECREASES
     if _has_checks(before) and last.failed_checks > before.failed_checks:
         yield Trigger.VALIDATION_FAILURES_INCREASED
 
 
-def _drops(history: Sequence[ScoredIteration]) -> int:
+def _count_drops(history: Sequence[ScoredIteration]) -> int:
     """Return how many times in a row the quality fell, up to the last iteration."""
     changes = [quality_delta(before, after) for before, after in pairwise(history)]
     return sum(1 for _ in takewhile(lambda change: change is not None and change < 0, reversed(changes)))
@@ -199,7 +199,7 @@ def _style_drift(
     The items alone show no change of approach: a duplicate is one of consistency, too.
     """
     items_before, items_now = _style_items(before, gates), _style_items(last, gates)
-    lines_before, lost, gained = _rewriting(before.snapshot.diff, last.snapshot.diff)
+    lines_before, lost, gained = _count_rewritten(before.snapshot.diff, last.snapshot.diff)
     rewritten = min(lost, gained)
     if (
         items_now - items_before >= limits.style_items
@@ -220,14 +220,14 @@ def _style_items(scored: ScoredIteration, gates: Gates) -> int:
 
 
 def _information_loss(before: Diff, last: Diff, limits: DegradationLimits) -> Iterator[DegradationSign]:
-    lines_before, lost, gained = _rewriting(before, last)
+    lines_before, lost, gained = _count_rewritten(before, last)
     if lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * lines_before:
         yield DegradationSign(
             Cause.INFORMATION_LOSS, f"{lost} of the {lines_before} lines added before are gone"
         )
 
 
-def _rewriting(before: Diff | None, last: Diff | None) -> tuple[int, int, int]:
+def _count_rewritten(before: Diff | None, last: Diff | None) -> tuple[int, int, int]:
     """How many lines had been added, how many of them are gone, and how many there are instead."""
     if before is None or last is None:
         return 0, 0, 0
@@ -302,12 +302,12 @@ def _snapshot(iteration: Iteration, revision: Revision | None, rules: Repository
         return IterationSnapshot(iteration)
     return IterationSnapshot(
         iteration,
-        checks=tuple(_named(check, rules) for check in revision.checks),
+        checks=tuple(_classify_check(check, rules) for check in revision.checks),
         diff=None if revision.files is None else Diff(revision.files),
         tree=revision.tree,
         available=not revision.gone,
     )
 
 
-def _named(check: CheckResult, rules: RepositoryRules) -> CheckResult:
+def _classify_check(check: CheckResult, rules: RepositoryRules) -> CheckResult:
     return replace(check, is_test=is_test_check(check.name, rules))

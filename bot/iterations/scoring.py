@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from bot.gates.config import DiffSizeBand, QualityDimension, ScoreWeights
 from bot.gates.model import Aspect, Gates
 from bot.iterations.model import Iteration
-from bot.pull_request.checks import CheckResult
+from bot.pull_request.checks import GATES_CHECK_NAME, CheckResult
 from bot.pull_request.diff import Diff
 from bot.pull_request.model import Item
 
 SCORE_DECIMALS = 4
-OWN_CHECK_PREFIX = "whetstone/gates"
-"""Our own check only repeats the verdicts, so it never counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +50,6 @@ class Score:
     decided: str = ""
     """What weighed most, in a few words of our own."""
 
-    def of(self, dimension: QualityDimension) -> DimensionScore | None:
-        """The measure of this dimension, or None where nothing observed it."""
-        return next((measure for measure in self.measures if measure.dimension is dimension), None)
-
 
 def score_iteration(
     snapshot: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
@@ -71,13 +65,14 @@ def score_iteration(
         value=round(value, SCORE_DECIMALS),
         measures=measures,
         unobserved=tuple(dimension for dimension in QualityDimension if dimension not in observed),
-        decided=_decided(measures, weights),
+        decided=_deciding_text(measures, weights),
     )
 
 
 def counted_checks(checks: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
     """Return the completed checks of others, each name once: a repeated run replaces the one before."""
-    latest = {check.name: check for check in checks if check.name != OWN_CHECK_PREFIX}
+    # Our own check only repeats the verdicts, so it never counts.
+    latest = {check.name: check for check in checks if check.name != GATES_CHECK_NAME}
     return tuple(check for check in latest.values() if check.has_passed or check.has_failed)
 
 
@@ -126,7 +121,7 @@ def _measures(
         # A failed test says that it is not correct, even where no verdict stands.
         dimensions = [QualityDimension.CORRECTNESS] if failed_tests else []
     scores = [_verdict_dimension(dimension, snapshot.iteration, gates, weights) for dimension in dimensions]
-    scores = [_tested(measure, failed_tests) for measure in scores]
+    scores = [_apply_failed_tests(measure, failed_tests) for measure in scores]
     if checks:
         scores.insert(0, _validation(checks))
     if snapshot.diff is not None:
@@ -157,7 +152,7 @@ def _verdict_dimension(
     )
 
 
-def _tested(measure: DimensionScore, failed_tests: tuple[str, ...]) -> DimensionScore:
+def _apply_failed_tests(measure: DimensionScore, failed_tests: tuple[str, ...]) -> DimensionScore:
     if measure.dimension is not QualityDimension.CORRECTNESS or not failed_tests:
         return measure
     reasons = tuple(f"the test check {name} failed" for name in failed_tests)
@@ -173,7 +168,7 @@ def _efficiency(items: DimensionScore, lines: int, band: DiffSizeBand) -> Dimens
     return DimensionScore(items.dimension, round(items.value * fit, SCORE_DECIMALS), reasons)
 
 
-def _decided(measures: Sequence[DimensionScore], weights: ScoreWeights) -> str:
+def _deciding_text(measures: Sequence[DimensionScore], weights: ScoreWeights) -> str:
     """Return the dimension that cost most, beside the checks, which people look at first."""
     checks = [measure.reasons[0] for measure in measures if measure.dimension is QualityDimension.VALIDATION]
     others = [measure for measure in measures if measure.dimension is not QualityDimension.VALIDATION]
@@ -284,20 +279,20 @@ def quality_delta(before: ScoredIteration | None, after: ScoredIteration) -> flo
 
 def format_scores(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
     """Return the scores in words: two places, or four where two different ones would look the same."""
-    return _told([iteration.quality for iteration in scored], ("{:.2f}", "{:.4f}"))
+    return _format_values([iteration.quality for iteration in scored], ("{:.2f}", "{:.4f}"))
 
 
 def format_percents(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
     """Return the scores in percent: whole ones, or with two places where different ones would look alike."""
     values = [None if iteration.quality is None else iteration.quality * 100 for iteration in scored]
-    return _told(values, ("{:.0f}%", "{:.2f}%"))
+    return _format_values(values, ("{:.0f}%", "{:.2f}%"))
 
 
-def _told(values: Sequence[float | None], forms: tuple[str, str]) -> tuple[str, ...]:
-    short, exact = ([_one(value, form) for value in values] for form in forms)
+def _format_values(values: Sequence[float | None], forms: tuple[str, str]) -> tuple[str, ...]:
+    short, exact = ([_format_value(value, form) for value in values] for form in forms)
     # Only neighbours in value can be confused; telling all of them exactly keeps the column even.
     return tuple(short if len(set(short)) == len(set(exact)) else exact)
 
 
-def _one(value: float | None, form: str) -> str:
+def _format_value(value: float | None, form: str) -> str:
     return "–" if value is None else form.format(value)

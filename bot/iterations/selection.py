@@ -95,7 +95,7 @@ def select_iteration(
     holds = override is not None and override.head == (head or final.head)
     current = override if holds else None
     return Selection(
-        selected=_chosen(trajectory, current, best),
+        selected=_select(trajectory, current, best),
         automatic=best,
         final=final,
         comparison=BestFinalComparison(
@@ -113,7 +113,7 @@ def _decision(best: ScoredIteration, final: ScoredIteration) -> SelectionChoice:
     return SelectionChoice.USE_FINAL if best.number == final.number else SelectionChoice.USE_BEST
 
 
-def _chosen(
+def _select(
     trajectory: Trajectory, override: SelectionOverride | None, best: ScoredIteration
 ) -> ScoredIteration:
     if override is None or override.choice is SelectionChoice.USE_BEST:
@@ -164,7 +164,7 @@ def render_selection_report(report: SelectionReport) -> str:
             )
         ),
         "### Quality Scores",
-        _scores(report),
+        _score_table(report),
         "### Selection Rationale",
         f"Iteration {selected} selected because:\n" + _bullets(selection_rationale(report)),
         "### Artifacts Applied",
@@ -182,29 +182,35 @@ def selection_rationale(report: SelectionReport) -> tuple[str, ...]:
 
 def selection_checklist(report: SelectionReport) -> tuple[tuple[bool, str], ...]:
     """Return the document's seven points, each with whether it holds here."""
-    missing = [scored for scored in report.scored if not _is_kept(scored)]
+    missing = [scored for scored in report.scored if not _is_preserved(scored)]
     unscored = [scored.number for scored in report.scored if scored.score is None]
     override = report.selection.override
     flagged = [str(degradation.iteration) for degradation in report.degradations if degradation.is_flagged]
     is_complete = len(report.degradations) == len(report.scored) - 1
     return (
-        (not missing, _with("All iteration outputs preserved", _missing(missing))),
-        (not unscored, _with("Quality score calculated for each iteration", _listed("not for", unscored))),
+        (not missing, _append_note("All iteration outputs preserved", _missing_text(missing))),
+        (
+            not unscored,
+            _append_note("Quality score calculated for each iteration", _join_numbers("not for", unscored)),
+        ),
         (_is_maintained(report.trajectory), "Best tracker maintained throughout"),
         (
             report.selection.selected.number == report.selection.automatic.number,
-            _with(
+            _append_note(
                 "Selection based on quality, not recency",
                 f"{format_login(override.by)} decided" if override else "",
             ),
         ),
         (bool(selection_rationale(report)), "Selection decision logged with rationale"),
         (len(report.scored) > 1, "Override option available if needed (`/feedback-select`)"),
-        (is_complete, _with("Degradation patterns detected", _listed("in iteration", flagged) or "none")),
+        (
+            is_complete,
+            _append_note("Degradation patterns detected", _join_numbers("in iteration", flagged) or "none"),
+        ),
     )
 
 
-def _scores(report: SelectionReport) -> str:
+def _score_table(report: SelectionReport) -> str:
     rows = ["| Iteration | Quality | Status |", "|-----------|---------|--------|"]
     for scored in report.scored:
         marks = [
@@ -219,7 +225,7 @@ def _scores(report: SelectionReport) -> str:
 def _reasons(report: SelectionReport) -> Iterator[str]:
     selection, selected, final = report.selection, report.selection.selected, report.selection.final
     if override := selection.override:
-        yield f"{format_login(override.by)} {_decided(selection)}: {code_span(override.reason)}"
+        yield f"{format_login(override.by)} {_override_verb(selection)}: {code_span(override.reason)}"
     elif selected.score is None:
         yield "No iteration could be scored, so the final one stands"
     elif selected.number != final.number:
@@ -237,10 +243,10 @@ def _reasons(report: SelectionReport) -> Iterator[str]:
     yield from _checks(selected)
     if selected.quality is not None and selected.quality < report.threshold:
         yield f"Below the threshold for acceptance ({report.threshold:.0%}); the score overrules nobody"
-    yield _compared(report)
+    yield _comparison_line(report)
 
 
-def _decided(selection: Selection) -> str:
+def _override_verb(selection: Selection) -> str:
     automatic = selection.automatic.number
     same = selection.selected.number == automatic
     return "confirmed it" if same else f"selected it instead of iteration {automatic}"
@@ -257,9 +263,9 @@ def _checks(selected: ScoredIteration) -> Iterator[str]:
         )
 
 
-def _compared(report: SelectionReport) -> str:
+def _comparison_line(report: SelectionReport) -> str:
     comparison, selection = report.selection.comparison, report.selection
-    change = "–" if comparison.delta is None else _points(comparison.delta * 100)
+    change = "–" if comparison.delta is None else _format_points(comparison.delta * 100)
     return (
         f"best_iteration: {comparison.best_iteration} ({report.percent(selection.automatic)}), "
         f"final_iteration: {comparison.final_iteration} ({report.percent(selection.final)}), "
@@ -267,7 +273,7 @@ def _compared(report: SelectionReport) -> str:
     )
 
 
-def _points(change: float) -> str:
+def _format_points(change: float) -> str:
     return f"{change:+.4g} point{'' if abs(change) == 1 else 's'}" if change else "0 points"
 
 
@@ -291,17 +297,21 @@ def _bullets(lines: tuple[str, ...]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _is_kept(scored: ScoredIteration) -> bool:
+def _is_preserved(scored: ScoredIteration) -> bool:
     return scored.snapshot.available and scored.snapshot.diff is not None
 
 
-def _missing(missing: list[ScoredIteration]) -> str:
-    return ", ".join(
-        f"iteration {scored.number} {code_span(short_sha(scored.head))} is gone from GitHub, its hashes are kept"
-        if scored.snapshot.diff is not None
-        else f"the files of iteration {scored.number} {code_span(short_sha(scored.head))} are not known"
-        for scored in missing
-    )
+def _missing_text(missing: list[ScoredIteration]) -> str:
+    parts = []
+    for scored in missing:
+        name = f"iteration {scored.number} {code_span(short_sha(scored.head))}"
+        is_gone = scored.snapshot.diff is not None
+        parts.append(
+            f"{name} is gone from GitHub, its hashes are kept"
+            if is_gone
+            else f"the files of {name} are not known"
+        )
+    return ", ".join(parts)
 
 
 def _is_maintained(trajectory: Trajectory) -> bool:
@@ -315,11 +325,11 @@ def _is_maintained(trajectory: Trajectory) -> bool:
     )
 
 
-def _with(text: str, note: str) -> str:
+def _append_note(text: str, note: str) -> str:
     return f"{text}: {note}" if note else text
 
 
-def _listed(lead: str, numbers: list[str] | list[int]) -> str:
+def _join_numbers(lead: str, numbers: list[str] | list[int]) -> str:
     return f"{lead} {', '.join(map(str, numbers))}" if numbers else ""
 
 
@@ -356,7 +366,7 @@ def selection_report_markdown(pull_request: PullRequest, rules: RepositoryRules)
 
 MAX_RESTORE_FILES = 30
 
-_MAGIC = regex.Regex(r"[*?\[\\]|^:")  # git reads these in a path as a pattern
+_PATHSPEC_MAGIC = regex.Regex(r"[*?\[\\]|^:")  # git reads these in a path as a pattern
 _UNSHOWABLE = regex.Regex(r"[\x00-\x1f\x7f-\x{9f}\x{2028}\x{2029}]|<!--|```")
 
 
@@ -380,11 +390,11 @@ def restore_commands(earlier: ScoredIteration, current: ScoredIteration) -> tupl
     """Return the shell lines that bring the earlier files back."""
     return (
         f"git fetch origin {earlier.head}",
-        f"git restore --source=FETCH_HEAD --staged --worktree -- {_names(earlier, current)}",
+        f"git restore --source=FETCH_HEAD --staged --worktree -- {_file_arguments(earlier, current)}",
     )
 
 
-def _names(earlier: ScoredIteration, current: ScoredIteration) -> str:
+def _file_arguments(earlier: ScoredIteration, current: ScoredIteration) -> str:
     """Return the files as arguments; a word to replace where they are not known, too many, or unshowable."""
     earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
     paths = (
@@ -394,7 +404,7 @@ def _names(earlier: ScoredIteration, current: ScoredIteration) -> str:
     )
     if not paths or len(paths) > MAX_RESTORE_FILES or any(map(_UNSHOWABLE.search, paths)):
         return "FILES"
-    return " ".join(map(_argument, paths))
+    return " ".join(map(_shell_argument, paths))
 
 
 def _blob(diff: Diff, path: str) -> tuple[str, str | None] | None:
@@ -403,5 +413,5 @@ def _blob(diff: Diff, path: str) -> tuple[str, str | None] | None:
     return None if file is None else ("gone" if file.status == "removed" else "file", file.blob)
 
 
-def _argument(path: str) -> str:
-    return shlex.quote(f":(literal){path}" if _MAGIC.search(path) else path)
+def _shell_argument(path: str) -> str:
+    return shlex.quote(f":(literal){path}" if _PATHSPEC_MAGIC.search(path) else path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bot.values import Conclusion, Location
 
 _PASSED = frozenset({"success", "neutral"})
-_FAILED = frozenset({"failure", "error", "timed_out", "action_required", "startup_failure"})
+FAILED_CONCLUSIONS = frozenset({"failure", "error", "timed_out", "action_required", "startup_failure"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class CheckResult:
     @property
     def has_failed(self) -> bool:
         """Whether it ended badly; one that was skipped, cancelled or still runs did neither."""
-        return self.conclusion in _FAILED
+        return self.conclusion in FAILED_CONCLUSIONS
 
 
 GATES_CHECK_NAME = "whetstone/gates"

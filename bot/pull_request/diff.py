@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bot import regex
@@ -120,13 +120,15 @@ class Suggestion:
     body: str
 
 
-def commentable_lines(patch: str) -> frozenset[int]:
-    """The lines of the new side that a diff shows; GitHub takes an inline comment at no other."""
-    numbers: set[int] = set()
-    for hunk in hunks(patch):
-        number = hunk.new
-        for line in hunk.lines:
-            if not line.startswith("-"):
-                numbers.add(number)
-                number += 1
-    return frozenset(numbers)
+def new_side_lines(shown: Iterable[Hunk]) -> dict[int, str]:
+    """Return the lines of the new side that these hunks show, by number.
+
+    GitHub takes an inline comment at no other line.
+    """
+    return {
+        number: text
+        for hunk in shown
+        for number, text in enumerate(
+            (line[1:] for line in hunk.lines if not line.startswith("-")), start=hunk.new
+        )
+    }

@@ -226,7 +226,8 @@ class TrackedIteration:
     observations: tuple[ItemOutcome, ...] = ()
 
 
-"""What GitHub shows in place of a deleted account."""
+BLOCKING_SEVERITIES = frozenset({"critical", "major"})
+"""Severities of a feedback document that block where no gate says so."""
 
 
 @dataclass(frozen=True, slots=True)

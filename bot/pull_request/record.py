@@ -52,12 +52,14 @@ def add_past_revisions(
             first.setdefault(review.head, Revision(review.head, at))
     revisions = {revision.head: revision for revision in pull_request.revisions}
     if fresh:
-        revisions = {head: _dated(revision, first, pull_request) for head, revision in revisions.items()}
+        revisions = {
+            head: _date_revision(revision, first, pull_request) for head, revision in revisions.items()
+        }
     ordered = sorted({**first, **revisions}.values(), key=lambda revision: revision.seen_at)
     return replace(pull_request, revisions=tuple(ordered))
 
 
-def _dated(revision: Revision, first: dict[str, Revision], pull_request: PullRequest) -> Revision:
+def _date_revision(revision: Revision, first: dict[str, Revision], pull_request: PullRequest) -> Revision:
     if revision.head in first:
         return replace(revision, seen_at=first[revision.head].seen_at)
     return replace(revision, seen_at=min(revision.seen_at, pull_request.closed_at or revision.seen_at))
@@ -79,12 +81,12 @@ def merge_revisions(pull_request: PullRequest, revisions_read: Iterable[Revision
     revisions = {revision.head: revision for revision in pull_request.revisions}
     for each in revisions_read:
         recorded = revisions.get(each.head, each)
-        checks = _merged(each.checks, recorded.checks)
+        checks = _merge_checks(each.checks, recorded.checks)
         revisions[each.head] = replace(each, seen_at=recorded.seen_at, checks=checks)
     if revisions == {revision.head: revision for revision in pull_request.revisions}:
         return pull_request
     ordered = sorted(revisions.values(), key=lambda revision: revision.seen_at)
-    return replace(pull_request, revisions=_bounded(ordered))
+    return replace(pull_request, revisions=_limit_revisions(ordered))
 
 
 def record_check(pull_request: PullRequest, event: CheckEvent) -> PullRequest:
@@ -107,7 +109,7 @@ def record_thread(pull_request: PullRequest, event: ReviewThreadEvent) -> PullRe
     return replace(pull_request, resolved_threads=resolved[-MAX_RESOLVED_THREADS:])
 
 
-def _merged(
+def _merge_checks(
     checks_read: tuple[CheckResult, ...], checks_reported: tuple[CheckResult, ...]
 ) -> tuple[CheckResult, ...]:
     """What was read, and what an event told that the read does not show as ended."""
@@ -117,7 +119,7 @@ def _merged(
     return (*(check for check in checks_read if check.name not in names), *unfinished)[-MAX_KEPT_CHECKS:]
 
 
-def _bounded(revisions: list[Revision]) -> tuple[Revision, ...]:
+def _limit_revisions(revisions: list[Revision]) -> tuple[Revision, ...]:
     left, listed = MAX_PATCH_LENGTH, 0
     bounded: list[Revision] = []
     for revision in reversed(revisions):
@@ -181,7 +183,7 @@ def record_event(pull_request: PullRequest | None, event: Event, received_at: da
 
 
 def _record_snapshot(pull_request: PullRequest | None, snapshot: PullRequestSnapshot) -> PullRequest:
-    revision = _revision(snapshot)
+    revision = _snapshot_revision(snapshot)
     if pull_request is None:
         return PullRequest(
             repository=snapshot.repository,
@@ -201,7 +203,9 @@ def _record_snapshot(pull_request: PullRequest | None, snapshot: PullRequestSnap
     with_revision = replace(pull_request, revisions=_add_revision(pull_request.revisions, revision))
     if snapshot.updated_at > pull_request.updated_at:
         return merge_snapshot(with_revision, snapshot)
-    if snapshot.updated_at == pull_request.updated_at and _shown(snapshot) != _shown(pull_request):
+    if snapshot.updated_at == pull_request.updated_at and _comparable_fields(snapshot) != _comparable_fields(
+        pull_request
+    ):
         return replace(with_revision, unsure=True)
     return with_revision
 
@@ -221,16 +225,16 @@ def merge_snapshot(pull_request: PullRequest, snapshot: PullRequestSnapshot) -> 
         merged=snapshot.merged or (pull_request.merged and not snapshot.open),
         draft=snapshot.draft,
         closed_at=snapshot.closed_at,
-        revisions=_add_revision(pull_request.revisions, _revision(snapshot)),
+        revisions=_add_revision(pull_request.revisions, _snapshot_revision(snapshot)),
         unsure=False,
     )
 
 
-def _shown(pull_request: PullRequest | PullRequestSnapshot) -> tuple[object, ...]:
+def _comparable_fields(pull_request: PullRequest | PullRequestSnapshot) -> tuple[object, ...]:
     return (pull_request.head, pull_request.base, pull_request.title, pull_request.open, pull_request.draft)
 
 
-def _revision(snapshot: PullRequestSnapshot) -> Revision:
+def _snapshot_revision(snapshot: PullRequestSnapshot) -> Revision:
     return Revision(snapshot.head, snapshot.updated_at, snapshot.base_sha or None)
 
 
@@ -292,7 +296,7 @@ def remove_forgotten_reviewers(pull_request: PullRequest, forgotten: Mapping[int
     """
     for account_id, until in forgotten.items():
         verdicts = tuple(
-            _unnamed(verdict) if is_verdict_of(verdict, account_id) and verdict.at <= until else verdict
+            _remove_name(verdict) if is_verdict_of(verdict, account_id) and verdict.at <= until else verdict
             for verdict in pull_request.verdicts
         )
         grounding = tuple(
@@ -305,14 +309,14 @@ def remove_forgotten_reviewers(pull_request: PullRequest, forgotten: Mapping[int
     return pull_request
 
 
-def _unnamed(verdict: Verdict) -> Verdict:
+def _remove_name(verdict: Verdict) -> Verdict:
     validator = verdict.validator
     if not validator.check:
         validator = replace(validator, name=GHOST.login)
-    return replace(verdict, validator=validator, items=tuple(map(_unsigned, verdict.items)), account="")
+    return replace(verdict, validator=validator, items=tuple(map(_remove_account, verdict.items)), account="")
 
 
-def _unsigned(item: Item) -> Item:
+def _remove_account(item: Item) -> Item:
     if item.origin is None or not item.origin.account:
         return item
     return replace(item, origin=replace(item.origin, account=""))

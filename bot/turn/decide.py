@@ -15,7 +15,7 @@ from bot.feedback.announcements import (
     is_awaiting_maintainer,
     record_maintainer_answer,
 )
-from bot.feedback.brief_inputs import add_brief, detected, resolve_brief_outcomes
+from bot.feedback.brief_inputs import add_brief, detect_feedback_type, resolve_brief_outcomes
 from bot.feedback.build import build_feedback, track_followup
 from bot.feedback.document import DocumentJson, build_document, document_items
 from bot.feedback.gate_notes import add_gate_notes
@@ -29,7 +29,7 @@ from bot.markdown.escape import html_safe_json
 from bot.markdown.links import LinkContext
 from bot.pull_request.effects import CancelWrite, ShowComment, StoreDocument
 from bot.pull_request.facts import DecisionTime, Facts
-from bot.pull_request.model import FeedbackIdentity, PullRequest, Stance, StickyComment
+from bot.pull_request.model import FeedbackIdentity, PullRequest, StickyComment
 from bot.pull_request.record import merge_revisions, merge_snapshot, remove_forgotten_reviewers
 from bot.verdicts.item_context import add_context, add_fixes, files_at_head
 from bot.verdicts.reviews import merge_reviews
@@ -96,7 +96,7 @@ def assess(
         # What nobody was shown is no advice.
         feedback = replace(feedback, pull_request=replace(known, briefs=resolve_brief_outcomes(feedback)))
     else:
-        detection = detection or detected(feedback, rules)
+        detection = detection or detect_feedback_type(feedback, rules)
         feedback = add_brief(feedback, detection, rules)
     feedback = replace(feedback, pull_request=track_followup(feedback))
     return Assessment(feedback.pull_request, feedback, detection, reason is None, reason or "")
@@ -162,10 +162,9 @@ def _silence_reason(pull_request: PullRequest, present: Iteration, rules: Reposi
         return "somebody deleted the comment, and no verdict is newer"
     if sticky and not sticky.deleted_at:
         return None
-    rejecting = [verdict for verdict in present.standing if verdict.stance is Stance.REJECTS]
-    if not rejecting:
+    if not present.rejecting:
         return "nothing rejects it"
-    if rules.comment.when is CommentPolicy.TAGGED and not any(verdict.items for verdict in rejecting):
+    if rules.comment.when is CommentPolicy.TAGGED and not any(verdict.items for verdict in present.rejecting):
         return "it is rejected without a tag"
     return None if pull_request.open else "it is closed"
 

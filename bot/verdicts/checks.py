@@ -7,19 +7,18 @@ from dataclasses import replace
 
 from bot.gates.config import CheckRule, RepositoryRules
 from bot.gates.model import has_phrase
-from bot.pull_request.checks import CheckAnnotation
+from bot.pull_request.checks import FAILED_CONCLUSIONS, CheckAnnotation
 from bot.pull_request.events import CheckEvent
 from bot.pull_request.model import Item, Provenance, PullRequest, Stance, Validator, Verdict, hash_text
 from bot.values import Account
 from bot.verdicts.tags import MAX_ITEM_WORDS, ValidatorText, infer_items, limit_items
 
-_FAILED = frozenset({"failure", "error", "timed_out", "action_required", "startup_failure"})
 _PASSED = frozenset({"success", "neutral", "skipped"})  # as GitHub counts a required check
 
 
 def conclusion_stance(conclusion: str) -> Stance | None:
     """Where a check stands; None where it was cancelled, or went stale."""
-    if conclusion in _FAILED:
+    if conclusion in FAILED_CONCLUSIONS:
         return Stance.REJECTS
     return Stance.APPROVES if conclusion in _PASSED else None
 
@@ -41,28 +40,30 @@ def merge_check(
 ) -> tuple[Verdict, ...]:
     """The verdicts with this check's; a result that is older than the known one changes nothing."""
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
-    verdict = _verdict(check, annotations, rules)
+    verdict = _check_verdict(check, annotations, rules)
     earlier = verdicts.get(verdict.id)
     if earlier is None or earlier.at <= verdict.at:
         verdicts[verdict.id] = verdict
     if check.head != pull_request.head:
         return tuple(verdicts.values())
     # No brief goes by what it printed for an earlier head, and that would pile up.
-    return tuple(_without_output(other, verdict) for other in verdicts.values())
+    return tuple(_drop_output(other, verdict) for other in verdicts.values())
 
 
-def _without_output(verdict: Verdict, newest: Verdict) -> Verdict:
+def _drop_output(verdict: Verdict, newest: Verdict) -> Verdict:
     earlier = verdict.validator.key == newest.validator.key and verdict.head != newest.head
     return replace(verdict, said="") if earlier and verdict.said else verdict
 
 
-def _verdict(check: CheckEvent, annotations: Sequence[CheckAnnotation], rules: RepositoryRules) -> Verdict:
+def _check_verdict(
+    check: CheckEvent, annotations: Sequence[CheckAnnotation], rules: RepositoryRules
+) -> Verdict:
     stance = conclusion_stance(check.conclusion) or Stance.SILENT
     covering = [rule for rule in rules.validators.checks if rule.covers(check.name)]
-    stated = [item for rule in covering for item in _items(check, rule, annotations)]
+    stated = [item for rule in covering for item in _rule_items(check, rule, annotations)]
     items, more = limit_items(stated if stance is Stance.REJECTS else ())
     if stance is Stance.REJECTS and not items:
-        items = infer_items(_printed(check, annotations), rules)
+        items = infer_items(_check_texts(check, annotations), rules)
     return Verdict(
         # One a revision: a check that runs again replaces what it said, and no history piles up.
         id=f"check:{check.name}@{check.head}",
@@ -82,21 +83,21 @@ def _verdict(check: CheckEvent, annotations: Sequence[CheckAnnotation], rules: R
     )
 
 
-def _printed(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> Iterator[ValidatorText]:
+def _check_texts(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> Iterator[ValidatorText]:
     """What it says beyond what the config maps: its output, and its annotations at their places."""
     yield ValidatorText(f"{check.title}\n\n{check.output}", check.url)
     for annotation in annotations:
         if annotation.level != "notice":
             text = f"{annotation.title}\n\n{annotation.message}"
-            yield ValidatorText(text, check.url, annotation.location, _noted(annotation, check))
+            yield ValidatorText(text, check.url, annotation.location, _annotation_origin(annotation, check))
 
 
-def _items(check: CheckEvent, rule: CheckRule, annotations: Sequence[CheckAnnotation]) -> Iterator[Item]:
+def _rule_items(check: CheckEvent, rule: CheckRule, annotations: Sequence[CheckAnnotation]) -> Iterator[Item]:
     """The rule's tags, at the places of the annotations that it maps, or that can mean nothing else."""
     placed = [
-        _placed(tag, annotation, check)
+        _located_item(tag, annotation, check)
         for annotation in annotations
-        for tag in _mapped(annotation, rule) or _only(annotation, rule)
+        for tag in _mapped_tags(annotation, rule) or _sole_tag(annotation, rule)
     ]
     result = check.title or f"{check.name}: {check.conclusion}"
     for tag in dict.fromkeys((*rule.tags, *(item.tag for item in placed if item.tag))):
@@ -106,24 +107,24 @@ def _items(check: CheckEvent, rule: CheckRule, annotations: Sequence[CheckAnnota
             words=check.title[:MAX_ITEM_WORDS],
             url=check.url,
             evidence=result[:MAX_ITEM_WORDS],
-            metric=_metric(check),
+            metric=_title_metric(check),
         )
         yield from located or [without_location]
 
 
-def _only(annotation: CheckAnnotation, rule: CheckRule) -> tuple[str, ...]:
+def _sole_tag(annotation: CheckAnnotation, rule: CheckRule) -> tuple[str, ...]:
     """The one tag of a check that has no other; a notice is no mistake."""
     return rule.tags if len(rule.tags) == 1 and annotation.level != "notice" else ()
 
 
-def _mapped(annotation: CheckAnnotation, rule: CheckRule) -> tuple[str, ...]:
+def _mapped_tags(annotation: CheckAnnotation, rule: CheckRule) -> tuple[str, ...]:
     text = f"{annotation.title}\n{annotation.message}"
     return tuple(
         dict.fromkeys(mapping.tag for mapping in rule.annotations if has_phrase((mapping.phrase,), text))
     )
 
 
-def _placed(tag: str, annotation: CheckAnnotation, check: CheckEvent) -> Item:
+def _located_item(tag: str, annotation: CheckAnnotation, check: CheckEvent) -> Item:
     words = annotation.message or annotation.title
     evidence = f"{annotation.title}: {words}" if annotation.title and annotation.message else words
     return Item(
@@ -132,15 +133,15 @@ def _placed(tag: str, annotation: CheckAnnotation, check: CheckEvent) -> Item:
         place=annotation.location,
         url=check.url,
         evidence=evidence[:MAX_ITEM_WORDS],
-        metric=_metric(check),
-        origin=_noted(annotation, check),
+        metric=_title_metric(check),
+        origin=_annotation_origin(annotation, check),
     )
 
 
-def _noted(annotation: CheckAnnotation, check: CheckEvent) -> Provenance:
+def _annotation_origin(annotation: CheckAnnotation, check: CheckEvent) -> Provenance:
     return Provenance("annotation", "config", hash_text(annotation.message), check.account)
 
 
-def _metric(check: CheckEvent) -> str | None:
+def _title_metric(check: CheckEvent) -> str | None:
     """The check's own summing-up, where it has a number."""
     return check.title[:MAX_ITEM_WORDS] if any(map(str.isdecimal, check.title)) else None

@@ -22,32 +22,32 @@ from bot.markdown.spans import mask_hidden
 
 def names_a_thing(text: str) -> bool:
     """Whether the text names something that can be looked for: code, a file, a number, a part of the work."""
-    plain = _plain(text)
+    plain = _normalize(text)
     return _CODE.search(plain) is not None or _PART.search(plain) is not None
 
 
 def states_an_effect(text: str) -> bool:
     """Whether the text says what is observed: something fails, lacks, contradicts, or happens when."""
-    plain = _plain(text)
+    plain = _normalize(text)
     return _FAULT.search(plain) is not None or _EFFECT.search(plain) is not None
 
 
 def names_a_change(text: str) -> bool:
     """Whether some sentence of the text tells to do something to something."""
-    plain = _plain(text)
+    plain = _normalize(text)
     return _ORDER.search(plain) is not None or _DEMAND.search(plain) is not None
 
 
 def states_an_outcome(text: str) -> bool:
     """Whether the text says what will be better."""
-    return _OUTCOME.search(_plain(text)) is not None
+    return _OUTCOME.search(_normalize(text)) is not None
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("’", "'")
 
 
-def _any(words: str, ending: str = "") -> Any:
+def _any_word(words: str, ending: str = "") -> Any:
     """Any of the words, whole; a `+` stands for the gap between two."""
     either = "|".join(words.split()).replace("+", r"\s+")
     return re2.compile(rf"(?i)\b(?:{either}){ending}\b")
@@ -57,7 +57,7 @@ _CODE = re2.compile(
     r"`[^`]+`|\w\(|\w/\w|\w::\w|\w->\w|\[\[|--\w|\w\.[a-zA-Z]|[a-zA-Z]_[a-zA-Z0-9]|[a-z][A-Z]|[0-9]"
     r"|\b[A-Z][A-Z0-9]+\b|(?:^|\s)[\"“«‘']\w"
 )
-_PART = _any(
+_PART = _any_word(
     """
     api argument array attribute block body branch buffer button byte cache call callback case catch
     check citation claim class client clock column command comment commit component condition config
@@ -77,7 +77,7 @@ _PART = _any(
     """,
     "s?",
 )
-_FAULT = _any(
+_FAULT = _any_word(
     """
     allow block break broke bypass caus clash collid conflict contradict corrupt crash deadlock delet
     differ drop duplicat exceed expos fail hang hardcod hid ignor lack leak los mislead misrepresent
@@ -86,7 +86,7 @@ _FAULT = _any(
     """,
     r"\w{0,6}",
 )
-_EFFECT = _any("""
+_EFFECT = _any_word("""
     are+not aren't because can't cannot could+not couldn't creates creating dead did+not didn't do+not
     does+not doesn't don't empty fewer+than has+no have+no if incorrect instead+of invalid is+not isn't
     leading+to leads+to lets more+than must+not never no+longer nothing out+of outdated resulting+in
@@ -118,7 +118,7 @@ _LEAD = r"(?:(?:please|only|always|never|also|then|first|next|instead|just|do\s+
 _ORDER = re2.compile(rf"(?i){_CLAUSE}{_LEAD}(?:{'|'.join(_VERBS.split())})\b[:*_]*\s+\S")
 _DEMAND = re2.compile(r"(?i)\b(?:must|needs?\s+to|has\s+to|have\s+to)\s+\w+\s+\S|\S\s=\s\S|(?:→|->)\s*\S")
 
-_OUTCOME = _any("""
+_OUTCOME = _any_word("""
     allows avoids because ensures for+better in+order+to instead+of keeps otherwise prevents rather+than
     so to+avoid to+ensure to+keep to+prevent to+stop
 """)
@@ -212,7 +212,7 @@ def find_wording(text: str, *kinds: Wording) -> tuple[WordingMatch, ...]:
     visible = _visible_text(text)
     own = _own_words(visible)
     matches = sorted(
-        _found(visible, own, kinds or tuple(Wording)), key=lambda phrase: (phrase.start, -phrase.end)
+        _find_matches(visible, own, kinds or tuple(Wording)), key=lambda phrase: (phrase.start, -phrase.end)
     )
     separate: list[WordingMatch] = []
     for phrase in matches:
@@ -221,13 +221,13 @@ def find_wording(text: str, *kinds: Wording) -> tuple[WordingMatch, ...]:
     return tuple(separate)
 
 
-def _found(visible: str, own: str, kinds: Iterable[Wording]) -> Iterator[WordingMatch]:
+def _find_matches(visible: str, own: str, kinds: Iterable[Wording]) -> Iterator[WordingMatch]:
     for kind in kinds:
         for match in _pattern(kind).finditer(own):
             start, end = match.span()
             if _stands_alone(visible, start, end):
                 words = " ".join(visible[start:end].translate(_EMPHASIS).split())
-                yield WordingMatch(kind, words, start, end, _instead(kind, match.lastindex or 0))
+                yield WordingMatch(kind, words, start, end, _suggestion(kind, match.lastindex or 0))
 
 
 _GAP = r"[\s*_~]+"
@@ -252,7 +252,7 @@ def _pattern(kind: Wording) -> Any:
     return re2.compile("(?i)" + "|".join(f"({pattern.replace(' ', _GAP)})" for pattern in patterns))
 
 
-def _instead(kind: Wording, group: int) -> str:
+def _suggestion(kind: Wording, group: int) -> str:
     match kind:
         case Wording.VAGUE:
             return "name what is wrong and what happens because of it"
@@ -325,7 +325,7 @@ class QualityRule(StrEnum):
     @property
     def level(self) -> ProblemLevel:
         """Judgement by word lists only makes notes; the rest is an error."""
-        return ProblemLevel.NOTE if self in _GUESSES else ProblemLevel.ERROR
+        return ProblemLevel.NOTE if self in _HEURISTIC_RULES else ProblemLevel.ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,32 +367,34 @@ LENGTH_LIMITS = {
 def find_problems(item: FeedbackText) -> tuple[QualityProblem, ...]:
     """Everything that keeps one item from being acted on, in the order of its parts."""
     issue = (
-        *_lengths(FeedbackField.ISSUE, item.issue),
-        *_wording(FeedbackField.ISSUE, item.issue, Wording.VAGUE),
+        *_length_problems(FeedbackField.ISSUE, item.issue),
+        *_wording_problems(FeedbackField.ISSUE, item.issue, Wording.VAGUE),
     )
     action = (
-        *_lengths(FeedbackField.ACTION, item.action),
-        *_wording(FeedbackField.ACTION, item.action, Wording.ADVISORY),
+        *_length_problems(FeedbackField.ACTION, item.action),
+        *_wording_problems(FeedbackField.ACTION, item.action, Wording.ADVISORY),
     )
     # What is already known to be empty words needs no guess about what else they lack.
     return (
-        *(issue or _guessed_of_issue(item.issue)),
-        *(() if item.has_place else (_no_place(item),)),
-        *(action or _guessed_of_action(item.action)),
-        *_lengths(FeedbackField.RATIONALE, item.rationale),
-        *_wording(FeedbackField.RATIONALE, item.rationale),
-        *_guessed_of_outcome(item),
+        *(issue or _issue_notes(item.issue)),
+        *(() if item.has_place else (_missing_location(item),)),
+        *(action or _action_notes(item.action)),
+        *_length_problems(FeedbackField.RATIONALE, item.rationale),
+        *_wording_problems(FeedbackField.RATIONALE, item.rationale),
+        *_outcome_notes(item),
     )
 
 
 def wording_problems(text: str) -> tuple[QualityProblem, ...]:
     """The vague, advisory and ungrounded phrases of a review's prose, by place."""
-    return tuple(_worded(FeedbackField.TEXT, phrase) for phrase in find_wording(text))
+    return tuple(_wording_problem(FeedbackField.TEXT, phrase) for phrase in find_wording(text))
 
 
 def ungrounded_problems(text: str) -> tuple[QualityProblem, ...]:
     """The phrases that claim what nobody looked up, by place."""
-    return tuple(_worded(FeedbackField.TEXT, phrase) for phrase in find_wording(text, Wording.UNGROUNDED))
+    return tuple(
+        _wording_problem(FeedbackField.TEXT, phrase) for phrase in find_wording(text, Wording.UNGROUNDED)
+    )
 
 
 def clarity_score(problems_per_item: Sequence[Sequence[QualityProblem]], *, followed: bool) -> float:
@@ -401,11 +403,6 @@ def clarity_score(problems_per_item: Sequence[Sequence[QualityProblem]], *, foll
         return 0.0
     average = sum(1.0 - 0.25 * len(problems) for problems in problems_per_item) / len(problems_per_item)
     return round(min(1.0, max(0.0, average + (0.1 if followed else 0.0))), 4)
-
-
-def can_block(item: FeedbackText, *, strict: bool) -> bool:
-    """Whether the item can keep a pull request rejected: in strict mode only where it names a place."""
-    return item.blocking and (item.has_place or not strict)
 
 
 def is_location(kind: str, reference: str) -> bool:
@@ -423,21 +420,21 @@ def quality_hint(problems: Sequence[QualityProblem], most: int = 3) -> str:
     return "; ".join(lines[:most]) + rest
 
 
-_GUESSES = frozenset(
+_HEURISTIC_RULES = frozenset(
     {QualityRule.NO_PROBLEM, QualityRule.NO_EFFECT, QualityRule.NO_ACTION, QualityRule.NO_OUTCOME}
 )
 _NOWHERE = frozenset({"", ".", "*", "-", "?", "n/a", "na", "none", "null", "tbd", "todo", "unknown"})
 _ANYWHERE = frozenset(
     {"all", "any", "anywhere", "code", "everywhere", "general", "here", "overall", "somewhere"}
 )
-_WORDED = {
+_WORDING_RULES = {
     Wording.VAGUE: (QualityRule.VAGUE, "is vague"),
     Wording.ADVISORY: (QualityRule.ADVISORY, "is advice, not an action"),
     Wording.UNGROUNDED: (QualityRule.UNGROUNDED, "claims what nobody looked up"),
 }
 
 
-def _lengths(field: FeedbackField, text: str) -> Iterator[QualityProblem]:
+def _length_problems(field: FeedbackField, text: str) -> Iterator[QualityProblem]:
     low, high = LENGTH_LIMITS[field]
     size = len(text)
     instead = f"write {low} to {high} characters"
@@ -455,17 +452,17 @@ def _characters(number: int) -> str:
     return f"{number} character{'' if number == 1 else 's'}"
 
 
-def _wording(field: FeedbackField, text: str, *kinds: Wording) -> Iterator[QualityProblem]:
+def _wording_problems(field: FeedbackField, text: str, *kinds: Wording) -> Iterator[QualityProblem]:
     for phrase in find_wording(text, *kinds, Wording.UNGROUNDED):
-        yield _worded(field, phrase)
+        yield _wording_problem(field, phrase)
 
 
-def _worded(field: FeedbackField, phrase: WordingMatch) -> QualityProblem:
-    rule, why = _WORDED[phrase.kind]
+def _wording_problem(field: FeedbackField, phrase: WordingMatch) -> QualityProblem:
+    rule, why = _WORDING_RULES[phrase.kind]
     return QualityProblem(rule, field, f"`{phrase.words}` {why}", phrase.suggestion, phrase.start, phrase.end)
 
 
-def _no_place(item: FeedbackText) -> QualityProblem:
+def _missing_location(item: FeedbackText) -> QualityProblem:
     subject = "a blocking issue" if item.blocking else "the issue"
     return QualityProblem(
         QualityRule.NO_PLACE,
@@ -475,7 +472,7 @@ def _no_place(item: FeedbackText) -> QualityProblem:
     )
 
 
-def _guessed_of_issue(text: str) -> Iterator[QualityProblem]:
+def _issue_notes(text: str) -> Iterator[QualityProblem]:
     if not names_a_thing(text):
         yield QualityProblem(
             QualityRule.NO_PROBLEM,
@@ -492,7 +489,7 @@ def _guessed_of_issue(text: str) -> Iterator[QualityProblem]:
         )
 
 
-def _guessed_of_action(text: str) -> Iterator[QualityProblem]:
+def _action_notes(text: str) -> Iterator[QualityProblem]:
     if not names_a_change(text):
         yield QualityProblem(
             QualityRule.NO_ACTION,
@@ -502,8 +499,8 @@ def _guessed_of_action(text: str) -> Iterator[QualityProblem]:
         )
 
 
-def _guessed_of_outcome(item: FeedbackText) -> Iterator[QualityProblem]:
-    repeated = _bare(item.rationale) in {"", _bare(item.action), _bare(item.issue)}
+def _outcome_notes(item: FeedbackText) -> Iterator[QualityProblem]:
+    repeated = _letters(item.rationale) in {"", _letters(item.action), _letters(item.issue)}
     if repeated and not states_an_outcome(item.action):
         yield QualityProblem(
             QualityRule.NO_OUTCOME,
@@ -513,5 +510,5 @@ def _guessed_of_outcome(item: FeedbackText) -> Iterator[QualityProblem]:
         )
 
 
-def _bare(text: str) -> str:
+def _letters(text: str) -> str:
     return "".join(char for char in text.lower() if char.isalnum())

@@ -43,7 +43,7 @@ def merge_reviews(
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
     for review in facts.reviews:
         earlier = verdicts.get(f"review:{review.id}")
-        if verdict := _verdict(review, earlier, context):
+        if verdict := _review_verdict(review, earlier, context):
             verdicts[verdict.id] = verdict
     return replace(pull_request, verdicts=tuple(verdicts.values()))
 
@@ -76,7 +76,9 @@ class _ReviewContext:
     now: datetime
 
 
-def _verdict(review: ReviewSnapshot, earlier: Verdict | None, context: _ReviewContext) -> Verdict | None:
+def _review_verdict(
+    review: ReviewSnapshot, earlier: Verdict | None, context: _ReviewContext
+) -> Verdict | None:
     facts, rules = context.facts, context.rules
     if review.state is ReviewState.DISMISSED:
         return earlier and replace(earlier, lifted_at=earlier.lifted_at or context.now)
@@ -90,7 +92,9 @@ def _verdict(review: ReviewSnapshot, earlier: Verdict | None, context: _ReviewCo
     if stance is None:
         # Its author took the VERDICT line out again.
         return earlier and replace(earlier, lifted_at=earlier.lifted_at or context.now)
-    items, more = _items(review, stated, facts.inline_comments, rules, permission) if counted else ((), 0)
+    items, more = (
+        _review_items(review, stated, facts.inline_comments, rules, permission) if counted else ((), 0)
+    )
     inline_comments = _own_comments(review, facts.inline_comments)
     if counted and not items and stance is Stance.REJECTS:
         items = infer_items(review_texts(review, inline_comments, permission), rules)
@@ -117,7 +121,7 @@ def _verdict(review: ReviewSnapshot, earlier: Verdict | None, context: _ReviewCo
     )
 
 
-def _items(
+def _review_items(
     review: ReviewSnapshot,
     stated: TextVerdict,
     comments: Sequence[InlineCommentSnapshot] | None,

@@ -11,7 +11,15 @@ from bot.gates.config import Permission, RepositoryRules
 from bot.gates.model import Gates, is_tag, matches_name, normalize_tag
 from bot.pull_request.events import CheckEvent, CommentEvent, Event, LabelEvent, ValidationEvent
 from bot.pull_request.facts import Facts
-from bot.pull_request.model import Item, PullRequest, Stance, Validator, Verdict, hash_text
+from bot.pull_request.model import (
+    BLOCKING_SEVERITIES,
+    Item,
+    PullRequest,
+    Stance,
+    Validator,
+    Verdict,
+    hash_text,
+)
 from bot.values import Account
 from bot.verdicts import checks
 from bot.verdicts.reviews import granting_permission, is_validator
@@ -24,7 +32,6 @@ from bot.verdicts.tags import (
     parse_tags,
 )
 
-_BLOCKING = frozenset({"critical", "major"})
 _NO_BRACKETS = Gates()
 """In a plain comment bracketed words are only words, so none of them is a known tag."""
 
@@ -39,10 +46,10 @@ def is_validator_comment(
     is_named = rules.validators.is_named(event.author.login, bot=event.author.bot)
     if event.action == "deleted":
         # GitHub may tell of this before it tells that the comment was written.
-        return is_recorded or (is_named and _stance(event, rules)[0] is not None)
+        return is_recorded or (is_named and _comment_stance(event, rules)[0] is not None)
     # Whoever edits another's comment does not speak for them.
     is_own = event.author.id == event.sender.id and event.author.id != 0
-    return is_named and is_own and (is_recorded or _stance(event, rules)[0] is not None)
+    return is_named and is_own and (is_recorded or _comment_stance(event, rules)[0] is not None)
 
 
 def merge_comment(
@@ -56,11 +63,11 @@ def merge_comment(
         silent = replace(
             _comment_verdict(pull_request, event, rules, me), stance=Stance.SILENT, items=(), more=0
         )
-        verdicts[key] = _deleted(earlier or silent, event)
+        verdicts[key] = _mark_deleted(earlier or silent, event)
         return tuple(verdicts.values())
     if earlier and (_is_deleted(earlier) or (earlier.edited_at and event.updated_at < earlier.edited_at)):
         return pull_request.verdicts  # GitHub told of the newer version first
-    if _stance(event, rules)[0] is not None:
+    if _comment_stance(event, rules)[0] is not None:
         verdicts[key] = _comment_verdict(pull_request, event, rules, me)
     elif earlier:
         lifted = earlier.lifted_at or event.updated_at
@@ -77,7 +84,7 @@ def head_at(pull_request: PullRequest, at: datetime) -> str:
 def _comment_verdict(
     pull_request: PullRequest, event: CommentEvent, rules: RepositoryRules, me: Account
 ) -> Verdict:
-    stance, items, more = _stance(event, rules)
+    stance, items, more = _comment_stance(event, rules)
     counted = event.author.id not in {me.id, pull_request.author.id}
     if counted and stance is Stance.REJECTS and not items:
         items = infer_items((ValidatorText(event.body, event.url),), rules)
@@ -98,7 +105,7 @@ def _comment_verdict(
     )
 
 
-def _deleted(verdict: Verdict, event: CommentEvent) -> Verdict:
+def _mark_deleted(verdict: Verdict, event: CommentEvent) -> Verdict:
     """Lifted, and without a body for good: GitHub gives a deletion the time of the last version."""
     return replace(verdict, lifted_at=verdict.lifted_at or event.updated_at, body_hash="", said="")
 
@@ -107,7 +114,9 @@ def _is_deleted(verdict: Verdict) -> bool:
     return verdict.lifted_at is not None and not verdict.body_hash
 
 
-def _stance(event: CommentEvent, rules: RepositoryRules) -> tuple[Stance | None, tuple[Item, ...], int]:
+def _comment_stance(
+    event: CommentEvent, rules: RepositoryRules
+) -> tuple[Stance | None, tuple[Item, ...], int]:
     """Where the comment stands: by its VERDICT; without one it rejects only where an item blocks."""
     stated = parse_tags(event.body, _NO_BRACKETS, url=event.url)
     items, more = limit_items((*stated.items, *event.documents))
@@ -120,7 +129,7 @@ def _stance(event: CommentEvent, rules: RepositoryRules) -> tuple[Stance | None,
 
 def _blocks(item: Item, rules: RepositoryRules) -> bool:
     if item.tag is None:
-        return item.severity in _BLOCKING
+        return item.severity in BLOCKING_SEVERITIES
     gate = rules.gates.get(item.tag)
     return gate is not None and gate.is_blocking
 
@@ -180,9 +189,9 @@ def merge_validation(
     pull_request: PullRequest, event: ValidationEvent, rules: RepositoryRules, me: Account
 ) -> tuple[Verdict, ...]:
     """The verdicts with what was handed in; the newest of the same voice stands."""
-    items, more = limit_items(_mapped(event, rules) if event.tool else event.items)
+    items, more = limit_items(_tool_items(event, rules) if event.tool else event.items)
     rejects = bool(items) and not event.accepts
-    validator = _validator(event)
+    validator = _validation_validator(event)
     # Findings that the config gives no meaning refuse nothing, but they are no consent either.
     means_nothing = bool(event.tool and event.findings and not items) and not _has_rejected(
         pull_request, validator
@@ -197,7 +206,7 @@ def merge_validation(
         head=event.head if event.head in heads else head_at(pull_request, event.at),
         items=items if rejects else (),
         more=more if rejects else 0,
-        counted=_counts(event, pull_request, rules, me) and not means_nothing,
+        counted=_is_counted(event, pull_request, rules, me) and not means_nothing,
         permission=event.role,
         body_hash=event.body_hash,
         account=event.author.login if event.author and event.tool else "",
@@ -213,7 +222,7 @@ def _has_rejected(pull_request: PullRequest, validator: Validator) -> bool:
     )
 
 
-def _validator(event: ValidationEvent) -> Validator:
+def _validation_validator(event: ValidationEvent) -> Validator:
     """A voice of its own: a script that uses a person's token must not replace that person's review."""
     # GitHub did not say which App's token it was: what one such token says must lift nothing of another's.
     author = str(event.author.id) if event.author else f"app:{event.id}"
@@ -223,7 +232,9 @@ def _validator(event: ValidationEvent) -> Validator:
     return Validator(f"validation:{author}", name, bot=event.author is None or event.author.bot)
 
 
-def _counts(event: ValidationEvent, pull_request: PullRequest, rules: RepositoryRules, me: Account) -> bool:
+def _is_counted(
+    event: ValidationEvent, pull_request: PullRequest, rules: RepositoryRules, me: Account
+) -> bool:
     if event.author and event.author.id in {me.id, pull_request.author.id}:
         return False
     if event.author and rules.validators.is_named(event.author.login, bot=event.author.bot):
@@ -231,7 +242,7 @@ def _counts(event: ValidationEvent, pull_request: PullRequest, rules: Repository
     return event.role in set(Permission) and Permission(event.role).is_at_least(rules.validators.permission)
 
 
-def _mapped(event: ValidationEvent, rules: RepositoryRules) -> Iterator[Item]:
+def _tool_items(event: ValidationEvent, rules: RepositoryRules) -> Iterator[Item]:
     """The results whose rule the config gives a tag; the others are the linter's own business."""
     for result in event.findings:
         tag = next(

@@ -32,8 +32,8 @@ _BRACKETS = regex.Regex(r"\[([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\]")
 _VERDICT = regex.Regex(r"VERDICT:[^:\s]{1,64}:(REQUEST_CHANGES|APPROVE)")
 _BULLET = regex.Regex(r"^(?:[-*+]|\d{1,9}[.)])\s+")
 _STANCES = {"REQUEST_CHANGES": Stance.REJECTS, "APPROVE": Stance.APPROVES}
-_NOT_SAID = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
-_NO_TASK = tuple(kind for kind in _NOT_SAID if kind is not SpanKind.TASK)
+_HIDDEN_KINDS = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
+_HIDDEN_EXCEPT_TASKS = tuple(kind for kind in _HIDDEN_KINDS if kind is not SpanKind.TASK)
 _BOXES = ("[ ]", "[x]", "[X]")
 
 
@@ -51,7 +51,7 @@ def parse_tags(body: str, gates: Gates, *, url: str = "", place: Location | None
     items: list[Item] = [Item(tag, url=url, place=place) for tag in _hidden_tags(body)]
     whole = _own_words(body) if place else None
     suggestion = _suggestion(body) if place else None
-    for tag, line in _bracketed(body, gates):
+    for tag, line in _bracketed_tags(body, gates):
         words = whole if whole is not None else line
         items.append(Item(tag, words=words[:MAX_ITEM_WORDS], url=url, place=place, suggestion=suggestion))
     if whole is not None:
@@ -103,19 +103,19 @@ def _hidden_tags(body: str) -> Iterator[str]:
     for comment in spans.find_comments(body):
         word, _, rest = comment.text.strip().partition(":")
         if word == "ISSUES":
-            yield from _listed(rest.split(","))
+            yield from _valid_tags(rest.split(","))
         elif word == "REJECTION":
-            yield from _listed(_issues_of(rest))
+            yield from _valid_tags(_block_issues(rest))
 
 
-def _listed(names: Iterable[object]) -> Iterator[str]:
+def _valid_tags(names: Iterable[object]) -> Iterator[str]:
     for name in names:
         tag = normalize_tag(name) if isinstance(name, str) else ""
         if is_tag(tag):
             yield tag
 
 
-def _issues_of(block: str) -> list[object]:
+def _block_issues(block: str) -> list[object]:
     try:
         value = json.loads(block)
     except (ValueError, RecursionError):
@@ -124,11 +124,15 @@ def _issues_of(block: str) -> list[object]:
     return issues if isinstance(issues, list) else []
 
 
-def _bracketed(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
+def _bracketed_tags(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
     """Known tags in brackets with the line they stand on, less its brackets."""
-    visible = spans.mask_hidden(body, *_NOT_SAID).split("\n")
+    visible = spans.mask_hidden(body, *_HIDDEN_KINDS).split("\n")
     readable = spans.mask_hidden(body, SpanKind.COMMENT).split("\n")
-    boxes = spans.mask_hidden(body, *_NO_TASK).split("\n") if any(map(body.__contains__, _BOXES)) else visible
+    boxes = (
+        spans.mask_hidden(body, *_HIDDEN_EXCEPT_TASKS).split("\n")
+        if any(map(body.__contains__, _BOXES))
+        else visible
+    )
     for line, words, box in zip(visible, readable, boxes, strict=True):
         if line != box:
             continue  # a task: what is to be looked at, or was
@@ -178,7 +182,10 @@ def review_texts(
     review: ReviewSnapshot, comments: Sequence[InlineCommentSnapshot], permission: str | None = None
 ) -> tuple[ValidatorText, ...]:
     """The texts of a review: its body, and its inline comments."""
-    return (ValidatorText(review.body, review.url), *(_inline(comment, permission) for comment in comments))
+    return (
+        ValidatorText(review.body, review.url),
+        *(_inline_text(comment, permission) for comment in comments),
+    )
 
 
 def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple[Item, ...]:
@@ -206,19 +213,19 @@ def comment_location(comment: InlineCommentSnapshot) -> Location:
     return Location(comment.path, first, last)
 
 
-def _inline(comment: InlineCommentSnapshot, permission: str | None) -> ValidatorText:
+def _inline_text(comment: InlineCommentSnapshot, permission: str | None) -> ValidatorText:
     origin = Provenance("inline comment", permission, hash_text(comment.body))
     return ValidatorText(comment.body, comment.url, comment_location(comment), origin)
 
 
 def _matched_tags(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:
-    own_text = blank_struck_out(spans.mask_hidden(body, *_NOT_SAID))
-    for tag, start, end in islice(_not_repeated(find_tag_phrases(own_text, gates)), _MOST_MENTIONS):
+    own_text = blank_struck_out(spans.mask_hidden(body, *_HIDDEN_KINDS))
+    for tag, start, end in islice(_limit_mentions(find_tag_phrases(own_text, gates)), _MOST_MENTIONS):
         if not find_doubt(own_text, start, end, understanding):
-            yield tag, _line(body, start, end)
+            yield tag, _surrounding_line(body, start, end)
 
 
-def _not_repeated(mentions: Iterable[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
+def _limit_mentions(mentions: Iterable[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
     """Leave out a tag that comes without end, so that it takes no time from the others."""
     times: Counter[str] = Counter()
     for mention in mentions:
@@ -227,7 +234,7 @@ def _not_repeated(mentions: Iterable[tuple[str, int, int]]) -> Iterator[tuple[st
             yield mention
 
 
-def _line(body: str, start: int, end: int) -> str:
+def _surrounding_line(body: str, start: int, end: int) -> str:
     first = max(body.rfind("\n", 0, start) + 1, start - MAX_ITEM_WORDS)
     last = body.find("\n", end, end + MAX_ITEM_WORDS)
     return " ".join(body[first : last if last >= 0 else end + MAX_ITEM_WORDS].split())

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.feedback.brief_inputs import add_brief, detected
+from bot.feedback.brief_inputs import add_brief, detect_feedback_type
 from bot.feedback.build import build_feedback
 from bot.gates.config import CheckRule, DetectionConfig, ValidatorRules
 from bot.pull_request.events import CheckEvent
@@ -20,7 +20,7 @@ REFUSED = "This is not what we want, please do it differently.\n<!-- ISSUES: sco
 
 def with_fresh_brief(feedback, rules):
     """The feedback with the brief that its own words lead to."""
-    return add_brief(feedback, detected(feedback, rules), rules)
+    return add_brief(feedback, detect_feedback_type(feedback, rules), rules)
 
 
 def briefed(*reviews, comments=(), known=None, rules=UNDERSTANDING):

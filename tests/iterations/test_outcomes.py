@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.gates.config import EscalationRules
 from bot.iterations.model import (
     IterationOutcome,
     Phase,
@@ -41,11 +42,11 @@ DATES, SCOPE = ("date_errors",), ("scope_error",)
     ],
 )
 def test_a_tag_is_repeated_the_third_time_in_five_iterations(story, expected):  # row 52 # row 55 # row 56
-    assert repeated_tags(over(*story), frozenset({"date_errors"})) == expected
+    assert repeated_tags(over(*story), frozenset({"date_errors"}), EscalationRules()) == expected
 
 
 def test_a_warning_is_never_repeated_enough_to_escalate():
-    assert repeated_tags(over(DATES, DATES, DATES), lambda _tag: False) == ()
+    assert repeated_tags(over(DATES, DATES, DATES), frozenset(), EscalationRules()) == ()
 
 
 REJECTED = Situation(is_rejected=True, has_blocking=True, number=2, maximum=5)
