@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bot.gates.model import Gates
-from bot.iterations.model import REPEAT_WINDOW
 from bot.iterations.progress import Degradation
 from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, distinct_items, item_aspect
 from bot.iterations.selection import Selection, SelectionReport, render_selection_report
@@ -15,6 +14,8 @@ from bot.markdown.links import GITHUB_URL
 from bot.pull_request.model import TrackedIteration
 from bot.values import Repository
 
+HISTORY_WINDOW = 5
+"""Iterations whose feedback the export has."""
 FEEDBACK_HISTORY_KEY = "feedback_history"
 
 ExportJson = dict[str, object]
@@ -51,7 +52,7 @@ def feedback_history(
     scored: Sequence[ScoredIteration],
     gates: Gates,
     tracked: Sequence[TrackedIteration] = (),
-    window: int = REPEAT_WINDOW,
+    window: int = HISTORY_WINDOW,
 ) -> ExportJson:
     """Return what the last iterations were told, and what came of it, under the document's key."""
     return {
