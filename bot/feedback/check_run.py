@@ -90,9 +90,6 @@ def _config_summary(report: ConfigReport, *, in_force: bool) -> str:
     return "\n".join([*lines, "", consequence])
 
 
-"""Label → colour and description, where the repository has none of this name yet."""
-
-
 def shows_degradation(feedback: Feedback | None) -> bool:
     """Whether the iteration that is held up now is flagged as worse than the one before."""
     if feedback is None or feedback.progress is None:

@@ -250,9 +250,6 @@ def _break_reference(match: regex.RegexMatch) -> str:
     )
 
 
-"""After what a word joiner keeps a mention, a number, an address or a commit from being one."""
-
-
 def comment_heading(blocking: int, warnings: int) -> str:
     """How bad it is, in one line."""
     if blocking:

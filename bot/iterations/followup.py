@@ -14,7 +14,6 @@ from bot.verdicts.quality import QualityProblem, clarity_score
 
 _ENOUGH = 0.5
 """The share of its items from which on feedback as a whole counts as followed."""
-"""The same blob at both heads: nothing needs to be read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,7 @@ class TrackedFile:
 
 
 UNCHANGED_FILE = TrackedFile(has_changed=False)
+"""The same blob at both heads: nothing needs to be read."""
 
 
 MAX_LISTED_FILES = 300

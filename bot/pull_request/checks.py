@@ -1,4 +1,4 @@
-"""Check runs: how others ended, and the text of ours."""
+"""Check runs: results of other apps' checks, and the text of the bot's own."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ class CheckResult:
 
     @property
     def has_passed(self) -> bool:
-        """Whether it ended well."""
+        """Whether it succeeded or was neutral."""
         return self.conclusion in _PASSED
 
     @property
     def has_failed(self) -> bool:
-        """Whether it ended badly; one that was skipped, cancelled or still runs did neither."""
+        """Whether it failed; one that was skipped, cancelled or still runs did neither."""
         return self.conclusion in FAILED_CONCLUSIONS
 
 
 GATES_CHECK_NAME = "whetstone/gates"
 CONFIG_CHECK_NAME = "whetstone/config"
 MAX_ANNOTATIONS = 50
-"""GitHub takes no more in one request, and what was taken is never removed."""
+"""GitHub's limit per request; annotations are never removed afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckAnnotation:
-    """Words at a place of a file."""
+    """A message at lines of a file."""
 
     path: str
     line: int
@@ -49,13 +49,13 @@ class CheckAnnotation:
 
     @property
     def location(self) -> Location:
-        """Where it stands."""
+        """The annotated lines."""
         return Location(self.path, self.line, self.end_line if self.end_line != self.line else None)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRunText:
-    """All that a check run of ours says; equal places have equal `places`."""
+    """The text of one of the bot's check runs; equal annotations have equal `places`."""
 
     name: str
     head: str
@@ -63,5 +63,5 @@ class CheckRunText:
     title: str
     summary: str
     places: str = ""
-    """What GitHub keeps as the run's external id: it tells whether the annotations are still these."""
+    """Stored as the run's external id: it shows whether the annotations are still the same."""
     annotations: tuple[CheckAnnotation, ...] = ()

@@ -40,7 +40,7 @@ from bot.values import GHOST
 def add_past_revisions(
     pull_request: PullRequest, reviews: Iterable[ReviewSnapshot], *, fresh: bool
 ) -> PullRequest:
-    """The pull request with the heads that were reviewed; what was seen at its time stays as it was.
+    """Add the heads that were reviewed; revisions that were recorded live stay as they are.
 
     GitHub does not say when a head was pushed. The first one was there from the start, a later one
     when it was first reviewed, and one without a review no later than the last change.
@@ -66,18 +66,17 @@ def _date_revision(revision: Revision, first: dict[str, Revision], pull_request:
 
 
 MAX_KEPT_FILES = 300
-"""Files kept of one head, which is also what GitHub shows in one comparison."""
+"""Files stored of one head, which is also GitHub's limit for one comparison."""
 MAX_KEPT_HEADS = 50
-"""Heads of which the files are kept: the newest."""
+"""Newest heads whose files are stored."""
 MAX_PATCH_LENGTH = 200_000
-"""Characters of patches that a pull request keeps, those of the newest heads first."""
+"""Characters of patches that a pull request stores, those of the newest heads first."""
 MAX_KEPT_CHECKS = 200
 MAX_RESOLVED_THREADS = 500
-"""How often a head is asked for that could not be read."""
 
 
 def merge_revisions(pull_request: PullRequest, revisions_read: Iterable[Revision]) -> PullRequest:
-    """The pull request with what was read of its heads, within bounds."""
+    """Merge what was read of its heads, within the limits."""
     revisions = {revision.head: revision for revision in pull_request.revisions}
     for each in revisions_read:
         recorded = revisions.get(each.head, each)
@@ -90,7 +89,7 @@ def merge_revisions(pull_request: PullRequest, revisions_read: Iterable[Revision
 
 
 def record_check(pull_request: PullRequest, event: CheckEvent) -> PullRequest:
-    """The pull request with how a check on one of its heads ended, however late."""
+    """Record the result of a check on one of its heads, however late."""
     recorded = next((other for other in pull_request.revisions if other.head == event.head), None)
     if recorded is None and not any(verdict.head == event.head for verdict in pull_request.verdicts):
         return pull_request
@@ -103,7 +102,7 @@ def record_check(pull_request: PullRequest, event: CheckEvent) -> PullRequest:
 
 
 def record_thread(pull_request: PullRequest, event: ReviewThreadEvent) -> PullRequest:
-    """The pull request with which inline comments stand in resolved threads."""
+    """Record which inline comments are in resolved threads."""
     urls = [url for url in pull_request.resolved_threads if url not in event.urls]
     resolved = (*urls, *event.urls) if event.action == "resolved" else tuple(urls)
     return replace(pull_request, resolved_threads=resolved[-MAX_RESOLVED_THREADS:])
@@ -112,7 +111,7 @@ def record_thread(pull_request: PullRequest, event: ReviewThreadEvent) -> PullRe
 def _merge_checks(
     checks_read: tuple[CheckResult, ...], checks_reported: tuple[CheckResult, ...]
 ) -> tuple[CheckResult, ...]:
-    """What was read, and what an event told that the read does not show as ended."""
+    """Merge the checks that were read with those of events that the read does not show as ended."""
     ended = {check.name for check in checks_read if check.conclusion is not None}
     unfinished = tuple(check for check in checks_reported if check.name not in ended)
     names = {check.name for check in unfinished}
@@ -145,7 +144,7 @@ MAX_REVISIONS = 1_000
 
 
 def record_event(pull_request: PullRequest | None, event: Event, received_at: datetime) -> PullRequest | None:
-    """The pull request with what the event shows; an older event never overwrites a newer one."""
+    """Merge what the event shows; an older event never overwrites a newer one."""
     match event:
         case (
             PullRequestEvent()
@@ -211,7 +210,7 @@ def _record_snapshot(pull_request: PullRequest | None, snapshot: PullRequestSnap
 
 
 def merge_snapshot(pull_request: PullRequest, snapshot: PullRequestSnapshot) -> PullRequest:
-    """The pull request as this snapshot shows it, which is the newest there is."""
+    """Merge a snapshot that is newer than everything recorded."""
     return replace(
         pull_request,
         repository=snapshot.repository,
@@ -246,7 +245,7 @@ def _add_revision(revisions: tuple[Revision, ...], added: Revision) -> tuple[Rev
 
 
 def _record_validation(pull_request: PullRequest | None, event: ValidationEvent) -> PullRequest | None:
-    """A head that nobody told of is either a push that we missed, or no head of this pull request."""
+    """Request a refresh for an unknown head: a missed push, or no head of this pull request."""
     if (
         pull_request is None
         or not event.head
@@ -259,7 +258,7 @@ def _record_validation(pull_request: PullRequest | None, event: ValidationEvent)
 def _record_comment(
     pull_request: PullRequest | None, event: CommentEvent, received_at: datetime
 ) -> PullRequest | None:
-    """Somebody deleting our comment is the one thing that a plain comment event tells about us."""
+    """Record that the sticky comment was deleted."""
     if (
         pull_request is not None
         and event.repository.installation_id
@@ -290,7 +289,7 @@ def is_validator_key_of(key: str, account_id: int) -> bool:
 
 
 def remove_forgotten_reviewers(pull_request: PullRequest, forgotten: Mapping[int, datetime]) -> PullRequest:
-    """The pull request with its findings, and without the names of the reviewers who were forgotten.
+    """Remove the names of forgotten reviewers, and keep their findings.
 
     Ids stay: a reviewer who comes back still replaces their own earlier verdict.
     """
@@ -323,7 +322,7 @@ def _remove_account(item: Item) -> Item:
 
 
 def mark_unsent(pull_request: PullRequest, effect: Effect) -> PullRequest:
-    """The record without the note that this is shown, so that the next event owes it again."""
+    """Remove the note that this was sent, so that the next event sends it again."""
     match effect:
         case ShowCheckRun() if effect.said.name == GATES_CHECK_NAME and effect.said.head == pull_request.head:
             return replace(pull_request, check="")
@@ -336,4 +335,4 @@ def mark_unsent(pull_request: PullRequest, effect: Effect) -> PullRequest:
 
 
 _UNKNOWN = "?"
-"""No label has this name, so whatever should stand there is owed; also that none should."""
+"""No label has this name, so that the right one, or none, is sent again."""

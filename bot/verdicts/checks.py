@@ -17,14 +17,14 @@ _PASSED = frozenset({"success", "neutral", "skipped"})  # as GitHub counts a req
 
 
 def conclusion_stance(conclusion: str) -> Stance | None:
-    """Where a check stands; None where it was cancelled, or went stale."""
+    """Return the stance of a check with this conclusion; None for one that was cancelled or went stale."""
     if conclusion in FAILED_CONCLUSIONS:
         return Stance.REJECTS
     return Stance.APPROVES if conclusion in _PASSED else None
 
 
 def is_mapped_check(check: CheckEvent, rules: RepositoryRules, me: Account) -> bool:
-    """Whether the config gives this check a meaning, and it is not our own."""
+    """Whether the config maps this check, and it is not the bot's own."""
     return (
         conclusion_stance(check.conclusion) is not None
         and f"{check.app}[bot]" != me.login
@@ -38,7 +38,7 @@ def merge_check(
     annotations: Sequence[CheckAnnotation],
     rules: RepositoryRules,
 ) -> tuple[Verdict, ...]:
-    """The verdicts with this check's; a result that is older than the known one changes nothing."""
+    """Return the verdicts with this check's; a result older than the recorded one changes nothing."""
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
     verdict = _check_verdict(check, annotations, rules)
     earlier = verdicts.get(verdict.id)
@@ -84,7 +84,7 @@ def _check_verdict(
 
 
 def _check_texts(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> Iterator[ValidatorText]:
-    """What it says beyond what the config maps: its output, and its annotations at their places."""
+    """Yield the texts beyond what the config maps: the output, and the annotations with their locations."""
     yield ValidatorText(f"{check.title}\n\n{check.output}", check.url)
     for annotation in annotations:
         if annotation.level != "notice":
@@ -93,7 +93,7 @@ def _check_texts(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> I
 
 
 def _rule_items(check: CheckEvent, rule: CheckRule, annotations: Sequence[CheckAnnotation]) -> Iterator[Item]:
-    """The rule's tags, at the places of the annotations that it maps, or that can mean nothing else."""
+    """Yield the rule's tags, located at the annotations that it maps or that can mean nothing else."""
     placed = [
         _located_item(tag, annotation, check)
         for annotation in annotations
@@ -113,7 +113,7 @@ def _rule_items(check: CheckEvent, rule: CheckRule, annotations: Sequence[CheckA
 
 
 def _sole_tag(annotation: CheckAnnotation, rule: CheckRule) -> tuple[str, ...]:
-    """The one tag of a check that has no other; a notice is no mistake."""
+    """Return the only tag of a check that has one; a notice is no failure."""
     return rule.tags if len(rule.tags) == 1 and annotation.level != "notice" else ()
 
 
@@ -143,5 +143,5 @@ def _annotation_origin(annotation: CheckAnnotation, check: CheckEvent) -> Proven
 
 
 def _title_metric(check: CheckEvent) -> str | None:
-    """The check's own summing-up, where it has a number."""
+    """Return the check's title, where it contains a number."""
     return check.title[:MAX_ITEM_WORDS] if any(map(str.isdecimal, check.title)) else None

@@ -16,7 +16,7 @@ from bot.pull_request.model import Item, PullRequest, Stance, Verdict
 from bot.values import Location
 
 FRONTMATTER_FIELDS = ("type", "domain", "description", "confidence", "source", "created")
-"""The fields that a claim must have."""
+"""The frontmatter fields that a claim must have."""
 _FORMER_NAMES = {"source_archive": "source"}
 _FIELD = regex.Regex(r"(?P<key>[A-Za-z][\w-]*)(?P<colon>\s*:\s*)(?P<value>.*?)\s*")
 _LINK = regex.Regex(r"\[\[(?P<target>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|(?P<shown>[^\[\]|]+))?\]\]")
@@ -37,12 +37,12 @@ FixFunction = Callable[[Item, list[str], date], str | None]
 
 
 def has_certain_fix(tag: str | None) -> bool:
-    """Whether a gate's fix can follow from the file alone."""
+    """Whether the fix of this gate can be computed from the file alone."""
     return tag in _FIXES
 
 
 def compute_fix(item: Item, text: str, day: date) -> str | None:
-    """What to write in place of the line, or None where the file does not settle it."""
+    """Return the replacement of the line, or None where the file does not determine it."""
     lines = text.splitlines()
     fix = _FIXES.get(item.tag or "")
     line = fix(item, lines, day) if fix else None
@@ -50,7 +50,7 @@ def compute_fix(item: Item, text: str, day: date) -> str | None:
 
 
 def _fix_date(item: Item, lines: list[str], today: date) -> str | None:
-    """A date in the right form: the same day where it can be read, else the day of the judgement."""
+    """Return the date in ISO form: the same day where it can be parsed, else the day of the verdict."""
     for number, key, value in _frontmatter_fields(item, lines):
         if not (key == "created" or (item.place and item.place.line == number)):
             continue
@@ -64,7 +64,7 @@ def _fix_date(item: Item, lines: list[str], today: date) -> str | None:
 
 
 def _fix_field(item: Item, lines: list[str], _on: date) -> str | None:
-    """The field under its right name, where only one name is wrong and the right one is missing."""
+    """Return the field under its correct name, where one name is wrong and the correct one is missing."""
     everything = tuple(_frontmatter_fields(None, lines))
     missing = [name for name in FRONTMATTER_FIELDS if name not in {key for _, key, _ in everything}]
     wrong = [
@@ -81,7 +81,7 @@ def _fix_field(item: Item, lines: list[str], _on: date) -> str | None:
 
 
 def _fix_link(item: Item, lines: list[str], _on: date) -> str | None:
-    """The line with its words but without the link that leads nowhere."""
+    """Return the line with the broken link replaced by its text."""
     line = item.place.line if item.place else None
     if line is None or not 0 < line <= len(lines):
         return None
@@ -104,7 +104,7 @@ _FIXES: dict[str, FixFunction] = {
 
 
 def _frontmatter_fields(item: Item | None, lines: list[str]) -> Iterator[tuple[int, str, str]]:
-    """The frontmatter's fields with their lines; only the one that the item points at, if it does."""
+    """Yield the frontmatter's fields with their line numbers; only the item's own line, if it has one."""
     if not lines or lines[0].strip() != "---":
         return
     only = item.place.line if item and item.place else None
@@ -124,7 +124,7 @@ def _correct_name(key: str, missing: list[str]) -> str | None:
 
 
 def _parse_date(value: str) -> date | None:
-    """The day that the text names, in one of the forms that can be read in only one way."""
+    """Parse a date in one of the unambiguous formats."""
     timestamp = _TIMESTAMP.match(value)
     for date_format in _DATE_FORMATS:
         try:
@@ -141,17 +141,17 @@ ItemKey = tuple[str, str | None, Location | None, str]
 
 
 def file_key(head: str, path: str) -> str:
-    """How a file at a revision is named among the facts."""
+    """Return the key of a file at a revision among the facts."""
     return f"{head}:{path}"
 
 
 def item_key(verdict: Verdict, item: Item) -> ItemKey:
-    """What tells an item of a verdict from all others, from one turn to the next."""
+    """Return what identifies an item of a verdict from one turn to the next."""
     return verdict.id, item.tag, item.place, item.words
 
 
 def files_for_fixes(before: PullRequest, after: PullRequest) -> tuple[tuple[str, str], ...]:
-    """Head and path of the files that new items with a certain fix point at."""
+    """Return head and path of the files that new items with a certain fix are located in."""
     seen_before = {item_key(verdict, item) for verdict in before.verdicts for item in verdict.items}
     wanted = dict.fromkeys(
         (verdict.head, item.place.path)
@@ -164,7 +164,7 @@ def files_for_fixes(before: PullRequest, after: PullRequest) -> tuple[tuple[str,
 
 
 def add_fixes(before: PullRequest, after: PullRequest, files: Mapping[str, str]) -> PullRequest:
-    """The pull request with every fix that follows from these files, and those that were known before."""
+    """Add every fix that follows from these files, and keep the fixes computed earlier."""
     earlier_fixes = {
         item_key(verdict, item): item.suggestion
         for verdict in before.verdicts
@@ -201,14 +201,14 @@ def _is_fixable(item: Item) -> bool:
 
 
 CONTEXT_LINES = 3
-"""Lines on each side."""
+"""Lines shown before and after a location."""
 MAX_CONTEXT_LENGTH = 500
 
 _Lines = Mapping[int, str]
 
 
 def add_context(before: PullRequest, after: PullRequest, facts: Facts) -> PullRequest:
-    """The pull request with the lines around its items' places, and those that were known before."""
+    """Add the lines around each item's location, and keep those added earlier."""
     lines_by_file = _lines_by_file(after, facts)
     earlier_items = {
         item_key(verdict, item): item
@@ -233,7 +233,7 @@ def add_context(before: PullRequest, after: PullRequest, facts: Facts) -> PullRe
 
 
 def files_at_head(facts: Facts) -> dict[str, str]:
-    """The files that were read at the judged head, for whatever reason."""
+    """Return all files that this turn read at the reviewed head."""
     observations = facts.observations
     texts = dict(facts.files)
     for path, text in (observations.files if observations else {}).items():
@@ -243,7 +243,7 @@ def files_at_head(facts: Facts) -> dict[str, str]:
 
 
 def _lines_by_file(pull_request: PullRequest, facts: Facts) -> dict[str, _Lines]:
-    """The lines by number of every file at a revision; of a diff only those that it shows."""
+    """Return the numbered lines of every file at a revision; of a diff only those that it shows."""
     lines_by_file: dict[str, _Lines] = {
         file_key(revision.head, file.path): new_side_lines(hunks(file.patch))
         for revision in pull_request.revisions

@@ -21,7 +21,7 @@ from bot.markdown.spans import mask_hidden
 
 
 def names_a_thing(text: str) -> bool:
-    """Whether the text names something that can be looked for: code, a file, a number, a part of the work."""
+    """Whether the text names something to look for: code, a file, a number, a part of the work."""
     plain = _normalize(text)
     return _CODE.search(plain) is not None or _PART.search(plain) is not None
 
@@ -33,13 +33,13 @@ def states_an_effect(text: str) -> bool:
 
 
 def names_a_change(text: str) -> bool:
-    """Whether some sentence of the text tells to do something to something."""
+    """Whether some sentence of the text orders a change to something."""
     plain = _normalize(text)
     return _ORDER.search(plain) is not None or _DEMAND.search(plain) is not None
 
 
 def states_an_outcome(text: str) -> bool:
-    """Whether the text says what will be better."""
+    """Whether the text states the expected improvement."""
     return _OUTCOME.search(_normalize(text)) is not None
 
 
@@ -48,7 +48,7 @@ def _normalize(text: str) -> str:
 
 
 def _any_word(words: str, ending: str = "") -> Any:
-    """Any of the words, whole; a `+` stands for the gap between two."""
+    """Compile a pattern for any of the words, whole; a `+` stands for the gap between two."""
     either = "|".join(words.split()).replace("+", r"\s+")
     return re2.compile(rf"(?i)\b(?:{either}){ending}\b")
 
@@ -125,7 +125,7 @@ _OUTCOME = _any_word("""
 
 
 class Wording(StrEnum):
-    """Why a phrase is of no use to whoever has to act on it."""
+    """Why a phrase can't be acted on."""
 
     VAGUE = "vague"
     ADVISORY = "advisory"
@@ -134,7 +134,7 @@ class Wording(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WordingMatch:
-    """Words that should not stand there, where they stand, and what to write instead."""
+    """A forbidden phrase, its position, and what to write instead."""
 
     kind: Wording
     words: str
@@ -158,7 +158,7 @@ ADVISORY_PHRASES = ("think about", "consider", "maybe", "perhaps", "you might")
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """A claim nobody looked up: how it sounds, what to do about it, and how a checked one reads."""
+    """A claim nobody verified: how it sounds, how to avoid it, and how a verified one reads."""
 
     label: str
     """As document 002 gives it."""
@@ -208,7 +208,7 @@ ASSUMPTIONS = (
 
 
 def find_wording(text: str, *kinds: Wording) -> tuple[WordingMatch, ...]:
-    """The forbidden phrases in the writer's own words, by place; where two overlap, the first."""
+    """Return the forbidden phrases in the writer's own words, by position; of two that overlap, the first."""
     visible = _visible_text(text)
     own = _own_words(visible)
     matches = sorted(
@@ -280,7 +280,7 @@ def _own_words(visible: str) -> str:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether the words are no part of a longer word or of a name such as `maybe_none` or `./consider.py`."""
+    """Whether the words are not part of a word or of a name such as `maybe_none` or `./consider.py`."""
     before = text[max(start - 4, 0) : start].rstrip("_")
     after = text[end : end + 4].lstrip("_")
     if before[-1:].isalnum() or after[:1].isalnum():
@@ -292,14 +292,14 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 class ProblemLevel(StrEnum):
-    """How much a finding weighs: an error is broken, a note is a guess."""
+    """The weight of a problem: an error is certain, a note is a guess."""
 
     ERROR = "error"
     NOTE = "note"
 
 
 class FeedbackField(StrEnum):
-    """The part of the feedback that a finding is about."""
+    """The part of the feedback that a problem is about."""
 
     ISSUE = "issue"
     ACTION = "action"
@@ -309,7 +309,7 @@ class FeedbackField(StrEnum):
 
 
 class QualityRule(StrEnum):
-    """Everything that is looked for."""
+    """The rules that feedback is checked against."""
 
     TOO_SHORT = "too-short"
     TOO_LONG = "too-long"
@@ -324,13 +324,13 @@ class QualityRule(StrEnum):
 
     @property
     def level(self) -> ProblemLevel:
-        """Judgement by word lists only makes notes; the rest is an error."""
+        """Rules that go by word lists only give notes; the others give errors."""
         return ProblemLevel.NOTE if self in _HEURISTIC_RULES else ProblemLevel.ERROR
 
 
 @dataclass(frozen=True, slots=True)
 class QualityProblem:
-    """One thing that is wrong with feedback, where in its text, and what to write instead."""
+    """One problem of a feedback text, its position, and what to write instead."""
 
     rule: QualityRule
     field: FeedbackField
@@ -341,13 +341,13 @@ class QualityProblem:
 
     @property
     def level(self) -> ProblemLevel:
-        """How much it weighs."""
+        """The level of its rule."""
         return self.rule.level
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackText:
-    """The words of one item, and whether it names a place and blocks."""
+    """The texts of one item, and whether it has a location and blocks."""
 
     issue: str
     action: str
@@ -365,7 +365,7 @@ LENGTH_LIMITS = {
 
 
 def find_problems(item: FeedbackText) -> tuple[QualityProblem, ...]:
-    """Everything that keeps one item from being acted on, in the order of its parts."""
+    """Return everything that keeps one item from being acted on, in the order of its parts."""
     issue = (
         *_length_problems(FeedbackField.ISSUE, item.issue),
         *_wording_problems(FeedbackField.ISSUE, item.issue, Wording.VAGUE),
@@ -386,19 +386,19 @@ def find_problems(item: FeedbackText) -> tuple[QualityProblem, ...]:
 
 
 def wording_problems(text: str) -> tuple[QualityProblem, ...]:
-    """The vague, advisory and ungrounded phrases of a review's prose, by place."""
+    """Return the vague, advisory and ungrounded phrases of a review's prose, by position."""
     return tuple(_wording_problem(FeedbackField.TEXT, phrase) for phrase in find_wording(text))
 
 
 def ungrounded_problems(text: str) -> tuple[QualityProblem, ...]:
-    """The phrases that claim what nobody looked up, by place."""
+    """Return the phrases that claim what nobody verified, by position."""
     return tuple(
         _wording_problem(FeedbackField.TEXT, phrase) for phrase in find_wording(text, Wording.UNGROUNDED)
     )
 
 
 def clarity_score(problems_per_item: Sequence[Sequence[QualityProblem]], *, followed: bool) -> float:
-    """How clear the feedback was, 0 to 1; feedback without a single item is not clear at all."""
+    """Return how clear the feedback was, from 0 to 1; feedback without items scores 0."""
     if not problems_per_item:
         return 0.0
     average = sum(1.0 - 0.25 * len(problems) for problems in problems_per_item) / len(problems_per_item)
@@ -406,7 +406,7 @@ def clarity_score(problems_per_item: Sequence[Sequence[QualityProblem]], *, foll
 
 
 def is_location(kind: str, reference: str) -> bool:
-    """Whether a location says where to look: not `.`, not a word like `everywhere`, a number for a line."""
+    """Whether a reference says where to look: not `.`, not a word like `everywhere`, a number for a line."""
     location = reference.strip().strip("`'\"").lower()
     if location.rstrip("/") in _NOWHERE | _ANYWHERE:
         return False
@@ -414,7 +414,7 @@ def is_location(kind: str, reference: str) -> bool:
 
 
 def quality_hint(problems: Sequence[QualityProblem], most: int = 3) -> str:
-    """One line for the writer: what was found and what to write instead, each once; or nothing."""
+    """Return one line for the writer: each problem once with what to write instead; empty for none."""
     lines = list(dict.fromkeys(f"{problem.message}: {problem.suggestion}" for problem in problems))
     rest = f"; and {len(lines) - most} more" if len(lines) > most else ""
     return "; ".join(lines[:most]) + rest

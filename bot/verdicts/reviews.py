@@ -27,7 +27,7 @@ _FORMAL = {ReviewState.APPROVED: Stance.APPROVES, ReviewState.CHANGES_REQUESTED:
 
 
 def is_opinionated(review: ReviewSnapshot) -> bool:
-    """Whether the review says where its author stands, by its state or by a VERDICT line."""
+    """Whether the review has a stance, by its state or by a VERDICT line."""
     return review.state in _FORMAL or (
         review.state is ReviewState.COMMENTED and stated_stance(review.body) is not None
     )
@@ -36,7 +36,7 @@ def is_opinionated(review: ReviewSnapshot) -> bool:
 def merge_reviews(
     pull_request: PullRequest, facts: Facts, rules: RepositoryRules, now: datetime
 ) -> PullRequest:
-    """The pull request with the verdicts that its reviews, as just read, amount to."""
+    """Merge the verdicts of the reviews that were just read."""
     if facts.reviews is None:
         return pull_request
     context = _ReviewContext(pull_request, facts, rules, now)
@@ -60,7 +60,7 @@ def is_validator(
 
 
 def granting_permission(account: Account, role: str | None, rules: RepositoryRules) -> str | None:
-    """What lets this account speak: the role that it has, or else the config that names it."""
+    """Return what makes this account a validator: its role, or `config` where only the config names it."""
     has_role = role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
     is_named = rules.validators.is_named(account.login, bot=account.bot)
     return "config" if is_named and not has_role else role
@@ -68,7 +68,7 @@ def granting_permission(account: Account, role: str | None, rules: RepositoryRul
 
 @dataclass(frozen=True, slots=True)
 class _ReviewContext:
-    """What a review is understood with."""
+    """The inputs of a review's verdict."""
 
     pull_request: PullRequest
     facts: Facts
@@ -146,7 +146,7 @@ def _review_items(
 def _own_comments(
     review: ReviewSnapshot, comments: Sequence[InlineCommentSnapshot] | None
 ) -> tuple[InlineCommentSnapshot, ...]:
-    """The inline comments of this review by its own author; replies of others are theirs."""
+    """Return the inline comments of this review by its own author, without replies of others."""
     return tuple(
         comment
         for comment in comments or ()
@@ -155,7 +155,7 @@ def _own_comments(
 
 
 def _add_hunk_context(items: Sequence[Item], place: Location, hunk: str) -> list[Item]:
-    """The items with the hunk's lines before the place; GitHub ends a hunk at the last commented line."""
+    """Add the hunk's lines before the location; GitHub ends a hunk at the last commented line."""
     hunk_lines = hunk.splitlines()[1:-1]
     lines = [line[1:] for line in hunk_lines if not line.startswith(("-", "\\"))]
     length = place.end_line - place.line if place.line and place.end_line else 0

@@ -39,7 +39,7 @@ _NO_BRACKETS = Gates()
 def is_validator_comment(
     event: CommentEvent, pull_request: PullRequest | None, rules: RepositoryRules
 ) -> bool:
-    """Whether the comment is a named validator's own word, or withdraws one."""
+    """Whether the comment is a named validator's own verdict, or withdraws one."""
     is_recorded = pull_request is not None and any(
         verdict.id == f"comment:{event.comment_id}" for verdict in pull_request.verdicts
     )
@@ -55,7 +55,7 @@ def is_validator_comment(
 def merge_comment(
     pull_request: PullRequest, event: CommentEvent, rules: RepositoryRules, me: Account
 ) -> tuple[Verdict, ...]:
-    """The verdicts after a named validator wrote, changed or deleted a comment."""
+    """Return the verdicts after a named validator created, edited or deleted a comment."""
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
     key = f"comment:{event.comment_id}"
     earlier = verdicts.get(key)
@@ -76,7 +76,7 @@ def merge_comment(
 
 
 def head_at(pull_request: PullRequest, at: datetime) -> str:
-    """The head that whoever wrote then has seen, as far as known."""
+    """Return the newest head at that time, as far as known."""
     revisions = [revision for revision in pull_request.revisions if revision.seen_at <= at]
     return max(revisions, key=lambda revision: revision.seen_at).head if revisions else pull_request.head
 
@@ -106,7 +106,7 @@ def _comment_verdict(
 
 
 def _mark_deleted(verdict: Verdict, event: CommentEvent) -> Verdict:
-    """Lifted, and without a body for good: GitHub gives a deletion the time of the last version."""
+    """Lift the verdict and empty its body for good: a deletion has the time of the last version."""
     return replace(verdict, lifted_at=verdict.lifted_at or event.updated_at, body_hash="", said="")
 
 
@@ -117,7 +117,7 @@ def _is_deleted(verdict: Verdict) -> bool:
 def _comment_stance(
     event: CommentEvent, rules: RepositoryRules
 ) -> tuple[Stance | None, tuple[Item, ...], int]:
-    """Where the comment stands: by its VERDICT; without one it rejects only where an item blocks."""
+    """Return stance, items and omitted tags; without a VERDICT line it rejects only where an item blocks."""
     stated = parse_tags(event.body, _NO_BRACKETS, url=event.url)
     items, more = limit_items((*stated.items, *event.documents))
     if stated.stance is not None:
@@ -138,7 +138,7 @@ LABEL_PREFIX = "gate:"
 
 
 def parse_gate_label(label: str) -> str | None:
-    """The tag that the label names; None for every other label."""
+    """Return the tag that a `gate:` label names; None for every other label."""
     if not label.lower().startswith(LABEL_PREFIX):
         return None
     tag = normalize_tag(label[len(LABEL_PREFIX) :])
@@ -148,7 +148,7 @@ def parse_gate_label(label: str) -> str | None:
 def merge_label(
     pull_request: PullRequest, event: LabelEvent, role: str | None, *, counted: bool
 ) -> tuple[Verdict, ...]:
-    """The verdicts after a label was put on or taken off; an older event changes nothing."""
+    """Return the verdicts after a label was added or removed; an older event changes nothing."""
     tag, at = parse_gate_label(event.label), event.pull_request.updated_at
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
     earlier = verdicts.get(f"label:{tag}")
@@ -188,7 +188,7 @@ _SEVERITIES = {"error": "major", "warning": "minor", "note": "suggestion", "none
 def merge_validation(
     pull_request: PullRequest, event: ValidationEvent, rules: RepositoryRules, me: Account
 ) -> tuple[Verdict, ...]:
-    """The verdicts with what was handed in; the newest of the same voice stands."""
+    """Return the verdicts with a submitted validation; the newest of the same validator stands."""
     items, more = limit_items(_tool_items(event, rules) if event.tool else event.items)
     rejects = bool(items) and not event.accepts
     validator = _validation_validator(event)
@@ -223,7 +223,7 @@ def _has_rejected(pull_request: PullRequest, validator: Validator) -> bool:
 
 
 def _validation_validator(event: ValidationEvent) -> Validator:
-    """A voice of its own: a script that uses a person's token must not replace that person's review."""
+    """Return a separate validator: a script that uses a person's token must not replace their review."""
     # GitHub did not say which App's token it was: what one such token says must lift nothing of another's.
     author = str(event.author.id) if event.author else f"app:{event.id}"
     if event.tool:
@@ -243,7 +243,7 @@ def _is_counted(
 
 
 def _tool_items(event: ValidationEvent, rules: RepositoryRules) -> Iterator[Item]:
-    """The results whose rule the config gives a tag; the others are the linter's own business."""
+    """Yield the results whose rule the config maps to a tag; the others are ignored."""
     for result in event.findings:
         tag = next(
             (rule.tag for rule in rules.validators.sarif if matches_name(rule.rule, result.rule)), None
@@ -264,7 +264,7 @@ SignalEvent = CommentEvent | LabelEvent | CheckEvent | ValidationEvent
 def as_signal(
     event: Event, pull_request: PullRequest, rules: RepositoryRules, me: Account
 ) -> SignalEvent | None:
-    """The event, if it can change a verdict by itself."""
+    """Return the event, if it can change a verdict by itself."""
     match event:
         case CommentEvent() if is_validator_comment(event, pull_request, rules):
             return event
@@ -279,7 +279,7 @@ def as_signal(
 
 
 def merge_signals(pull_request: PullRequest, facts: Facts, rules: RepositoryRules) -> PullRequest:
-    """The pull request with the verdicts that these events amount to, in the order they came."""
+    """Merge the verdicts of these events, in the order in which they came."""
     for signal in facts.signals:
         match signal:
             case CommentEvent():

@@ -39,7 +39,7 @@ _BOXES = ("[ ]", "[x]", "[X]")
 
 @dataclass(frozen=True, slots=True)
 class TextVerdict:
-    """What one text of a validator says: where it stands, if it says so, and what is wrong."""
+    """What one text of a validator states: its stance, if any, and its items."""
 
     stance: Stance | None = None
     items: tuple[Item, ...] = ()
@@ -47,7 +47,7 @@ class TextVerdict:
 
 
 def parse_tags(body: str, gates: Gates, *, url: str = "", place: Location | None = None) -> TextVerdict:
-    """Every tag that the text states, once a line, in the order stated."""
+    """Parse every tag that the text states, once a line, in order."""
     items: list[Item] = [Item(tag, url=url, place=place) for tag in _hidden_tags(body)]
     whole = _own_words(body) if place else None
     suggestion = _suggestion(body) if place else None
@@ -64,7 +64,7 @@ def parse_tags(body: str, gates: Gates, *, url: str = "", place: Location | None
 
 
 def limit_items(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
-    """The items without repeats, tags in the order first named, and how many tags were left out."""
+    """Return the items without repeats, tags in the order first named, and the number of omitted tags."""
     kept: dict[tuple[str | None, Location | None, str], Item] = {}
     tags: dict[str | None, int] = {}
     left_out: set[str | None] = set()
@@ -81,7 +81,7 @@ def limit_items(items: Iterable[Item]) -> tuple[tuple[Item, ...], int]:
 
 
 def stated_stance(body: str) -> Stance | None:
-    """The last VERDICT that stands on a line of its own."""
+    """Return the stance of the last VERDICT that is on a line of its own."""
     if "VERDICT:" not in body:
         return None
     lines = body.splitlines()
@@ -99,7 +99,7 @@ def _line_text(lines: list[str], number: int) -> str:
 
 
 def _hidden_tags(body: str) -> Iterator[str]:
-    """Tags of `ISSUES` lists and of `REJECTION` blocks."""
+    """Yield the tags of `ISSUES` lists and of `REJECTION` blocks."""
     for comment in spans.find_comments(body):
         word, _, rest = comment.text.strip().partition(":")
         if word == "ISSUES":
@@ -125,7 +125,7 @@ def _block_issues(block: str) -> list[object]:
 
 
 def _bracketed_tags(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
-    """Known tags in brackets with the line they stand on, less its brackets."""
+    """Yield known tags in brackets with the text of their line, without brackets."""
     visible = spans.mask_hidden(body, *_HIDDEN_KINDS).split("\n")
     readable = spans.mask_hidden(body, SpanKind.COMMENT).split("\n")
     boxes = (
@@ -142,7 +142,7 @@ def _bracketed_tags(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
 
 
 def _own_words(body: str) -> str:
-    """The validator's sentence: no hidden comments, no code blocks, no quotes, no brackets."""
+    """Return the visible text without code blocks, quotes and brackets."""
     return _tidy(spans.mask_hidden(body, SpanKind.COMMENT, SpanKind.FENCE, SpanKind.QUOTE))
 
 
@@ -153,7 +153,7 @@ def _tidy(text: str) -> str:
 
 
 def _suggestion(body: str) -> str | None:
-    """The text of the first suggestion block."""
+    """Return the text of the first suggestion block."""
     blocks = (fence.text for fence in spans.find_fences(body) if fence.info.split()[:1] == ["suggestion"])
     text = next(blocks, None)
     return text.strip("\n") if text is not None else None
@@ -170,7 +170,7 @@ _MOST_MENTIONS, _MOST_OF_A_TAG = 100, 20
 
 @dataclass(frozen=True, slots=True)
 class ValidatorText:
-    """One text of a validator, and where it stands."""
+    """One text of a validator, with its URL and location."""
 
     body: str
     url: str
@@ -181,7 +181,7 @@ class ValidatorText:
 def review_texts(
     review: ReviewSnapshot, comments: Sequence[InlineCommentSnapshot], permission: str | None = None
 ) -> tuple[ValidatorText, ...]:
-    """The texts of a review: its body, and its inline comments."""
+    """Return the texts of a review: its body and its inline comments."""
     return (
         ValidatorText(review.body, review.url),
         *(_inline_text(comment, permission) for comment in comments),
@@ -189,7 +189,7 @@ def review_texts(
 
 
 def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple[Item, ...]:
-    """The items whose gates' phrases the texts state, each with a confidence; none of them blocks."""
+    """Infer items from gates' phrases in the texts, each with a confidence; none of them blocks."""
     if not rules.detection.enabled:
         return ()
     understanding = detection_rules(rules.detection)
@@ -207,7 +207,7 @@ def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple
 
 
 def comment_location(comment: InlineCommentSnapshot) -> Location:
-    """Where an inline comment stands."""
+    """Return the location of an inline comment."""
     first = comment.start_line or comment.line
     last = comment.line if comment.start_line and comment.line != comment.start_line else None
     return Location(comment.path, first, last)
@@ -226,7 +226,7 @@ def _matched_tags(body: str, gates: Gates, understanding: DetectionRules) -> Ite
 
 
 def _limit_mentions(mentions: Iterable[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
-    """Leave out a tag that comes without end, so that it takes no time from the others."""
+    """Limit the mentions of each tag, so that a repeated one takes no time from the others."""
     times: Counter[str] = Counter()
     for mention in mentions:
         times[mention[0]] += 1
