@@ -24,7 +24,7 @@ _STOP = (
 
 
 def render_escalation(feedback: Feedback, identity: str, reason: str, mention: str | None = None) -> str:
-    """Tell an agent to stop and a person to decide; nobody is mentioned unless a team is given."""
+    """Render the request to an agent to stop and to a person to decide; only a given team is mentioned."""
     tags = [code_span(gate.tag or gate.name) for gate in feedback.blocking]
     listed = ", ".join(tags[:MAX_ANNOUNCED_TAGS]) + (
         f" and {len(tags) - MAX_ANNOUNCED_TAGS} more" if len(tags) > MAX_ANNOUNCED_TAGS else ""
@@ -45,7 +45,7 @@ def render_escalation(feedback: Feedback, identity: str, reason: str, mention: s
 
 
 def render_selection_announcement(feedback: Feedback, report: SelectionReport, identity: str) -> str:
-    """The report where the branch was closed with less than its best."""
+    """Render the selection report of a pull request that was closed below its best iteration."""
     marker = render_marker(AnnouncementKind.SELECTION, _marker(feedback, identity))
     return f"{marker}\n\n{render_selection_report(report)}"
 
@@ -70,14 +70,14 @@ def _head_span(feedback: Feedback) -> str:
 
 
 def _best_hint(feedback: Feedback) -> str:
-    """The best iteration, where it is another one than the present."""
+    """Name the best iteration, where it is not the current one."""
     if feedback.best.number == feedback.iteration.number:
         return ""
     return f" Iteration {feedback.best.number} scored highest: `/feedback-select best reason: …` selects it."
 
 
 def record_maintainer_answer(pull_request: PullRequest, facts: Facts) -> PullRequest:
-    """The pull request with when a person with `write` first spoke after the escalation."""
+    """Record when a person with `write` first answered the escalation."""
     escalation = pull_request.escalation
     if escalation is None or escalation.heard_at is not None:
         return pull_request
@@ -95,12 +95,12 @@ def record_maintainer_answer(pull_request: PullRequest, facts: Facts) -> PullReq
 
 
 def is_awaiting_maintainer(pull_request: PullRequest) -> bool:
-    """Whether nothing new may be posted: a person was asked to decide, and none has spoken since."""
+    """Whether nothing new may be posted: a person was asked to decide, and none has answered."""
     return pull_request.escalation is not None and pull_request.escalation.heard_at is None
 
 
 def escalate(feedback: Feedback, rules: RepositoryRules) -> PullRequest:
-    """The pull request, escalated where that is due for the first time."""
+    """Escalate the pull request, where that is due for the first time."""
     pull_request = feedback.pull_request
     is_due = (
         feedback.verdict == IterationOutcome.ESCALATE
@@ -117,7 +117,7 @@ def escalate(feedback: Feedback, rules: RepositoryRules) -> PullRequest:
 def decide_announcements(
     before: PullRequest, feedback: Feedback, rules: RepositoryRules, moment: DecisionTime
 ) -> tuple[tuple[Announce, ...], PullRequest]:
-    """What is to be said beside the sticky comment, and the pull request that remembers it."""
+    """Decide the comments beside the sticky one, and return the pull request that records them."""
     pull_request = feedback.pull_request
     announcements: list[Announce] = []
     if before.escalation is None and pull_request.escalation is not None:
@@ -134,7 +134,7 @@ def decide_announcements(
 
 
 def _is_closed_below_best(feedback: Feedback) -> bool:
-    """Closed, not merged, with a final iteration that scored less than the selected one."""
+    """Whether it was closed unmerged with a final iteration that scored less than the selected one."""
     pull_request, report = feedback.pull_request, feedback.report
     if report is None or pull_request.open or pull_request.merged or pull_request.sticky is None:
         return False

@@ -26,17 +26,17 @@ MAX_ALTERNATIVES = 3
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """What is open, as a brief needs it: the gate's words, the validator's words, and the places."""
+    """An open item as a brief needs it: the gate's text, the validator's text, and the locations."""
 
     name: str
     text: str = ""
     fix: str = ""
-    """What the gate registry says to do, or the validator; a brief invents nothing."""
+    """The fix from the gate or the validator; a brief invents nothing."""
     locations: tuple[Location, ...] = ()
     is_blocking: bool = True
     suggestion: str | None = None
     expects: str = ""
-    """What the gate asks for, where a check or a linter's log shows at a line that it is not so."""
+    """What the gate requires, where a check or a tool's log shows at a line that it is not met."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +44,21 @@ class BriefFacts:
     """What was observed besides the items."""
 
     contact: str
-    """Who can be asked: the validator that speaks."""
+    """The validator who can be asked."""
     comment_text: str = ""
-    """The validator's words."""
+    """The validator's text."""
     checks: tuple[str, ...] = ()
     """Names of the checks that failed at this head."""
     logs: tuple[str, ...] = ()
-    """Names of the tools that found something, by logs that were handed in."""
+    """Names of the tools whose submitted logs have findings."""
     framework: str = ""
     """The framework that the trace or the manifest names."""
     annotations: tuple[str, ...] = ()
-    """What the failed checks say of single lines."""
+    """The annotations of failed checks."""
     titles: tuple[str, ...] = ()
-    """What they call that: the test, or the rule."""
+    """The titles of the annotations: the test, or the rule."""
     observed: tuple[str, ...] = ()
-    """Where else the failure was seen: evidence of a document, claims that were looked up."""
+    """Other observations of the failure: evidence of a document, verified claims."""
     only_checks: bool = False
     """No person or agent rejects it: there is output to read, and nobody to ask."""
     output: str = ""
@@ -66,7 +66,7 @@ class BriefFacts:
 
     @property
     def has_evidence(self) -> bool:
-        """Whether anything shows the failure: an error, a failed check, an annotation, a look at the file."""
+        """Whether anything shows the failure: an error, a failed check, an annotation, an observation."""
         is_shown = self.checks or self.logs or self.annotations or self.observed
         return bool(is_shown or self.error or self.first(find_expectation))
 
@@ -79,21 +79,21 @@ class BriefFacts:
 
     @property
     def has_proof(self) -> bool:
-        """Whether it is known what has to pass."""
+        """Whether it is known which check or test has to pass."""
         return bool(self.checks or self.logs or self.test)
 
     @property
     def test(self) -> str:
-        """The name of the test that failed: of many that are printed, one that is reported as failed."""
+        """The name of the failed test: of several in the output, one that is reported as failed."""
         return find_reported_test(self.output) or find_failing_test(self.comment_text)
 
     @property
     def error(self) -> str:
-        """The error that was met, by what was printed or else by what was said."""
+        """The error, from the output or else from the comment."""
         return find_error_message(self.output) or find_quoted_error(self.comment_text)
 
     def first(self, reader: Callable[[str], str]) -> str:
-        """What is read from the output, or else from the words: a program says it more exactly."""
+        """Apply the reader to the output, or else to the comment: a program is more exact."""
         return reader(self.output) or reader(self.comment_text)
 
 
@@ -120,7 +120,7 @@ def fill_slots(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, s
 
 
 def has_slots(template: str) -> bool:
-    """Whether the template says anything of this pull request, or is advice for any."""
+    """Whether the template is specific to a pull request, not general advice."""
     return _SLOT.search(template) is not None
 
 
@@ -133,13 +133,13 @@ def fill_template(template: str, values: Mapping[str, str]) -> str | None:
 
 
 def find_error_message(text: str) -> str:
-    """Return the line in which a program says what went wrong; of a trace that is the last one."""
+    """Return the line that states a program's error; of a trace that is the last one."""
     lines = [line.strip() for line in text.splitlines() if _ERROR.search(line)]
     return lines[-1].strip("` ") if lines else ""
 
 
 def find_quoted_error(text: str) -> str:
-    """Return the error that somebody shows as code, or else repeats as a program prints it."""
+    """Return the error that a comment shows as code, or else repeats as a program prints it."""
     code = "\n".join(text[start:end] for kind, start, end in cover_pieces(text) if kind in _SHOWN)
     if error := find_error_message(code):
         return error
@@ -169,7 +169,7 @@ def _test_ahead(text: str) -> str:
 
 
 def find_failing_test(text: str) -> str:
-    """Return the name of the test that failed by the text, or that a clause of it says so of."""
+    """Return the name of the test that the text reports or describes as failed."""
     if reported := find_reported_test(text):
         return reported
     clauses = _CLAUSE_END.split(mask_hidden(text, SpanKind.QUOTE, SpanKind.FENCE, SpanKind.COMMENT))
@@ -178,7 +178,7 @@ def find_failing_test(text: str) -> str:
 
 
 def find_expectation(text: str) -> str:
-    """Return the part of the text that sets what was wanted against what came."""
+    """Return the part of the text that compares the expected with the actual result."""
     candidates = (match[0].strip() for match in _EXPECTED.finditer(text))
     return next(
         (
@@ -196,7 +196,7 @@ def _is_opinion(text: str) -> bool:
 
 
 def find_intent(text: str) -> str:
-    """Return the sentence in which the validator says what was wanted, whole: half of one misleads."""
+    """Return the whole sentence in which the validator states what was wanted: half of it misleads."""
     visible = mask_hidden(text, SpanKind.QUOTE, SpanKind.FENCE, SpanKind.COMMENT)
     match = next((candidate for candidate in _INTENT.finditer(visible) if not candidate["praise"]), None)
     if match is None:
@@ -214,7 +214,7 @@ _GAVE_UP = (
 )
 _ERROR = regex.Regex(rf"\b[A-Z]\w*(?:Error|Exception)\b:? ?\S|{_GAVE_UP}")
 _PRINTED = regex.Regex(rf"\b[A-Z]\w*(?:Error|Exception): ?\S|{_GAVE_UP}")
-"""Stricter than among what a program printed: people speak of errors by their names as well."""
+"""Stricter than for a program's output: people mention errors by name as well."""
 _SHOWN = (SpanKind.FENCE, SpanKind.CODE)
 _SETTLED = regex.Regex(r"(?i)\b(?:no more|no longer|not any ?more|without|fixed|gone|never)\b")
 _FAILING = regex.Regex(
@@ -298,7 +298,7 @@ def _scope(items: Sequence[OpenItem]) -> str:
 
 
 def _alternatives(items: Sequence[OpenItem]) -> str:
-    """What the registry asks for instead, item by item."""
+    """List the items' fixes, each once."""
     fixes = dict.fromkeys(_shorten(item.fix).rstrip(".") for item in items if item.fix)
     return "; ".join(tuple(fixes)[:MAX_ALTERNATIVES])
 
@@ -312,12 +312,12 @@ GOOD_SCORE = 7
 """The score from which a brief is posted as it is."""
 MAX_BRIEF_LINES = 5
 BRIEF_POINTS = 2
-"""What each of the five marks of a good brief is worth."""
+"""Points for each of the five criteria of a good brief."""
 
 
 @dataclass(frozen=True, slots=True)
 class BriefLine:
-    """One step: the action of the source document that it comes from, and the step in words."""
+    """One step: the name of its action, and its text."""
 
     action: str
     text: str
@@ -325,7 +325,7 @@ class BriefLine:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What the next revision is told, and how well that can be acted on."""
+    """The instructions for the next revision, and their score."""
 
     feedback_type: FeedbackType
     confidence: float
@@ -333,7 +333,7 @@ class Brief:
     lines: tuple[BriefLine, ...]
 
     def as_document(self) -> dict[str, Any]:
-        """The brief as the actionable-feedback document has it."""
+        """Return the brief as part of the actionable-feedback document."""
         return {
             "feedback_type": self.feedback_type.value,
             "confidence": self.confidence,
@@ -344,7 +344,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class BriefInput:
-    """What one round goes by; the rounds are numbered by what they read."""
+    """The inputs of one round; the rounds are numbered by what they read."""
 
     round: int
     items: tuple[OpenItem, ...]
@@ -353,7 +353,7 @@ class BriefInput:
 
 @dataclass(frozen=True, slots=True)
 class BriefRound:
-    """A round, and the brief that came of it."""
+    """A round and its brief."""
 
     brief: Brief
     round: int
@@ -361,7 +361,7 @@ class BriefRound:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackLogEntry:
-    """One round as it is kept for analysis, with the fields of the source document."""
+    """One round as it is logged for analysis, with the fields of the source document."""
 
     timestamp: datetime
     original_prompt: str
@@ -371,11 +371,11 @@ class FeedbackLogEntry:
     refined_prompt: str
     iteration: int
     success: bool | None = None
-    """Whether the next verdict accepted the revision; unknown before, false of what was not posted."""
+    """Whether the next verdict accepted the revision; None before, False for what was not posted."""
     round: int = 1
 
     def as_document(self) -> dict[str, Any]:
-        """The entry with the field names of the source document."""
+        """Return the entry with the field names of the source document."""
         return {
             "timestamp": self.timestamp.isoformat().replace("+00:00", "Z"),
             "original_prompt": self.original_prompt,
@@ -392,7 +392,7 @@ class FeedbackLogEntry:
 def write_brief(
     detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, rules: DetectionRules
 ) -> Brief | None:
-    """Fill the actions' templates from what is known; None where nothing was detected or shown."""
+    """Fill the actions' templates from the facts; None where nothing was detected or shown."""
     if detection.type is None or not detection.is_shown:
         return None
     values = fill_slots(items, facts)
@@ -414,9 +414,9 @@ def write_brief(
 def refine_brief(
     detection: Detection, inputs_by_round: Sequence[BriefInput], rules: DetectionRules
 ) -> tuple[BriefRound, ...]:
-    """Return the rounds up to the first good brief, or as many as are allowed: then it says what to ask.
+    """Return the rounds up to the first good brief; where none is good, the last one asks a question.
 
-    A round that has nothing more to go by than the one before is none.
+    A round with the same inputs as the one before is skipped.
     """
     rounds: list[BriefRound] = []
     last: BriefInput | None = None
@@ -434,7 +434,7 @@ def refine_brief(
 
 
 def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
-    """What a brief is good for, each as the question that it leaves open."""
+    """Return the criteria of a good brief, each as the question that it leaves open."""
     return {
         "which place?": facts.has_trace or any(item.locations for item in items),
         "what should change?": any(item.fix or item.suggestion for item in items),
@@ -444,7 +444,7 @@ def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]
 
 
 def _add_question(refinement: BriefRound, inputs: BriefInput) -> BriefRound:
-    """The round with a last line that asks for what is missing most."""
+    """Replace the last line by a question about what is missing most."""
     brief, facts = refinement.brief, inputs.facts
     question = next(mark for mark, is_met in _marks(inputs.items, facts).items() if not is_met)
     instruction = f"Read the output of `{facts.contact}`" if facts.only_checks else f"Ask `{facts.contact}`"

@@ -53,7 +53,7 @@ FRAMEWORKS: Mapping[str, str] = {
     "spring-boot-starter-web": "Spring Boot",
     "spring-boot-starter": "Spring Boot",
 }
-"""Packages that a change has to keep to; one that is built on another stands before it."""
+"""Package → framework; one that is built on another comes before it."""
 
 # A framework's own name is ASCII.
 _INSTALLED = regex.Regex(
@@ -76,19 +76,19 @@ _MANIFESTS: Mapping[str, tuple[str, ...]] = {
 
 
 def framework_in_trace(text: str) -> str:
-    """The framework whose own files the trace goes through; empty where it names none."""
+    """Return the framework whose own files the trace goes through; empty for none."""
     packages = {normalize_package(name) for name in _INSTALLED.findall(text)}
     return next((name for package, name in FRAMEWORKS.items() if package in packages), "")
 
 
 def framework_manifests(text: str) -> tuple[str, ...]:
-    """The files that can name the framework of the code that the text speaks of, the likeliest first."""
+    """Return the manifests that can name the framework of the code in the text, the likeliest first."""
     suffix = _SUFFIX.search(text)
     return _MANIFESTS[suffix[1]] if suffix else ()
 
 
 def framework_in_manifests(files: Mapping[str, str]) -> str:
-    """The framework that these manifests ask for, with its version as written; empty where there is none."""
+    """Return the framework that these manifests require, with its version as written; empty for none."""
     for path, text in files.items():
         versions = manifest_versions(path, text) or {}
         for package, name in FRAMEWORKS.items():
@@ -98,14 +98,14 @@ def framework_in_manifests(files: Mapping[str, str]) -> str:
 
 
 MAX_WORDS_READ = 6_000
-"""Characters of what was said, and of what was printed, that a brief goes by."""
+"""Characters of comments, and of output, that a brief is written from."""
 
 _COMMENT = regex.Regex(r"(?s)<!--.*?(?:-->|\z)")
 _FAILS = regex.Regex(r"(?i)\b(?:fail\w*|broken?|red|errors?)\b")
 
 
 def collect_brief_inputs(feedback: Feedback, comment_text: str) -> tuple[BriefInput, ...]:
-    """What is known after each round, in the order in which it costs."""
+    """Collect the inputs of each round, the cheapest first."""
     facts = _event_facts(feedback, comment_text)
     annotated = _add_annotations(facts, feedback)
     return (
@@ -116,19 +116,19 @@ def collect_brief_inputs(feedback: Feedback, comment_text: str) -> tuple[BriefIn
 
 
 def failed_checks(feedback: Feedback) -> tuple[str, ...]:
-    """The names of the checks that reject it."""
+    """Return the names of the rejecting checks."""
     tools = (verdict.validator for verdict in feedback.rejecting)
     return tuple(dict.fromkeys(tool.name for tool in tools if tool.check and not tool.is_log))
 
 
 def failed_logs(feedback: Feedback) -> tuple[str, ...]:
-    """The names of the tools whose logs reject it that were handed in."""
+    """Return the names of the tools whose submitted logs reject it."""
     tools = (verdict.validator for verdict in feedback.rejecting)
     return tuple(dict.fromkeys(tool.name for tool in tools if tool.is_log))
 
 
 def failed_output(feedback: Feedback) -> str:
-    """What the failed checks printed, the newest first."""
+    """Return the output of the failed checks, the newest first."""
     printed = (verdict.said for verdict in reversed(feedback.rejecting) if verdict.validator.check)
     return "\n\n".join(output for output in printed if output)[:MAX_WORDS_READ]
 
@@ -159,7 +159,7 @@ def _add_annotations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
 
 
 def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
-    """What is known together with what was seen of the head: places that hold, checks that failed."""
+    """Add what was observed at the head: verified claims and failed checks."""
     confirmed = [
         finding.grounding.decisive
         for gate in feedback.gates
@@ -180,7 +180,7 @@ def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
 
 
 def _items(feedback: Feedback, *, annotated: bool) -> tuple[OpenItem, ...]:
-    """What is open, as the verdicts themselves have it."""
+    """Return the open items as the verdicts state them."""
     return tuple(
         _item(gate, tuple(_findings(feedback, gate, annotated=annotated)), feedback)
         for gate in feedback.gates
@@ -188,7 +188,7 @@ def _items(feedback: Feedback, *, annotated: bool) -> tuple[OpenItem, ...]:
 
 
 def _located_items(feedback: Feedback) -> tuple[OpenItem, ...]:
-    """What is open, each item at the place where it was found."""
+    """Return the open items at the locations where they were verified."""
     return tuple(_item(gate, gate.findings, feedback) for gate in feedback.gates)
 
 
@@ -220,7 +220,7 @@ def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) ->
 
 
 def _contradicted_claims(feedback: Feedback) -> frozenset[str]:
-    """The claims that were found wrong at this head: a place among them is no place to look at."""
+    """Return the claims that were contradicted at this head: such a location is left out."""
     return frozenset(
         entry.claim
         for entry in feedback.pull_request.grounding
@@ -237,7 +237,7 @@ def _is_annotation(item: Item) -> bool:
 
 
 def _without_tags(comment_text: str, feedback: Feedback) -> str:
-    """The own words without what is meant for machines: a tag such as `flaky_test` is no test's name."""
+    """Remove tags and hidden comments: a tag such as `flaky_test` is no test's name."""
     text = mask_hidden(_COMMENT.sub(" ", comment_text), SpanKind.QUOTE)
     for tag in feedback.issues:
         if tag in text:
@@ -246,29 +246,29 @@ def _without_tags(comment_text: str, feedback: Feedback) -> str:
 
 
 def _remove_unless_part(match: regex.RegexMatch) -> str:
-    """Return nothing for a tag, and all of what is part of a longer word."""
+    """Remove a tag, unless it is part of a longer word."""
     start, end = match.span(1)
     is_part = any(map(regex.is_word, (match.string[start - 1 : start], match.string[end : end + 1])))
     return str(match[0]) if is_part else ""
 
 
 MAX_BRIEFS = 50
-"""Rounds of briefs that a pull request remembers."""
+"""Rounds of briefs that a pull request stores."""
 LOG_CONFIDENCE = 0.7
-"""How sure a tool's log is that was handed in: half for the log, and a specific test's boost for its rule."""
+"""Confidence in a submitted tool log: half for the log, and a specific test's boost for its rule."""
 
 _FAILURES = frozenset({FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAILURE})
 
 
 def detect_feedback_type(feedback: Feedback, rules: RepositoryRules) -> Detection | None:
-    """What kind of feedback the validators' words are; None where nobody rejects or nothing is to be read."""
+    """Detect the feedback's type; None where nobody rejects it or detection is off."""
     if not rules.detection.enabled or not feedback.rejecting:
         return None
     return _detect(feedback, _rejection_text(feedback), detection_rules(rules.detection))
 
 
 def add_brief(feedback: Feedback, detection: Detection | None, rules: RepositoryRules) -> Feedback:
-    """The feedback with its brief, which the pull request remembers; without where nothing was understood."""
+    """Add the brief, which the pull request records; none where nothing was detected."""
     pull_request = replace(feedback.pull_request, briefs=resolve_brief_outcomes(feedback))
     feedback = replace(feedback, pull_request=pull_request)
     if detection is None:
@@ -283,9 +283,9 @@ def add_brief(feedback: Feedback, detection: Detection | None, rules: Repository
 
 
 def resolve_brief_outcomes(feedback: Feedback) -> tuple[PostedBrief, ...]:
-    """Earlier briefs, their success filled in by this iteration's verdict.
+    """Return the earlier briefs with their success, by this iteration's verdict.
 
-    A dismissal accepts nothing, and who has not looked at this revision refuses nothing of it.
+    A dismissal accepts nothing, and a verdict on an earlier revision rejects nothing of this one.
     """
     current = feedback.iteration.number
     accepted = not feedback.rejecting
@@ -302,12 +302,12 @@ def resolve_brief_outcomes(feedback: Feedback) -> tuple[PostedBrief, ...]:
 
 
 def _has_new_rejection(feedback: Feedback) -> bool:
-    """Say whether anybody who rejects it has judged this revision, and not only an earlier one."""
+    """Whether any rejecting verdict is on this revision, and not only on an earlier one."""
     return any(verdict.head == feedback.iteration.head for verdict in feedback.rejecting)
 
 
 def feedback_log(pull_request: PullRequest) -> tuple[FeedbackLogEntry, ...]:
-    """The briefs with the source document's fields, oldest first."""
+    """Return the briefs with the source document's fields, oldest first."""
     return tuple(
         FeedbackLogEntry(
             timestamp=brief.at,
@@ -325,7 +325,7 @@ def feedback_log(pull_request: PullRequest) -> tuple[FeedbackLogEntry, ...]:
 
 
 def _detect(feedback: Feedback, comment_text: str, rules: DetectionRules) -> Detection:
-    """What kind of feedback it is; a check that failed says so itself, whatever people say beside it."""
+    """Detect the type; a failed check is a verification failure, whatever people write beside it."""
     is_formal = any(verdict.is_formal for verdict in feedback.rejecting)
     detection = detect(comment_text, rules, "changes_requested" if is_formal else None)
     if words := _failure_cues(feedback, rules):
@@ -342,12 +342,12 @@ def _detect(feedback: Feedback, comment_text: str, rules: DetectionRules) -> Det
 
 
 def _is_confirmed_by_prose(detection: Detection, rules: DetectionRules) -> bool:
-    """Say whether the words are sure enough to make a failure of a refusal, which is a sign of its own."""
+    """Whether the prose alone is sure enough to call a rejection a failure."""
     return round(detection.prose_confidence + SECOND_CUE_BONUS, 2) >= rules.threshold
 
 
 def _failure_cues(feedback: Feedback, rules: DetectionRules) -> tuple[str, ...]:
-    """What failed by itself, without anybody's words, and what of the output tells so."""
+    """Return the failed checks and logs, and the cues of their output."""
     checks = (f"check {name} failed" for name in failed_checks(feedback))
     failed = (*checks, *(f"log of {name}" for name in failed_logs(feedback)))
     detection = detect(failed_output(feedback), rules) if failed else None
@@ -362,7 +362,7 @@ def _retype(kind: FeedbackType, detection: Detection, rules: DetectionRules) -> 
 def _round_entries(
     feedback: Feedback, rounds: tuple[BriefRound, ...], detection: Detection
 ) -> Iterator[PostedBrief]:
-    """One entry a round, each refining the one before; only the last was posted."""
+    """Yield one entry per round, each refining the one before; only the last was posted."""
     previous_text = _previous_text(feedback)
     for refinement in rounds:
         lines = refinement.brief.lines
@@ -382,7 +382,7 @@ def _round_entries(
 
 
 def _merge_briefs(feedback: Feedback, rounds: tuple[PostedBrief, ...]) -> tuple[PostedBrief, ...]:
-    """What is remembered: the same brief is one, until the next verdict accepted what came of it."""
+    """Merge the rounds; a repeated brief is recorded once, until the next verdict accepts the result."""
     briefs = feedback.pull_request.briefs
     if briefs and not _has_new_rejection(feedback):
         return briefs
@@ -397,7 +397,7 @@ def _merge_briefs(feedback: Feedback, rounds: tuple[PostedBrief, ...]) -> tuple[
 
 
 def _open_rounds(feedback: Feedback) -> tuple[PostedBrief, ...]:
-    """This iteration's rounds since it was last accepted: a revision may be rejected again after that."""
+    """Return this iteration's rounds since it was last accepted: it may be rejected again after that."""
     briefs = [brief for brief in feedback.pull_request.briefs if brief.iteration == feedback.iteration.number]
     accepted = [number for number, brief in enumerate(briefs, 1) if brief.success]
     return tuple(briefs[accepted[-1] if accepted else 0 :])
@@ -414,7 +414,7 @@ def _previous_text(feedback: Feedback) -> str:
 
 
 def _rejection_text(feedback: Feedback) -> str:
-    """The newest rejecting validator's words, then what the others and the checks' titles and notes say."""
+    """Return the newest rejecting validator's text, then that of the others and of the checks."""
     rejecting = (verdict for verdict in reversed(feedback.rejecting) if not verdict.validator.check)
     texts = [verdict.said for verdict in rejecting if verdict.said]
     texts += [
@@ -427,7 +427,7 @@ MANIFEST_ROUND = 3
 
 
 def manifests_to_read(pull_request: PullRequest, rules: RepositoryRules) -> tuple[tuple[str, str], ...]:
-    """Head and path of the files to read, once a pull request: for an error whose brief is still poor."""
+    """Return head and path of the manifests to read, once per pull request: for a poor brief of an error."""
     current = iterations_model.current_iteration(pull_request)
     brief = pull_request.briefs[-1] if pull_request.briefs else None
     if current is None or brief is None or pull_request.framework is not None:

@@ -25,9 +25,9 @@ MAX_TRACKED_ITERATIONS = 50
 
 
 def track_followup(feedback: Feedback) -> PullRequest:
-    """The pull request with how the feedback of each iteration turned out in the next.
+    """Record how the feedback of each iteration turned out in the next.
 
-    What is known of earlier ones stays as it was told then: the patches that told it may be gone.
+    Earlier results stay as they were recorded: the patches that showed them may be gone.
     """
     pull_request, progress = feedback.pull_request, feedback.progress
     if progress is None or len(progress.trajectory.scored) < 2:
@@ -70,7 +70,7 @@ def _unread_revision(scored: ScoredIteration) -> Revision:
 
 
 def _quality_problems(response: ItemResponse, gates: Gates) -> tuple[QualityProblem, ...]:
-    """What keeps the item from being acted on, as the document shows it: the gate speaks where nobody did."""
+    """Return the item's quality problems, with the gate's texts where the validator gave none."""
     item = response.item
     gate = gates.get(item.tag) if item.tag else None
     description, fix = (gate.description, gate.fix) if gate else ("", "")
@@ -88,7 +88,7 @@ def _quality_problems(response: ItemResponse, gates: Gates) -> tuple[QualityProb
 def build_feedback(
     pull_request: PullRequest, rules: RepositoryRules, moment: DecisionTime
 ) -> Feedback | None:
-    """What is wrong now, or None before the first judgement."""
+    """Build the feedback, or return None before the first verdict."""
     iterations = iterations_after_rulings(pull_request)
     current = judged.current_iteration(pull_request, iterations)
     if current is None:
@@ -156,5 +156,5 @@ def _is_critical(gate: FailedGate) -> bool:
 
 
 def _score(quality: float | None, current: Iteration) -> float:
-    """The document must have a number, also where nothing was observed: then only the verdict is known."""
+    """Return the score; where nothing was observed, the document still needs a number: the verdict's."""
     return quality if quality is not None else float(not current.is_rejected)

@@ -38,7 +38,7 @@ from bot.values import Conclusion
 
 
 def render_config_check(report: ConfigReport, head: str, *, in_force: bool) -> CheckRunText:
-    """The check run: every mistake at its line and column, as many as GitHub takes.
+    """Render the check run: every problem at its line and column, as many as GitHub takes.
 
     `in_force` says that it is the default branch's own version, not one that is proposed.
     """
@@ -91,14 +91,14 @@ def _config_summary(report: ConfigReport, *, in_force: bool) -> str:
 
 
 def shows_degradation(feedback: Feedback | None) -> bool:
-    """Whether the iteration that is held up now is flagged as worse than the one before."""
+    """Whether the current rejected iteration is flagged as worse than the one before."""
     if feedback is None or feedback.progress is None:
         return False
     return bool(choose_label(feedback)) and feedback.progress.present.is_flagged
 
 
 def choose_label(feedback: Feedback | None) -> str:
-    """The label that says what the comment's heading says; none where nothing is wrong."""
+    """Return the label that matches the comment's heading; empty where nothing is wrong."""
     if feedback is None or not feedback.rejecting or not feedback.gates:
         return ""
     return REJECTED_LABEL if feedback.blocking else WARNINGS_LABEL
@@ -111,7 +111,7 @@ MAX_SUGGESTIONS = 20
 def add_check_effects(
     decision: Decision, facts: Facts, rules: RepositoryRules, site: LinkContext
 ) -> Decision:
-    """The decision with the check runs and suggestions that belong to it."""
+    """Add check runs, suggestions and labels to the decision."""
     pull_request, effects = decision.pull_request, list(decision.effects)
     if facts.config:
         text = render_config_check(facts.config, pull_request.head, in_force=False)
@@ -138,14 +138,14 @@ def add_check_effects(
 
 
 def mark_budgeted(effects: Iterable[Effect]) -> tuple[Effect, ...]:
-    """The effects of a turn that only catches up on check runs, whose writes were allowed one by one."""
+    """Mark the check runs of a backfill as budgeted: each write was allowed before."""
     return tuple(
         replace(effect, counted=True) if isinstance(effect, ShowCheckRun) else effect for effect in effects
     )
 
 
 def render_gates_check(pull_request: PullRequest, feedback: Feedback | None, lines: str) -> CheckRunText:
-    """The check run on the present head; success until somebody says otherwise."""
+    """Render the check run on the current head; success until something rejects it."""
     if feedback is None or not feedback.rejecting:
         title = "Nothing rejects this pull request"
         return CheckRunText(GATES_CHECK_NAME, pull_request.head, Conclusion.SUCCESS, title, lines or title)
@@ -174,14 +174,14 @@ def _add_gates_check(
 
 
 def _conclusion(feedback: Feedback) -> Conclusion:
-    """The verdict in GitHub's words: what does not block only warns."""
+    """Return the check run's conclusion: what does not block only warns."""
     if not feedback.blocking:
         return Conclusion.NEUTRAL
     return Conclusion.ACTION_REQUIRED if feedback.verdict == "escalate" else Conclusion.FAILURE
 
 
 def _summary_lines(decision: Decision, site: LinkContext) -> str:
-    """The comment's first lines: all before the first gate or fold, without the marker."""
+    """Return the comment's first lines: all before the first gate or fold, without the marker."""
     feedback = decision.feedback
     if feedback is None:
         return ""
@@ -197,7 +197,7 @@ def _summary_lines(decision: Decision, site: LinkContext) -> str:
 
 
 def _annotations(feedback: Feedback) -> tuple[CheckAnnotation, ...]:
-    """The places at which something is wrong, the blocking ones first."""
+    """Return the located items as annotations, the blocking ones first."""
     annotations = dict.fromkeys(
         CheckAnnotation(
             path=finding.item.place.path,
@@ -215,7 +215,7 @@ def _annotations(feedback: Feedback) -> tuple[CheckAnnotation, ...]:
 
 
 def _add_suggestions(pull_request: PullRequest, feedback: Feedback) -> tuple[PullRequest, tuple[Effect, ...]]:
-    """One review a head, with what nobody has offered there yet."""
+    """Add one review per head, with the suggestions that nobody offered yet."""
     head = pull_request.head
     if pull_request.suggested == head or feedback.iteration.head != head:
         return pull_request, ()

@@ -21,7 +21,7 @@ DocumentJson = dict[str, object]
 
 
 def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> DocumentJson:
-    """The whole document, items in the order in which to mend them."""
+    """Build the whole document, items in the order in which to fix them."""
     pull_request, shared = feedback.pull_request, _shared_path(feedback)
     return {
         "$schema": schema,
@@ -51,7 +51,7 @@ def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> Docu
 
 
 def shorten_document(whole: DocumentJson, most: int) -> DocumentJson:
-    """The comment's copy: at most so many items, and without the text around a place."""
+    """Return the comment's copy: at most `most` items, without the text around a location."""
     items = [_without_context(item) for item in document_items(whole)]
     copy: DocumentJson = {**whole, "feedback_items": items[:most]}
     if len(items) > most:
@@ -60,7 +60,7 @@ def shorten_document(whole: DocumentJson, most: int) -> DocumentJson:
 
 
 def document_fence(copy: DocumentJson) -> str:
-    """The copy as a JSON fence, one item a line; no string in it can end the fence."""
+    """Render the copy as a JSON fence, one item per line; no string in it can end the fence."""
     lines = []
     for key, value in copy.items():
         if key == "feedback_items" and isinstance(value, list):
@@ -73,7 +73,7 @@ def document_fence(copy: DocumentJson) -> str:
 
 
 def summarize_feedback(feedback: Feedback) -> str:
-    """One sentence of 50 to 500 characters, made of counts."""
+    """Return one sentence of 50 to 500 characters, made of counts."""
     counts = _count_text(feedback)
     return truncate(
         f"{counts} at iteration {format_iteration_budget(feedback)}: {_changes_text(feedback)}.", _MAX_TEXT
@@ -81,13 +81,13 @@ def summarize_feedback(feedback: Feedback) -> str:
 
 
 def format_iteration_budget(feedback: Feedback) -> str:
-    """`3 of 5`: which iteration it is, against how many there may be."""
+    """Return the iteration and its maximum: `3 of 5`."""
     number, most = feedback.iteration.number, feedback.max_iterations
     return f"{number} of {most}" if number <= most else f"{number} (the budget was {most})"
 
 
 def artifact_kind(path: str) -> str:
-    """What kind of file a path names: test, schema, configuration, document, code or artifact."""
+    """Return the kind of a file: test, schema, configuration, document, code or artifact."""
     name = posixpath.basename(path)
     suffix = posixpath.splitext(name)[1].lower()
     if _TEST.search(path):
@@ -119,7 +119,7 @@ _CODE = regex.Regex(
 
 
 def _shared_path(feedback: Feedback) -> str | None:
-    """The file that every item is about, where there is one."""
+    """Return the file that all items are about, where there is one."""
     paths = {place.path for gate in feedback.gates for place in gate.places}
     everywhere = all(finding.item.place for gate in feedback.gates for finding in gate.findings)
     return next(iter(paths)) if len(paths) == 1 and everywhere else None
@@ -164,7 +164,7 @@ def _item(
 
 
 def _grounding(finding: GateItem) -> DocumentJson | None:
-    """What looking the item's claims up showed, and where."""
+    """Return the outcome of the item's claims, and its source."""
     grounding = finding.grounding
     if grounding is None:
         return None
@@ -179,7 +179,7 @@ def _grounding(finding: GateItem) -> DocumentJson | None:
 
 
 def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
-    """The validator's words; where they are too few to stand alone, what they are about behind them."""
+    """Return the validator's text; a short one is followed by the gate's description."""
     words = finding.item.words
     if len(words) >= _MIN_TEXT:
         return truncate(words, _MAX_TEXT)
@@ -204,7 +204,7 @@ def _severity(failed: FailedGate) -> str:
 
 
 def _location(item: Item, shared: str | None) -> DocumentJson:
-    """Where it is: inside the file that all items share, or with the file named before the place."""
+    """Return the location: inside the file that all items share, or with the file named before it."""
     location, before, after = item.place, item.context_before, item.context_after
     if location is None:
         kind, name = item.part or ("path", ".")
@@ -273,7 +273,7 @@ def _without_context(item: DocumentJson) -> DocumentJson:
 
 
 def document_items(whole: DocumentJson) -> list[DocumentJson]:
-    """The items of a document."""
+    """Return the items of a document."""
     items = whole["feedback_items"]
     return items if isinstance(items, list) else []
 

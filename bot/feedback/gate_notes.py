@@ -28,14 +28,14 @@ from bot.values import Repository
 from bot.verdicts import quality
 
 RECURRENCE_WINDOW = 5
-"""How many of the author's last pull requests are looked at, this one included."""
+"""Number of the author's last pull requests to look at, this one included."""
 RECURRENCE_THRESHOLD = 3
-"""From so many of them on, it is said."""
+"""Number of these from which on a recurrence is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """A tag that came back, where it was before, and the commit that fixed it last."""
+    """A tag that came back, its earlier pull request, and the commit that fixed it last."""
 
     tag: str
     times: int
@@ -47,7 +47,7 @@ class Recurrence:
 def find_recurrence(
     tag: str, number: int, records: Iterable[HistoryRecord], now: datetime
 ) -> Recurrence | None:
-    """The tag's return in this pull request; None below the third time in the author's last five."""
+    """Return the tag's recurrence in this pull request; None below the threshold."""
     reviewed = [record for record in records if any(verdict.counted for verdict in record.verdicts)]
     latest = sorted(reviewed, key=lambda record: (record.created_at, record.number))[-RECURRENCE_WINDOW:]
     breaking = [record for record in latest if _has_tag(record, tag)]
@@ -59,7 +59,7 @@ def find_recurrence(
 
 
 def render_recurrence(recurrence: Recurrence, repository: Repository, web: GitHubLinks) -> str:
-    """The words behind `Again:`."""
+    """Render the text after `Again:`."""
     count = f"in {recurrence.times} of the last {recurrence.looked_at} pull requests"
     last = f"last in {web.other_pull(repository, recurrence.earlier)}"
     if recurrence.fix is None:
@@ -75,7 +75,7 @@ def _has_tag(record: HistoryRecord, tag: str) -> bool:
 
 
 def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: GitHubLinks) -> Feedback:
-    """The feedback with what the author's last pull requests and the appeals add to its gates."""
+    """Add appeals and recurrences to the gates."""
     pull_request = feedback.pull_request
     others = [record for record in recent if record.number != pull_request.number]
     records = (*others, build_history_record(apply_dismissals(pull_request), overturned_tags(pull_request)))
@@ -111,7 +111,7 @@ def _recurrence_text(tag: str, feedback: Feedback, records: Sequence[HistoryReco
 
 
 def _open_since(tag: str, iterations: Sequence[Iteration]) -> str:
-    """Since when it is open without a break, where that is longer than this iteration."""
+    """Name the iteration since which the tag is open without a break, where that is not the last one."""
     first = len(iterations)
     while first > 0 and tag in iterations[first - 1].tags:
         first -= 1
@@ -124,7 +124,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def add_grounding_outcomes(
     gates: tuple[FailedGate, ...], log: Sequence[GroundedClaim], head: str, rules: GroundingRules
 ) -> tuple[FailedGate, ...]:
-    """The gates with the outcome of every item, each item at the place where it was found."""
+    """Add the grounding outcome of every item, each at its verified location."""
     if not rules.enabled:
         return gates
     return tuple(
@@ -153,7 +153,7 @@ def _add_outcome(
 
 
 def _check_grounding(finding: GateItem, head: str) -> ItemGrounding:
-    """What a check says is its own observation."""
+    """Return the outcome of a check's item: it is its own observation."""
     return ItemGrounding(
         GroundedClaim(
             validator=finding.validator.key,
@@ -174,7 +174,7 @@ def _check_grounding(finding: GateItem, head: str) -> ItemGrounding:
 
 
 def render_reviewer_hint(verdicts: Sequence[Verdict], rules: RepositoryRules) -> str:
-    """One line for those whom the config lets be told, what to write instead; or nothing."""
+    """Render one line for reviewers in the hint's audience: what to write instead; empty for nothing."""
     hints = []
     for verdict in verdicts:
         problems = quality.wording_problems("\n".join(item.words for item in verdict.items))

@@ -16,7 +16,7 @@ MAX_MARKER_LENGTH = 1_000
 
 
 def marker_data(feedback: Feedback) -> dict[str, object]:
-    """The marker's object, small enough for one line: tags that don't fit are counted."""
+    """Return the marker's object, small enough for one line: tags that don't fit are counted."""
     blocking = [gate.tag for gate in feedback.blocking if gate.tag]
     return fit_marker(list(feedback.issues), blocking, feedback.more, partial(_marker, feedback))
 
@@ -27,9 +27,9 @@ def fit_marker(
     left_out: int,
     build: Callable[[list[str], list[str], int], dict[str, object]],
 ) -> dict[str, object]:
-    """The object that is made of as many tags as fit into one line, and of the number of the others.
+    """Build the marker with as many tags as fit into one line, and the number of the others.
 
-    Warnings go first, the last one before the others, then what blocks, the least important first.
+    Warnings are dropped first, from the end, then blocking tags, the least important first.
     """
     while True:
         data = build(issues, blocking, left_out)
@@ -58,14 +58,14 @@ def _marker(feedback: Feedback, issues: list[str], blocking: list[str], left_out
 
 
 def find_bot_comment(app: str, thread: Sequence[ThreadComment]) -> ThreadComment | None:
-    """The newest comment with a marker that the App itself wrote; a marker alone proves nothing."""
+    """Return the newest comment with a marker that the App itself wrote; a marker alone proves nothing."""
     login = f"{app.removesuffix('[bot]')}[bot]".casefold()
     own = (comment for comment in reversed(thread) if comment.bot and comment.login.casefold() == login)
     return next((comment for comment in own if parse_marker(FEEDBACK_MARKER, comment.body) is not None), None)
 
 
 def parse_document(body: str) -> dict[str, object] | None:
-    """The first JSON fence, if it holds an object."""
+    """Parse the first JSON fence, if it holds an object."""
     text = next((fence.text for fence in spans.find_fences(body) if fence.info.split()[:1] == ["json"]), None)
     try:
         document = json.loads(text) if text is not None else None

@@ -26,24 +26,24 @@ from bot.pull_request.model import (
 from bot.values import Location
 
 STATED_CONFIDENCE = 0.95
-"""How sure it is what a validator says by a formal state or a tag."""
+"""Confidence in what a validator states by a formal state or a tag."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateItem:
-    """One item together with the validator who said it."""
+    """One item together with its validator."""
 
     item: Item
     validator: Validator
     grounding: ItemGrounding | None = None
-    """What looking its claims up showed; None where it claims nothing that can be looked up."""
+    """The outcome of its claims; None where it claims nothing that can be verified."""
     origin: Provenance = field(default_factory=Provenance)
-    """The way in which it was said, by whose account, with which permission, in which exact words."""
+    """Its source, account, permission and text hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailedGate:
-    """A gate that is broken now, with everything said about it."""
+    """A failed gate with all items about it."""
 
     tag: str | None
     gate: Gate | None
@@ -52,37 +52,37 @@ class FailedGate:
     status: str = "new"
     nearest: str | None = None
     recurrence: str = ""
-    """Where its author broke it before, or since when it is open."""
+    """Where its author failed it before, or since when it is open."""
     appeal: str = ""
-    """Who says that it is wrong here, and why; not decided yet."""
+    """Who appealed against it, and why; not decided yet."""
 
     @property
     def name(self) -> str:
-        """The gate's name; the tag of an unknown one; the aspect where there is no tag."""
+        """The gate's name; the tag of an unknown gate; the aspect where there is no tag."""
         if self.gate:
             return self.gate.gate
         return self.tag or (self.findings[0].item.aspect or "correctness").capitalize()
 
     @property
     def places(self) -> tuple[Location, ...]:
-        """The places named, each once, in the order named."""
+        """The items' locations, each once, in order."""
         return tuple(dict.fromkeys(finding.item.place for finding in self.findings if finding.item.place))
 
     @property
     def confidence(self) -> float | None:
-        """The confidence where nobody stated the tag."""
+        """The confidence of an inferred tag; None where the tag was stated."""
         stated = [finding for finding in self.findings if finding.item.inferred is None]
         return None if stated else max(finding.item.inferred or 0.0 for finding in self.findings)
 
     @property
     def is_auto_fixable(self) -> bool:
-        """Whether a program can mend it."""
+        """Whether the gate can be fixed automatically."""
         return self.gate is not None and self.gate.auto_fixable
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """Everything the comment and the document say, before it is put into words."""
+    """Everything that the comment and the document say, before it is rendered."""
 
     id: str
     at: datetime
@@ -101,35 +101,35 @@ class Feedback:
     score: float
     """Quality of this iteration from 0 to 1; it only ranks the author's own revisions."""
     brief: Brief | None = None
-    """What the next revision is told, from the validator's own words."""
+    """The brief for the next revision."""
     previously_open_count: int = 0
-    """Issues open the last time that any were; they are what a resolution resolves."""
+    """Number of issues open the last time that any were: those that a resolution resolves."""
     repeated: tuple[str, ...] = ()
     """The blocking tags that came back so often that a person has to decide."""
     progress: Progress | None = None
-    """How the quality went from iteration to iteration."""
+    """The scores of all iterations."""
     grounding: GroundingRules = field(default_factory=GroundingRules)
     """How sources are written."""
     hint: str = ""
     """One line to the reviewers about wording that can't be acted on."""
     report: SelectionReport | None = None
-    """Once it is closed after more than one iteration: which of them is selected, and why."""
+    """The selection report, once it is closed after more than one iteration."""
     weights: Mapping[str, float] = field(default_factory=lambda: DEFAULT_SCORING.weights.severities)
-    """How much an item weighs, by its severity."""
+    """Weight of an item by severity."""
 
     @property
     def blocking(self) -> tuple[FailedGate, ...]:
-        """The gates that keep the pull request out."""
+        """The failed gates that block."""
         return tuple(gate for gate in self.gates if gate.blocking)
 
     @property
     def warnings(self) -> tuple[FailedGate, ...]:
-        """The gates that do not."""
+        """The failed gates that do not block."""
         return tuple(gate for gate in self.gates if not gate.blocking)
 
     @property
     def confidence(self) -> float:
-        """How sure it is, on average over the gates; of what nobody stated, how surely it was understood."""
+        """The average confidence over the gates."""
         sure = [STATED_CONFIDENCE if gate.confidence is None else gate.confidence for gate in self.gates]
         return round(sum(sure) / len(sure), 2) if sure else STATED_CONFIDENCE
 
@@ -140,7 +140,7 @@ class Feedback:
 
     @property
     def source(self) -> str:
-        """Whose word it is: the newest that rejects, else that rejected before; a person before a check."""
+        """The validator: the newest that rejects, else that rejected before; a person before a check."""
         verdicts = self.rejecting or self._formerly_rejecting or self.iteration.standing
         people = [verdict for verdict in verdicts if not verdict.validator.check]
         newest = (people or list(verdicts))[-1:]
@@ -154,7 +154,7 @@ class Feedback:
 
 
 def last_open_gates(pull_request: PullRequest) -> tuple[str, ...]:
-    """The gates that were open the last time that any were: tags, and items without one."""
+    """Return the gates that were open the last time that any were: tags, and items without one."""
     verdicts = sort_verdicts(pull_request.verdicts)
     for count in range(len(verdicts), 0, -1):
         for moment in _lift_times(verdicts, count):
@@ -165,7 +165,7 @@ def last_open_gates(pull_request: PullRequest) -> tuple[str, ...]:
 
 
 def _lift_times(verdicts: Sequence[Verdict], count: int) -> list[datetime]:
-    """When one was lifted after so many verdicts and before the next, the latest first; then before that."""
+    """Return when verdicts were lifted after the first `count` and before the next, the latest first."""
     since = verdicts[count - 1].at
     until = verdicts[count].at if count < len(verdicts) else None
     lifted = {verdict.lifted_at for verdict in verdicts[:count] if verdict.lifted_at}
@@ -181,7 +181,7 @@ def _restore_lifted(verdict: Verdict, moment: datetime) -> Verdict:
 def find_failed_gates(
     standing: tuple[Verdict, ...], gates: Gates, before: frozenset[str]
 ) -> tuple[FailedGate, ...]:
-    """The gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
+    """Return the gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
     by_tag: dict[str, list[GateItem]] = {}
     for verdict in standing:
         if verdict.stance is Stance.REJECTS:
@@ -194,7 +194,7 @@ def find_failed_gates(
 
 
 def demote_unlocated(failed: tuple[FailedGate, ...]) -> tuple[FailedGate, ...]:
-    """The gates in strict mode: what names no place keeps nothing out."""
+    """Apply strict mode: a gate without a location does not block."""
     strict = (replace(gate, blocking=gate.blocking and bool(gate.places)) for gate in failed)
     return tuple(sorted(strict, key=_rank))
 
@@ -218,7 +218,7 @@ def _build_failed_gate(
 
 
 def _drop_bare_mentions(findings: tuple[GateItem, ...]) -> tuple[GateItem, ...]:
-    """Without the bare mentions where somebody also said where or what."""
+    """Drop bare mentions where another item has a location or text."""
     telling = tuple(finding for finding in findings if finding.item.place or finding.item.words)
     return telling or findings[:1]
 
@@ -229,7 +229,7 @@ def _rank(failed: FailedGate) -> tuple[bool, int]:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The pull request as now known, what to do about it, and why."""
+    """The updated pull request, the effects, and the reason."""
 
     pull_request: PullRequest
     effects: tuple[Effect, ...]

@@ -41,7 +41,7 @@ def fold_progress(
 
 
 def progress_summary(trajectory: Trajectory, *, way_back: bool = True) -> str:
-    """Return the result in one line: the way of the quality, which was the best, and what else is inside."""
+    """Return one line: the scores, the best iteration, and what the fold contains."""
     path = " → ".join(format_scores(trajectory.scored)[-MAX_SHOWN_ITERATIONS:])
     dots = "… → " if len(trajectory.scored) > MAX_SHOWN_ITERATIONS else ""
     result = _result_text(trajectory)
@@ -62,7 +62,7 @@ def shorter_path(trajectory: Trajectory, gates: Gates) -> ScoredIteration | None
 
 
 def shorter_path_line(trajectory: Trajectory, gates: Gates, tags_now: Sequence[str | None]) -> str:
-    """Return the sentence that names the shorter way, if there is one; `tags_now` are the tags that block."""
+    """Return the sentence on the shorter path, if there is one; `tags_now` are the tags that block."""
     best = shorter_path(trajectory, gates)
     if best is None:
         return ""
@@ -79,7 +79,7 @@ def override_line(override: SelectionOverride) -> str:
 
 
 def count_open_gates(iteration: Iteration, gates: Gates) -> str:
-    """Return how many gates are broken, in words."""
+    """Return the number of failed gates, in words."""
     failed = find_failed_gates(iteration.standing, gates, frozenset())
     blocking = sum(gate.blocking for gate in failed)
     warnings = len(failed) - blocking
@@ -131,7 +131,7 @@ def _result_text(trajectory: Trajectory) -> str:
 
 
 def _is_restorable(trajectory: Trajectory, best: ScoredIteration) -> bool:
-    """Whether to go back: not from an accepted iteration, whatever its score, nor to the same files."""
+    """Whether to restore it: not from an accepted iteration, whatever its score, nor to the same files."""
     final = trajectory.final
     is_lower = best.quality is not None and final.quality is not None and final.quality < best.quality
     is_possible = best.snapshot.available and not has_same_files(best, final)
@@ -156,7 +156,7 @@ def _score_table(
 
 
 def _unobserved_line(scored: tuple[ScoredIteration, ...]) -> str:
-    """Say which dimensions nothing observed, and where."""
+    """Return the line that names unobserved dimensions and their iterations."""
     lines = []
     for dimension in QualityDimension:
         numbers = [

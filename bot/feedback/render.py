@@ -24,7 +24,7 @@ _MAX_REASON = 120  # characters of a reason at its gate
 
 
 def render_dismissals(rulings: Sequence[Ruling]) -> str:
-    """The line of the comment that names what was dismissed, by whom and why; empty for nothing."""
+    """Render the line that names what was dismissed, by whom and why; empty for nothing."""
     parts = [
         f"{code_span(ruling.tag)} by {format_login(ruling.by)} at {code_span(short_sha(ruling.head))} "
         f"({code_span(ruling.reason, _MAX_REASON)})"
@@ -34,7 +34,7 @@ def render_dismissals(rulings: Sequence[Ruling]) -> str:
 
 
 def render_appeal(ruling: Ruling) -> str:
-    """The words at a gate."""
+    """Render the appeal at a gate."""
     return f"Appealed: by {format_login(ruling.by)}, {code_span(ruling.reason, _MAX_REASON)}"
 
 
@@ -45,9 +45,9 @@ _MAX_WORDS = 500  # of words that stand where a gate is described: nothing else 
 def render_gate(
     failed: FailedGate, where: str = "", rules: GroundingRules | None = None, guide: str = ""
 ) -> str:
-    """Name, what is wrong, the fix with its tag, then where it is and what to write if that is known.
+    """Render a gate: name, description, fix with tag, then locations and suggestion where known.
 
-    The tag leads to the address of the gate's guide, where there is one.
+    The tag links to the gate's guide, where there is one.
     """
     icon = "BLOCK" if failed.blocking else "WARN"
     what = escape_mentions(failed.gate.description) if failed.gate else _unknown_gate_text(failed)
@@ -80,9 +80,9 @@ def render_locations(
     *,
     bare: bool = False,
 ) -> str:
-    """The places, the validator's words, and where that was seen.
+    """Render the locations, the validator's text, and the source.
 
-    Empty where nothing more was said than the tag, unless it has to be told who said that.
+    Empty where only the tag was stated, unless `bare` asks for its author.
     """
     finding = representative_item(failed)
     if not places and not (finding.item.words and failed.tag) and not bare:
@@ -101,7 +101,7 @@ def is_unconfirmed(finding: GateItem) -> bool:
 
 
 def representative_item(failed: FailedGate) -> GateItem:
-    """The item whose words stand for the gate."""
+    """Return the item whose text represents the gate."""
     return next((finding for finding in failed.findings if finding.item.words), failed.findings[0])
 
 
@@ -130,7 +130,7 @@ def _fix_text(failed: FailedGate, guide: str) -> str:
 
 
 def _suggestion_text(failed: FailedGate) -> str:
-    """What was suggested, or where it stands: several lines put into one, or cut, would be something else."""
+    """Return the suggestion, or where it is: joined or shortened lines would be something else."""
     item = next((finding.item for finding in failed.findings if finding.item.suggestion), None)
     if item is None or not item.suggestion:
         return ""
@@ -150,7 +150,7 @@ MAX_TAGS_LISTED = 40
 
 
 def fold_warnings(warnings: list[FailedGate], lines: list[str], of: int) -> str:
-    """Warnings beside what blocks: these, as they are told, of so many."""
+    """Fold the warnings beside blocking gates."""
     if not warnings:
         return ""
     names = ", ".join(dict.fromkeys(gate.name if gate.gate else (gate.tag or gate.name) for gate in warnings))
@@ -158,7 +158,7 @@ def fold_warnings(warnings: list[FailedGate], lines: list[str], of: int) -> str:
 
 
 def list_remaining(names: list[str], more: int) -> str:
-    """What is only named, and how much there is besides that is not even named."""
+    """List the gates that are only named, and count the omitted ones."""
     left_out = len(names) + more
     if not left_out:
         return ""
@@ -167,7 +167,7 @@ def list_remaining(names: list[str], more: int) -> str:
 
 
 def fold_unverified(feedback: Feedback, shown: int) -> str:
-    """The items whose claims were not confirmed and whose gate does not say so already."""
+    """Fold the items with unconfirmed claims that their gates do not show already."""
     doubted = [
         (gate, finding)
         for rank, gate in enumerate(feedback.gates)
@@ -182,7 +182,7 @@ def fold_unverified(feedback: Feedback, shown: int) -> str:
 
 
 def fold_quality(feedback: Feedback, web: GitHubLinks) -> str:
-    """From the second iteration on how the quality went; once it is closed, which iteration is selected."""
+    """Fold the scores from the second iteration on; once it is closed, the selection report."""
     progress, report = feedback.progress, feedback.report
     if progress is None:
         return ""
@@ -204,7 +204,7 @@ def fold_quality(feedback: Feedback, web: GitHubLinks) -> str:
 
 
 def fold_document(copy: documents.DocumentJson | None) -> str:
-    """The document, where the comment has room for one."""
+    """Fold the document, where the comment has room for one."""
     items = copy.get("feedback_items") if copy else None
     if copy is None or not isinstance(items, list) or not items:
         return ""
@@ -216,7 +216,7 @@ def fold_document(copy: documents.DocumentJson | None) -> str:
 
 
 def _count_shown_doubts(gate: FailedGate) -> int:
-    """How many of a gate's doubts stand in its own lines: an appeal takes the place of the one."""
+    """Return how many doubts the gate's own lines show: an appeal replaces the one."""
     return 0 if gate.appeal else 1
 
 
@@ -232,7 +232,7 @@ def _fold(result: str, inside: str) -> str:
 
 
 def _inline_text(text: str) -> str:
-    """Text inside a summary element, where Markdown is not read but HTML, mentions and references are."""
+    """Escape text in a summary element, where HTML, mentions and references work but Markdown does not."""
     text = _REFERENCE.sub(_break_reference, truncate(one_line(text), 200))
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
@@ -241,7 +241,7 @@ _REFERENCE = regex.Regex(r"[@#/]|gh-|[0-9a-f]{7,}", ignore_case=True)
 
 
 def _break_reference(match: regex.RegexMatch) -> str:
-    """Put a word joiner where it keeps GitHub from making a link: behind the sign, or in the number."""
+    """Insert a word joiner that keeps GitHub from making a link: behind the sign, or in the number."""
     text, at = match[0], match.start()
     if text.lower() == "gh-" and regex.is_word(match.string[at - 1 : at]):
         return str(text)
@@ -251,7 +251,7 @@ def _break_reference(match: regex.RegexMatch) -> str:
 
 
 def comment_heading(blocking: int, warnings: int) -> str:
-    """How bad it is, in one line."""
+    """Return the comment's heading."""
     if blocking:
         tail = f", {format_count(warnings, 'warning')}" if warnings else ""
         return f"**Rejected** — {format_count(blocking, 'blocking issue')}{tail}"
@@ -261,7 +261,7 @@ def comment_heading(blocking: int, warnings: int) -> str:
 
 
 def no_blocking_line(feedback: Feedback) -> str:
-    """Who requests changes, where nothing that they name blocks."""
+    """Name who requests changes, where nothing that they name blocks."""
     if feedback.blocking:
         return ""
     names = _join_distinct([_validator_text(verdict.validator) for verdict in feedback.rejecting])
@@ -271,7 +271,7 @@ def no_blocking_line(feedback: Feedback) -> str:
 
 
 def status_line(feedback: Feedback, web: GitHubLinks) -> str:
-    """The iteration, who judged it, and what became of the issues since the one before."""
+    """Name the iteration, its reviewers, and the changes since the one before."""
     iteration = feedback.iteration
     current = [verdict for verdict in iteration.standing if verdict.head in {iteration.head, None}]
     at, by = head_link(feedback, web), _reviewers_text(feedback, current)
@@ -289,7 +289,7 @@ def status_line(feedback: Feedback, web: GitHubLinks) -> str:
 
 
 def next_step_line(feedback: Feedback) -> str:
-    """What to do, in at most two sentences."""
+    """Return the next step, in at most two sentences."""
     if feedback.verdict == "escalate":
         return f"**Next**: stop, a person decides: {escalation_reason(feedback)}."
     blocking = len(feedback.blocking)
@@ -303,7 +303,7 @@ def next_step_line(feedback: Feedback) -> str:
 
 
 def escalation_reason(feedback: Feedback) -> str:
-    """Why a person has to decide."""
+    """Return why a person has to decide."""
     if feedback.iteration.number >= feedback.max_iterations:
         return f"all {feedback.max_iterations} iterations are used up"
     tags = _join_distinct([code_span(tag) for tag in feedback.repeated])
@@ -311,12 +311,12 @@ def escalation_reason(feedback: Feedback) -> str:
 
 
 def head_link(feedback: Feedback, web: GitHubLinks) -> str:
-    """The head that was judged, linked."""
+    """Return a link to the reviewed head."""
     return web.commit(feedback.pull_request.repository, feedback.iteration.head)
 
 
 def _reviewers_text(feedback: Feedback, current: list[Verdict]) -> str:
-    """Who judged this revision, and who of them approves."""
+    """Name the reviewers of this revision, and who of them approves."""
     approving = [verdict for verdict in current if verdict.stance is Stance.APPROVES]
     other_verdicts = [verdict for verdict in current if verdict not in approving]
     reviewers = _join_distinct(
@@ -365,11 +365,11 @@ COMMAND_HINTS = (
     "<sub>Unclear: `/feedback-explain TAG` · wrong: `/feedback-appeal TAG reason: …` · "
     "your record: `/feedback-history`</sub>"
 )
-"""The last line of a rejection: what its reader can do besides mending it."""
+"""The last line of a rejection: what its reader can do besides fixing it."""
 
 
 def render_comment(feedback: Feedback, site: LinkContext, whole: documents.DocumentJson) -> str:
-    """The comment's text with a copy of the whole document, at most 20,000 characters, with one marker."""
+    """Render the comment with a copy of the document, at most 20,000 characters, with one marker."""
     if not feedback.rejecting:
         return _render_resolved(feedback, site)
     for gates, items in ((10, 10), (10, 5), (10, 2), (5, 1), (3, 1), (1, 1), (1, 0), (0, 0)):
@@ -382,7 +382,7 @@ def render_comment(feedback: Feedback, site: LinkContext, whole: documents.Docum
 
 
 def render_superseded(successor_url: str) -> str:
-    """What is left of a comment that a newer one replaces; it carries no marker."""
+    """Render what is left of a comment that a newer one replaces; it carries no marker."""
     return f"Superseded by [a newer comment]({successor_url})."
 
 
@@ -446,12 +446,12 @@ def _render_gate(failed: FailedGate, feedback: Feedback, site: LinkContext) -> s
 
 
 def _is_one_review(feedback: Feedback) -> bool:
-    """Whether everything was said in one review, which the line above the gates names already."""
+    """Whether all items are from one review, which the line above the gates names already."""
     return len(feedback.rejecting) == 1 and feedback.rejecting[0].id.startswith("review:")
 
 
 def _location_notes(failed: FailedGate, location: Location) -> str:
-    """What the items of one place note of it, each once: beside it stand the words of only one of them."""
+    """Return the notes of all items at one location, each once: it shows the text of only one of them."""
     notes = [_location_note(finding) for finding in failed.findings if finding.item.place == location]
     distinct = list(dict.fromkeys(note for note in notes if note))
     more = (
@@ -461,7 +461,7 @@ def _location_notes(failed: FailedGate, location: Location) -> str:
 
 
 def _location_note(finding: GateItem) -> str:
-    """What inside the file; or that a line was found again, and where it was before."""
+    """Return the part of the file, or the line that the location moved from."""
     grounding, location = finding.grounding, finding.item.place
     if location and location.line is None and finding.item.part:
         return code_span(finding.item.part[1])
@@ -473,7 +473,7 @@ def _location_note(finding: GateItem) -> str:
 def render_tags(
     failed: tuple[FailedGate, ...], issues: tuple[str, ...], source: str, at: datetime, identity: str
 ) -> str:
-    """The comment, within the same bounds as one in a thread."""
+    """Render a comment from tags alone, within the same limits as one in a thread."""
     first = _marker(failed, issues, source, at, identity)
     for most in (MAX_GATES_IN_FULL, 5, 3, 1, 0):
         text = _render_tag_text(first, failed, source, most)

@@ -13,7 +13,7 @@ from bot.values import Location
 from bot.verdicts.quality import QualityProblem, clarity_score
 
 _ENOUGH = 0.5
-"""The share of its items from which on feedback as a whole counts as followed."""
+"""The share of followed items from which the feedback counts as followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,16 @@ class ItemResponse:
     is_resolved: bool
     """Its thread was resolved."""
     is_gone: bool
-    """The same validator spoke again, and no longer says it."""
+    """The same validator's next verdict leaves it out."""
 
     @property
     def is_followed(self) -> bool:
-        """Whether any sign shows it."""
+        """Whether any sign shows that it was followed."""
         return bool(self.has_changed) or self.is_resolved or self.is_gone
 
 
 def was_touched(place: Location | None, files: Mapping[str, TrackedFile]) -> bool | None:
-    """Return whether the place changed: its lines, or the file where it names none; None: not known."""
+    """Return whether the location changed: its lines, or the file where it names none; None: not known."""
     file = files.get(place.path) if place else None
     if place is None or file is None:
         return None
@@ -48,7 +48,7 @@ def was_touched(place: Location | None, files: Mapping[str, TrackedFile]) -> boo
 def item_responses(
     before: Iteration, after: Iteration, files: Mapping[str, TrackedFile], resolved: Collection[str] = ()
 ) -> tuple[ItemResponse, ...]:
-    """Return what became of every open item; `resolved` are the addresses of resolved threads."""
+    """Return the response to every open item; `resolved` are the URLs of resolved threads."""
     return tuple(
         ItemResponse(
             item=item,
@@ -69,7 +69,7 @@ def track_feedback(
     after: ScoredIteration,
     problems: Sequence[Sequence[QualityProblem]],
 ) -> FollowUp:
-    """Return how the feedback turned out; `findings` are the quality findings of each of its items."""
+    """Return how the feedback turned out; `problems` are the quality problems of each of its items."""
     share = sum(response.is_followed for response in responses) / len(responses) if responses else 0.0
     followed = share >= _ENOUGH and bool(responses)
     return FollowUp(followed, quality_delta(before, after), clarity_score(problems, followed=followed))

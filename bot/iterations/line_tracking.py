@@ -13,12 +13,12 @@ from bot.pull_request.model import Revision
 from bot.values import Location
 
 _MAX_EQUAL_PAIRS = 200_000
-"""Pairs of equal lines up to which every one is tried; a file made to have more would cost minutes."""
+"""Pairs of equal lines up to which all are compared; a crafted file with more would take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnchangedRun:
-    """Lines that stayed as they were: where they stood, where they stand, how many (None: to the end)."""
+    """Unchanged lines: their old start, new start, and number (None: to the end)."""
 
     old: int
     new: int
@@ -34,7 +34,7 @@ class LineMap:
     """How many lines there were, where that is known."""
 
     def new_line(self, line: int) -> int | None:
-        """Return where an old line stands now; None where it is changed or gone."""
+        """Return the new number of an old line; None where it is changed or gone."""
         run = self._around(line, line)
         return None if run is None else run.new + line - run.old
 
@@ -54,7 +54,7 @@ class LineMap:
 
 
 def map_lines(old_text: str, new_text: str) -> LineMap:
-    """Return which lines of one text are found again, in order, in another; both heads may be unrelated."""
+    """Map the lines of one text to the equal ones of another, in order; the heads may be unrelated."""
     old, new = split_lines(old_text), split_lines(new_text)
     head = _common_prefix(old, new)
     tail = _common_prefix(reversed(old[head:]), reversed(new[head:]))
@@ -75,7 +75,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def _matching_blocks(old: Sequence[str], new: Sequence[str]) -> Iterable[tuple[int, int, int]]:
-    """Give the blocks that both have in common, in order: where in each, and how long."""
+    """Return the common blocks in order: start in each text, and length."""
     old_counts, new_counts = Counter(old), Counter(new)
     if sum(number * new_counts[line] for line, number in old_counts.items()) <= _MAX_EQUAL_PAIRS:
         return SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
@@ -87,7 +87,7 @@ def _matching_blocks(old: Sequence[str], new: Sequence[str]) -> Iterable[tuple[i
 
 
 def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest choice of these pairs that keeps the order of both sides."""
+    """Return the longest subsequence of these pairs that keeps the order of both sides."""
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []
@@ -106,7 +106,7 @@ def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int
 def _around(
     anchors: Sequence[tuple[int, int]], old: Sequence[str], new: Sequence[str]
 ) -> Iterator[tuple[int, int, int]]:
-    """Give each anchor with the equal lines before and after it, no line twice."""
+    """Yield each anchor with the equal lines before and after it, no line twice."""
     done_old = done_new = 0
     for old_index, new_index in anchors:
         if old_index < done_old or new_index < done_new:
@@ -118,7 +118,7 @@ def _around(
 
 
 def _append_run(runs: list[UnchangedRun], run: UnchangedRun) -> None:
-    """Add a run, joined to the last one where nothing lies between."""
+    """Append a run, joined to the last one where nothing is between."""
     if run.length is not None and run.length <= 0:
         return
     last = runs[-1] if runs else None
@@ -144,7 +144,7 @@ def _common_prefix(old: Iterable[str], new: Iterable[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TrackedFile:
-    """What became of one file from one head to the next; `lines` is None where that can't be told."""
+    """One file from one head to the next; `lines` is None where they can't be followed."""
 
     has_changed: bool
     lines: LineMap | None = None
@@ -155,13 +155,13 @@ UNCHANGED_FILE = TrackedFile(has_changed=False)
 
 
 MAX_LISTED_FILES = 300
-"""GitHub lists no more files than this, so that one that is missing may have been left out."""
+"""GitHub's limit of listed files: one that is missing may have been omitted."""
 MAX_PATCH_LINE = 100_000
-"""Lines of a file up to which they are followed."""
+"""Last line of a file that is followed."""
 
 
 def track_files(locations: Iterable[Location], old: Revision, new: Revision) -> dict[str, TrackedFile]:
-    """Return for each file that is named what became of it; nothing where either head was not read."""
+    """Track each named file; empty where either head was not read."""
     if old.files is None or new.files is None:
         return {}
     tracked = {path: _track_file(path, old, new) for path in dict.fromkeys(place.path for place in locations)}
@@ -202,7 +202,7 @@ def _map_patches(old_patch: str, new_patch: str, *, same_base: bool) -> LineMap 
 
 
 def _over_one_base(old: tuple[Hunk, ...], new: tuple[Hunk, ...], last: int) -> LineMap:
-    """Lines of the base are known by their number, added ones by their text."""
+    """Match lines of the base by number, added ones by text."""
     sides = ("\n".join((*_numbered_lines(side, last), "\0end")) + "\n" for side in (old, new))
     runs = map_lines(*sides).runs
     return LineMap((*runs[:-1], replace(runs[-1], length=None)))
@@ -224,7 +224,7 @@ def _numbered_lines(side: tuple[Hunk, ...], last: int) -> Iterator[str]:
 
 
 def _over_two_bases(old: tuple[Hunk, ...], new: tuple[Hunk, ...]) -> LineMap:
-    """After a rebase only what the hunks show can be compared; the author left the rest alone."""
+    """Compare only what the hunks show, as after a rebase; the author left the rest alone."""
     old_lines, new_lines = (list(new_side_lines(side).items()) for side in (old, new))
     line_map = map_lines(*("".join(f"{text}\n" for _, text in side) for side in (old_lines, new_lines)))
     new_numbers = {

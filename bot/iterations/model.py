@@ -30,7 +30,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """A revision that was judged, with the standing verdicts at its end."""
+    """A reviewed revision, with the standing verdicts at its end."""
 
     number: int
     head: str
@@ -49,28 +49,28 @@ class Iteration:
 
     @property
     def open_items(self) -> tuple[Item, ...]:
-        """What the rejecting verdicts ask for, the oldest verdict first."""
+        """The items of the rejecting verdicts, the oldest verdict first."""
         return open_items(self.standing)
 
     @property
     def is_rejected_without_items(self) -> bool:
-        """Whether somebody rejects it, and nobody says for what."""
+        """Whether it is rejected without any item."""
         return self.is_rejected and not self.open_items
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The gates that the open items break, with a tag or without, each once, in the order given."""
+        """The gates of the open items, with a tag or without, each once, in order."""
         return tuple(dict.fromkeys(item.key for item in self.open_items))
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of the open items, each once, in the order given."""
+        """The tags of the open items, each once, in order."""
         return tuple(dict.fromkeys(item.tag for item in self.open_items if item.tag is not None))
 
 
 @dataclass(frozen=True, slots=True)
 class GateChanges:
-    """What became of the broken gates from one iteration to the next."""
+    """Changes of failed gates from one iteration to the next."""
 
     fixed: tuple[str, ...] = ()
     still_open: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class GateChanges:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The plain facts that decide an outcome."""
+    """The facts that decide an outcome."""
 
     is_rejected: bool
     has_blocking: bool
@@ -87,11 +87,11 @@ class Situation:
     number: int
     maximum: int
     has_repeated: bool = False
-    """A blocking tag is open for the third time in five iterations."""
+    """A blocking tag was open too often in the last iterations."""
     has_critical: bool = False
     """Some open item is critical."""
     is_fixable: bool = True
-    """Some open item has an auto-fixable gate or a suggestion of its own."""
+    """Some open item has an auto-fixable gate or a suggestion."""
 
 
 def standing_verdicts(
@@ -113,14 +113,14 @@ def standing_verdicts(
 
 
 def open_items(verdicts: Sequence[Verdict]) -> tuple[Item, ...]:
-    """Return what the rejecting ones among these verdicts ask for."""
+    """Return the items of the rejecting verdicts."""
     return tuple(item for verdict in verdicts if verdict.stance is Stance.REJECTS for item in verdict.items)
 
 
 def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
-    """Return the judged revisions in order of their first judgement, numbered from 1.
+    """Return the reviewed revisions in order of their first verdict, numbered from 1.
 
-    A revision keeps its number when the branch is forced back to it. Its state is what validators said
+    A revision keeps its number when the branch is forced back to it. Its state is what validators stated
     about it, however late, and for those who did not, what they had said before the next iteration began;
     a verdict that was lifted only after the next push still stood. For the current iteration it is what
     stands now.
@@ -143,7 +143,7 @@ def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
 def current_iteration(
     pull_request: PullRequest, iterations: Sequence[Iteration] | None = None
 ) -> Iteration | None:
-    """Return the iteration that the pull request is in; None before the first judgement.
+    """Return the iteration that the pull request is in; None before the first verdict.
 
     It is the one of the present head where that was judged (also after a force-push back to it, and also
     where a verdict on an earlier head came in later); while the present head waits for its judgement, it
@@ -155,7 +155,7 @@ def current_iteration(
 
 
 def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> Iteration | None:
-    """Return the iteration to compare the present one with: the latest of the others."""
+    """Return the iteration to compare the current one with: the latest of the others."""
     return next((iteration for iteration in reversed(iterations) if iteration.number != present.number), None)
 
 
@@ -182,7 +182,7 @@ def repeated_tags(
 
 
 def decide_outcome(situation: Situation) -> IterationOutcome:
-    """Return the first outcome that holds; a pull request that nothing holds up is always accepted."""
+    """Return the first outcome that applies; a pull request that nothing rejects is always accepted."""
     if not situation.is_rejected and not situation.has_blocking:
         # Otherwise an approval of the last iteration in the budget would be escalated.
         return IterationOutcome.ACCEPT
@@ -194,7 +194,7 @@ def decide_outcome(situation: Situation) -> IterationOutcome:
 
 
 def iteration_phase(number: int, maximum: int, *, closed: bool) -> Phase:
-    """Return `final` at the end of the budget or on close, also where that is the first iteration."""
+    """Return the phase: `final` at the end of the budget or on close, even for the first iteration."""
     if closed or number >= maximum:
         return Phase.FINAL
     return Phase.INITIAL if number == 1 else Phase.REFINEMENT
@@ -249,7 +249,7 @@ def _current_head(pull_request: PullRequest) -> str | None:
 def _iteration_end(
     pull_request: PullRequest, reviewed: Sequence[tuple[str, datetime]], number: int
 ) -> datetime:
-    """Return when a past iteration gave way: to the next one, or to an earlier one that came back."""
+    """Return when a past iteration ended: at the next one, or at an earlier one that came back."""
     if number < len(reviewed):
         return reviewed[number][1]
     last_began, current_head = reviewed[-1][1], _current_head(pull_request)
@@ -263,7 +263,7 @@ def _iteration_end(
 
 
 def _state_at_end(pull_request: PullRequest, head: str, end: datetime) -> tuple[Verdict, ...]:
-    """Return who stood where at the end of a past iteration."""
+    """Return the standing verdicts at the end of a past iteration."""
     latest: dict[str, Verdict] = {}
     for verdict in _counted_verdicts(pull_request.verdicts):
         earlier = latest.get(verdict.validator.key)
@@ -288,9 +288,9 @@ def _left_at(pull_request: PullRequest, head: str, end: datetime) -> datetime:
 
 
 def iterations_after_rulings(pull_request: PullRequest) -> tuple[Iteration, ...]:
-    """The judged revisions without what was dismissed by then.
+    """Return the reviewed revisions without what was dismissed by then.
 
-    A dismissal is bound to the revision that was seen: it holds there and from then on, and leaves what
+    A dismissal is bound to the revision that was seen: it applies there and from then on, and leaves what
     earlier iterations were found to be.
     """
     iterations = list_iterations(pull_request)
@@ -306,7 +306,7 @@ def iterations_after_rulings(pull_request: PullRequest) -> tuple[Iteration, ...]
 
 
 def apply_dismissals(pull_request: PullRequest) -> PullRequest:
-    """A verdict that lost its last item is lifted; what was said still counts as broken, and overturned."""
+    """Lift verdicts whose items were all dismissed; their tags still count as failed, and overturned."""
     dismissals = _dismissals(pull_request)
     return replace(
         pull_request,
@@ -315,12 +315,12 @@ def apply_dismissals(pull_request: PullRequest) -> PullRequest:
 
 
 def overturned_tags(pull_request: PullRequest) -> tuple[OverturnedTag, ...]:
-    """The tags that a maintainer found wrongly given, and when."""
+    """Return the tags that a maintainer overturned, and when."""
     return tuple(OverturnedTag(ruling.tag, ruling.at) for ruling in _dismissals(pull_request))
 
 
 def open_appeals(pull_request: PullRequest) -> dict[str, Ruling]:
-    """The newest appeal against each tag that no maintainer has decided on since."""
+    """Return the newest appeal against each tag that no maintainer has decided on since."""
     appeals: dict[str, Ruling] = {}
     for ruling in sorted(pull_request.rulings, key=lambda ruling: ruling.at):
         if ruling.act is RulingAction.APPEAL:
@@ -331,7 +331,7 @@ def open_appeals(pull_request: PullRequest) -> dict[str, Ruling]:
 
 
 def current_dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
-    """The dismissals of what validators still say, the newest of each tag, oldest first."""
+    """Return the dismissals of what validators still state, the newest of each tag, oldest first."""
     rejecting = [
         verdict for verdict in standing_verdicts(pull_request.verdicts) if verdict.stance is Stance.REJECTS
     ]
@@ -344,9 +344,9 @@ def current_dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
 
 
 def _names_dismissed(verdict: Verdict, ruling: Ruling, verdicts: Sequence[Verdict]) -> bool:
-    """Whether the verdict says what the ruling is about.
+    """Whether the verdict states the tag of the ruling.
 
-    A command adds tags to what its giver had said, less what was dismissed by then: that is said still.
+    A command adds tags to its author's earlier verdict, without what was dismissed: that is still stated.
     """
     key = verdict.validator.key
     counted = (
@@ -384,7 +384,7 @@ def _apply_to_iteration(iteration: Iteration, dismissals: Sequence[Ruling]) -> I
 
 
 def _remove_dismissed(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict | None:
-    """The verdict with what is left of it; None where that is nothing."""
+    """Return the verdict without dismissed items; None where nothing is left."""
     dismissed = _dismissed_tags(verdict, dismissals)
     remaining = tuple(item for item in verdict.items if item.tag not in dismissed)
     return replace(verdict, items=remaining) if remaining or verdict.more or not dismissed else None
@@ -403,7 +403,7 @@ def _lift_dismissed(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict:
 
 
 def _dismissed_tags(verdict: Verdict, dismissals: Sequence[Ruling]) -> dict[str, datetime]:
-    """Its tags that were dismissed, and when: whoever names a tag again after that is heard again."""
+    """Return its dismissed tags, and when; a tag that is named again after that counts again."""
     if verdict.stance is not Stance.REJECTS:
         return {}
     tags = {item.tag for item in verdict.items}

@@ -34,7 +34,7 @@ _STYLE = frozenset({Aspect.STYLE, Aspect.CONSISTENCY})
 
 
 class Trigger(StrEnum):
-    """What counts as degraded."""
+    """The triggers that flag an iteration as degraded."""
 
     QUALITY_DELTA = "quality_delta"
     CONSECUTIVE_DECREASES = "consecutive_decreases"
@@ -42,7 +42,7 @@ class Trigger(StrEnum):
 
 
 class Cause(StrEnum):
-    """What may have made it worse."""
+    """Possible causes of a degradation."""
 
     OVER_REFINEMENT = "over-refinement"
     SCOPE_CREEP = "scope creep"
@@ -60,7 +60,7 @@ MITIGATION = {
 
 @dataclass(frozen=True, slots=True)
 class DegradationSign:
-    """A cause together with its own number."""
+    """A cause together with its evidence."""
 
     cause: Cause
     reason: str
@@ -68,7 +68,7 @@ class DegradationSign:
 
 @dataclass(frozen=True, slots=True)
 class Degradation:
-    """What is seen of one iteration against the one before."""
+    """The change of one iteration against the one before."""
 
     iteration: int
     delta: float | None = None
@@ -89,7 +89,7 @@ class Degradation:
 def detect_degradation(
     history: Sequence[ScoredIteration], gates: Gates, limits: DegradationLimits, maximum: int
 ) -> Degradation:
-    """Return what the last of these iterations shows; causes are looked for only where it got worse."""
+    """Return the change of the last of these iterations; causes are looked for only where it got worse."""
     last = history[-1]
     before = history[-2] if len(history) > 1 else None
     change = quality_delta(before, last)
@@ -100,7 +100,7 @@ def detect_degradation(
 
 
 def render_degradation(degradation: Degradation) -> str:
-    """Return a few sentences of our own about a flagged iteration; empty where it is not flagged."""
+    """Render a few sentences about a flagged iteration; empty where it is not flagged."""
     if not degradation.is_flagged:
         return ""
     reasons = ", ".join(_reason(trigger, degradation.delta) for trigger in degradation.triggers)
@@ -145,7 +145,7 @@ def _count_drops(history: Sequence[ScoredIteration]) -> int:
 
 
 def _has_checks(scored: ScoredIteration) -> bool:
-    """Whether its checks were seen at all: none seen is not none failed."""
+    """Whether any of its checks was observed: none observed is not none failed."""
     return bool(counted_checks(scored.snapshot.checks))
 
 
@@ -178,7 +178,7 @@ def _over_refinement(
 def _scope_creep(
     first: Diff, before: Diff, last: Diff, limits: DegradationLimits
 ) -> Iterator[DegradationSign]:
-    """Give the growth since iteration 1, where this very change added to it."""
+    """Yield the growth since iteration 1, where this very change added to it."""
     sizes = (
         ("lines", first.lines, before.lines, last.lines, limits.growth_lines),
         ("files", len(first.files), len(before.files), len(last.files), limits.growth_files),
@@ -194,7 +194,7 @@ def _scope_creep(
 def _style_drift(
     before: ScoredIteration, last: ScoredIteration, gates: Gates, limits: DegradationLimits
 ) -> Iterator[DegradationSign]:
-    """Give what was written anew, where items about style and consistency rose with it.
+    """Yield the rewritten lines, where items about style and consistency rose with them.
 
     The items alone show no change of approach: a duplicate is one of consistency, too.
     """
@@ -228,7 +228,7 @@ def _information_loss(before: Diff, last: Diff, limits: DegradationLimits) -> It
 
 
 def _count_rewritten(before: Diff | None, last: Diff | None) -> tuple[int, int, int]:
-    """How many lines had been added, how many of them are gone, and how many there are instead."""
+    """Return how many lines had been added, how many of them are gone, and how many replace them."""
     if before is None or last is None:
         return 0, 0, 0
     unknown = {file.path for file in last.files if file.patch is None}
@@ -242,23 +242,23 @@ _TEST_WORD = regex.Regex(r"(?:^|[^a-z])(?:tests?|testing|pytest|unittests?|e2e|s
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The trajectory, what each step from the second on shows, and the gates that it was measured by."""
+    """The trajectory, the change of each step from the second on, and the gates used."""
 
     trajectory: Trajectory
     degradations: tuple[Degradation, ...]
     """One for each iteration from the second on."""
     present: Degradation
-    """What the present iteration shows against the one before."""
+    """The change of the current iteration against the one before."""
     gates: Gates
 
     @property
     def quality(self) -> float | None:
-        """The score of the present iteration; None where nothing observed it."""
+        """The score of the current iteration; None where nothing observed it."""
         return self.trajectory.final.quality
 
     @property
     def best(self) -> ScoredIteration:
-        """The best so far; the present one where none could be scored."""
+        """The best so far; the current one where none could be scored."""
         return self.trajectory.best or self.trajectory.final
 
     def quality_of(self, iteration: Iteration | None) -> float | None:
@@ -284,7 +284,7 @@ def measure_progress(
 def iteration_snapshots(
     pull_request: PullRequest, iterations: Sequence[Iteration], rules: RepositoryRules
 ) -> tuple[IterationSnapshot, ...]:
-    """Return what is kept of every iteration."""
+    """Return the snapshot of every iteration."""
     by_head = {revision.head: revision for revision in pull_request.revisions}
     return tuple(_snapshot(iteration, by_head.get(iteration.head), rules) for iteration in iterations)
 

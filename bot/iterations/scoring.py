@@ -20,12 +20,12 @@ SCORE_DECIMALS = 4
 
 @dataclass(frozen=True, slots=True)
 class IterationSnapshot:
-    """What is kept of one iteration: its verdicts, how the checks ended, and every file by its hash."""
+    """What is stored of one iteration: its verdicts, the check results, and every file by its hash."""
 
     iteration: Iteration
     checks: tuple[CheckResult, ...] = ()
     diff: Diff | None = None
-    """Against the base that it grew from; None where it could not be read."""
+    """Against its merge base; None where it could not be read."""
     tree: str | None = None
     available: bool = True
     """False where GitHub no longer has the commit."""
@@ -48,13 +48,13 @@ class Score:
     measures: tuple[DimensionScore, ...]
     unobserved: tuple[QualityDimension, ...] = ()
     decided: str = ""
-    """What weighed most, in a few words of our own."""
+    """What weighed most, in a few words."""
 
 
 def score_iteration(
     snapshot: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
 ) -> Score | None:
-    """Return the score over the observed dimensions, weights renormalised; None where nothing was seen."""
+    """Return the score over the observed dimensions, weights renormalised; None where none was observed."""
     measures = _measures(snapshot, gates, weights, band)
     total = sum(weights.dimensions[measure.dimension] for measure in measures)
     if not total:
@@ -77,7 +77,7 @@ def counted_checks(checks: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
 
 
 def item_severity(item: Item, gates: Gates) -> str:
-    """Return how much an item matters: what its document says, else what its gate says."""
+    """Return the severity of an item: from its document, else from its gate."""
     if item.severity is not None:
         return item.severity
     gate = gates.get(item.tag) if item.tag else None
@@ -87,7 +87,7 @@ def item_severity(item: Item, gates: Gates) -> str:
 
 
 def item_aspect(item: Item, gates: Gates) -> Aspect:
-    """Return the side of quality that an item is about; correctness where nobody says."""
+    """Return the aspect of an item; correctness where nothing states it."""
     gate = gates.get(item.tag) if item.tag else None
     if item.aspect in set(Aspect):
         return Aspect(item.aspect)
@@ -95,7 +95,7 @@ def item_aspect(item: Item, gates: Gates) -> Aspect:
 
 
 def distinct_items(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Return each problem once: the same tag at the same place, or barely named beside a place, is one."""
+    """Return each item once: the same tag at the same location, or named without one beside it, is one."""
     placed = {item.tag for item in items if item.place is not None}
     first: dict[tuple[object, ...], Item] = {}
     for item in items:
@@ -160,7 +160,7 @@ def _apply_failed_tests(measure: DimensionScore, failed_tests: tuple[str, ...]) 
 
 
 def _efficiency(items: DimensionScore, lines: int, band: DiffSizeBand) -> DimensionScore:
-    """Return the items' value, lowered in proportion where the diff is outside the band."""
+    """Return the items' score, lowered in proportion where the diff is outside the band."""
     fit = min(1.0, lines / band.min if band.min else 1.0, band.max / lines if lines else 1.0)
     where = "within" if fit == 1.0 else "outside"
     size = f"{lines} changed lines, {where} {band.min} to {band.max}"
@@ -169,7 +169,7 @@ def _efficiency(items: DimensionScore, lines: int, band: DiffSizeBand) -> Dimens
 
 
 def _deciding_text(measures: Sequence[DimensionScore], weights: ScoreWeights) -> str:
-    """Return the dimension that cost most, beside the checks, which people look at first."""
+    """Name the dimension that cost most, beside the checks, which people look at first."""
     checks = [measure.reasons[0] for measure in measures if measure.dimension is QualityDimension.VALIDATION]
     others = [measure for measure in measures if measure.dimension is not QualityDimension.VALIDATION]
     worst = max(others, key=lambda measure: _cost(measure, weights), default=None)
@@ -200,7 +200,7 @@ class ScoredIteration:
 
     @property
     def head(self) -> str:
-        """The commit that was judged."""
+        """The reviewed commit."""
         return self.snapshot.iteration.head
 
     @property
@@ -210,7 +210,7 @@ class ScoredIteration:
 
     @property
     def failed_checks(self) -> int:
-        """How many checks ended badly."""
+        """Number of failed checks."""
         return sum(check.has_failed for check in counted_checks(self.snapshot.checks))
 
 
@@ -245,9 +245,9 @@ def build_trajectory(
     weights: ScoreWeights,
     band: DiffSizeBand,
 ) -> Trajectory:
-    """Return the trajectory as known now: a check that ends late changes the score of its own iteration.
+    """Score every snapshot: a check that ends late changes the score of its own iteration.
 
-    One that somebody rejects without a word on what is wrong is not known to be better than any other.
+    One that is rejected without any item is not known to be better than any other, so it has no score.
     """
     scored = (
         ScoredIteration(
@@ -271,19 +271,19 @@ def best_iteration(scored: Iterable[ScoredIteration]) -> ScoredIteration | None:
 
 
 def quality_delta(before: ScoredIteration | None, after: ScoredIteration) -> float | None:
-    """Return how much the quality rose or fell, to four places; None where either was not observed."""
+    """Return the change of quality, to four places; None where either was not observed."""
     if before is None or before.quality is None or after.quality is None:
         return None
     return round(after.quality - before.quality, SCORE_DECIMALS)
 
 
 def format_scores(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
-    """Return the scores in words: two places, or four where two different ones would look the same."""
+    """Format the scores: two places, or four where two different ones would look the same."""
     return _format_values([iteration.quality for iteration in scored], ("{:.2f}", "{:.4f}"))
 
 
 def format_percents(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
-    """Return the scores in percent: whole ones, or with two places where different ones would look alike."""
+    """Format the scores in percent: whole, or with two places where different ones would look the same."""
     values = [None if iteration.quality is None else iteration.quality * 100 for iteration in scored]
     return _format_values(values, ("{:.0f}%", "{:.2f}%"))
 

@@ -20,7 +20,7 @@ from bot.pull_request.model import OverrideAudit, PullRequest, SelectionChoice, 
 
 @dataclass(frozen=True, slots=True)
 class SelectionRefused:
-    """Why a selection is not taken, in words for the one who asked."""
+    """Why a selection is refused, as an answer to the command."""
 
     reason: str
 
@@ -38,7 +38,7 @@ class BestFinalComparison:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The selected iteration, what the rule alone would have selected, and the override if one holds."""
+    """The selected iteration, the automatic selection, and the override if one applies."""
 
     selected: ScoredIteration
     automatic: ScoredIteration
@@ -50,7 +50,7 @@ class Selection:
 
     @property
     def audit(self) -> OverrideAudit | None:
-        """From what to what, where a person decided."""
+        """The audit entry, where a person decided."""
         override = self.override
         if override is None:
             return None
@@ -70,7 +70,7 @@ class Selection:
 def parse_choice(
     choice: str, trajectory: Trajectory, reason: str
 ) -> tuple[SelectionChoice, int | None] | SelectionRefused:
-    """Return what `best`, `final` or a number asks for, or why that can't be done."""
+    """Parse `best`, `final` or a number, or return why it is refused."""
     if not reason.strip():
         return SelectionRefused("Give a reason: `/feedback-select best reason: …`")
     choices = {"best": SelectionChoice.USE_BEST, "final": SelectionChoice.USE_FINAL}
@@ -86,9 +86,9 @@ def parse_choice(
 def select_iteration(
     trajectory: Trajectory, override: SelectionOverride | None = None, head: str | None = None
 ) -> Selection:
-    """Return the selection: the highest score whatever its place, unless a person decided at this head.
+    """Select the iteration with the highest score, unless a person decided at this head.
 
-    `head` is the pull request's present one, where that is not the final iteration's.
+    `head` is the pull request's current one, where that is not the final iteration's.
     """
     final = trajectory.final
     best = trajectory.best or final
@@ -128,7 +128,7 @@ MAX_REPORT_FILES = 50
 
 @dataclass(frozen=True, slots=True)
 class SelectionReport:
-    """Everything that the report says."""
+    """The contents of the selection report."""
 
     name: str
     """`owner/repo#7`, the document's loop id."""
@@ -145,14 +145,14 @@ class SelectionReport:
         return self.trajectory.scored
 
     def percent(self, scored: ScoredIteration) -> str:
-        """The score of an iteration as every part of the report writes it."""
+        """Format the score of an iteration as every part of the report writes it."""
         return dict(
             zip((iteration.number for iteration in self.scored), format_percents(self.scored), strict=True)
         )[scored.number]
 
 
 def render_selection_report(report: SelectionReport) -> str:
-    """Return the report as Markdown; it is advice, and says so."""
+    """Render the report as Markdown; it is advice, and says so."""
     selected = report.selection.selected.number
     parts = [
         "## Output Selection Report",
@@ -181,7 +181,7 @@ def selection_rationale(report: SelectionReport) -> tuple[str, ...]:
 
 
 def selection_checklist(report: SelectionReport) -> tuple[tuple[bool, str], ...]:
-    """Return the document's seven points, each with whether it holds here."""
+    """Return the document's seven points, each with whether it is met."""
     missing = [scored for scored in report.scored if not _is_preserved(scored)]
     unscored = [scored.number for scored in report.scored if scored.score is None]
     override = report.selection.override
@@ -336,7 +336,7 @@ def _join_numbers(lead: str, numbers: list[str] | list[int]) -> str:
 def build_selection_report(
     pull_request: PullRequest, progress: Progress, rules: RepositoryRules
 ) -> SelectionReport:
-    """The report as it stands now."""
+    """Build the report of the scored iterations."""
     return SelectionReport(
         name=pull_request.name,
         trajectory=progress.trajectory,
@@ -348,7 +348,7 @@ def build_selection_report(
 
 
 def selection_report(pull_request: PullRequest, rules: RepositoryRules) -> SelectionReport | None:
-    """The report of a pull request; None before its first judgement."""
+    """Return the report of a pull request; None before its first verdict."""
     iterations = iterations_after_rulings(pull_request)
     current = judged.current_iteration(pull_request, iterations)
     if current is None:
@@ -359,7 +359,7 @@ def selection_report(pull_request: PullRequest, rules: RepositoryRules) -> Selec
 
 
 def selection_report_markdown(pull_request: PullRequest, rules: RepositoryRules) -> str | None:
-    """The Output Selection Report as Markdown; None before the second iteration."""
+    """Return the Output Selection Report as Markdown; None before the second iteration."""
     report = selection_report(pull_request, rules)
     return render_selection_report(report) if report and len(report.scored) > 1 else None
 
@@ -371,13 +371,13 @@ _UNSHOWABLE = regex.Regex(r"[\x00-\x1f\x7f-\x{9f}\x{2028}\x{2029}]|<!--|```")
 
 
 def differing_files(earlier: Diff, present: Diff) -> tuple[str, ...]:
-    """Return the files that are not the same in both; one that only the present has is removed by git."""
+    """Return the files that differ; one that only the current diff has is removed by git."""
     paths = dict.fromkeys(file.path for file in (*earlier.files, *present.files))
     return tuple(path for path in paths if _blob(earlier, path) != _blob(present, path))
 
 
 def has_same_files(earlier: ScoredIteration, current: ScoredIteration) -> bool:
-    """Whether going back would change nothing, as after a rebase without change."""
+    """Whether restoring would change nothing, as after a rebase without change."""
     earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
     return (
         earlier_diff is not None
@@ -387,7 +387,7 @@ def has_same_files(earlier: ScoredIteration, current: ScoredIteration) -> bool:
 
 
 def restore_commands(earlier: ScoredIteration, current: ScoredIteration) -> tuple[str, ...]:
-    """Return the shell lines that bring the earlier files back."""
+    """Return the shell commands that restore the earlier files."""
     return (
         f"git fetch origin {earlier.head}",
         f"git restore --source=FETCH_HEAD --staged --worktree -- {_file_arguments(earlier, current)}",
@@ -395,7 +395,7 @@ def restore_commands(earlier: ScoredIteration, current: ScoredIteration) -> tupl
 
 
 def _file_arguments(earlier: ScoredIteration, current: ScoredIteration) -> str:
-    """Return the files as arguments; a word to replace where they are not known, too many, or unshowable."""
+    """Return the files as arguments; a placeholder where they are unknown, too many, or unprintable."""
     earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
     paths = (
         differing_files(earlier_diff, current_diff)
@@ -408,7 +408,7 @@ def _file_arguments(earlier: ScoredIteration, current: ScoredIteration) -> str:
 
 
 def _blob(diff: Diff, path: str) -> tuple[str, str | None] | None:
-    """Return what a file is at a revision: None where the pull request leaves it as the base has it."""
+    """Return kind and blob of a file at a revision; None where the pull request does not change it."""
     file = diff.get(path)
     return None if file is None else ("gone" if file.status == "removed" else "file", file.blob)
 
