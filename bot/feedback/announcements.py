@@ -109,7 +109,7 @@ def escalate(feedback: Feedback, rules: RepositoryRules) -> PullRequest:
     )
     if not (is_due and rules.iterations.escalate.enabled and rules.comment.enabled):
         return pull_request
-    # GitHub's own time, so that what is said later can be told by GitHub's times alone.
+    # GitHub's own time, so that later answers can be recognised by GitHub's times alone.
     at = max(verdict.at for verdict in feedback.iteration.standing)
     return replace(pull_request, escalation=Escalation(at, feedback.iteration.head))
 

@@ -1,6 +1,6 @@
 """Collect what a brief is written from: comments, annotations, verified facts, the framework.
 
-Hardly anything is read for a brief alone: annotations are read when the check is heard, claims when the
+Hardly anything is read for a brief alone: annotations are read with the check's event, claims when the
 comment is about to be written; only for an error without a framework is a manifest read, once.
 """
 
@@ -19,7 +19,7 @@ from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.config import ClaimType, RepositoryRules
 from bot.grounding.manifests import manifest_versions, normalize_package
 from bot.grounding.model import ClaimOutcome
-from bot.iterations import model as iterations_model
+from bot.iterations.model import current_iteration
 from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import mask_hidden
 from bot.pull_request.model import Item, PostedBrief, PullRequest, Stance
@@ -428,7 +428,7 @@ MANIFEST_ROUND = 3
 
 def manifests_to_read(pull_request: PullRequest, rules: RepositoryRules) -> tuple[tuple[str, str], ...]:
     """Return head and path of the manifests to read, once per pull request: for a poor brief of an error."""
-    current = iterations_model.current_iteration(pull_request)
+    current = current_iteration(pull_request)
     brief = pull_request.briefs[-1] if pull_request.briefs else None
     if current is None or brief is None or pull_request.framework is not None:
         return ()

@@ -10,10 +10,18 @@ from bot.feedback.model import FailedGate, Feedback, demote_unlocated, find_fail
 from bot.gates.config import RepositoryRules
 from bot.gates.model import Aspect, Gates
 from bot.history.rates import item_outcomes
-from bot.iterations import model as judged
 from bot.iterations.followup import ItemResponse, item_responses, track_feedback
 from bot.iterations.line_tracking import track_files
-from bot.iterations.model import Iteration, Situation, iterations_after_rulings
+from bot.iterations.model import (
+    Iteration,
+    Situation,
+    compare_iterations,
+    current_iteration,
+    decide_outcome,
+    iterations_after_rulings,
+    previous_iteration,
+    repeated_tags,
+)
 from bot.iterations.progress import measure_progress
 from bot.iterations.scoring import ScoredIteration, item_severity
 from bot.iterations.selection import build_selection_report
@@ -90,10 +98,10 @@ def build_feedback(
 ) -> Feedback | None:
     """Build the feedback, or return None before the first verdict."""
     iterations = iterations_after_rulings(pull_request)
-    current = judged.current_iteration(pull_request, iterations)
+    current = current_iteration(pull_request, iterations)
     if current is None:
         return None
-    previous = judged.previous_iteration(iterations, current)
+    previous = previous_iteration(iterations, current)
     progress = measure_progress(pull_request, iterations, current, rules)
     gates = find_failed_gates(current.standing, rules.gates, frozenset(previous.keys if previous else ()))
     gates = demote_unlocated(gates) if rules.quality.strict else gates
@@ -105,7 +113,7 @@ def build_feedback(
         pull_request=pull_request,
         iteration=current,
         previous=previous,
-        changes=judged.compare_iterations(previous, current),
+        changes=compare_iterations(previous, current),
         gates=gates,
         issues=current.tags,
         more=sum(verdict.more for verdict in current.standing),
@@ -129,14 +137,14 @@ def _repeated_blocking_tags(
     iterations: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: RepositoryRules
 ) -> tuple[str, ...]:
     blocking = frozenset(gate.tag for gate in gates if gate.blocking and gate.tag)
-    return judged.repeated_tags(iterations, blocking, rules.iterations.escalate)
+    return repeated_tags(iterations, blocking, rules.iterations.escalate)
 
 
 def _outcome(
     current: Iteration, gates: tuple[FailedGate, ...], rules: RepositoryRules, *, repeated: bool
 ) -> str:
     findings = [(finding, gate) for gate in gates for finding in gate.findings]
-    return judged.decide_outcome(
+    return decide_outcome(
         Situation(
             is_rejected=current.is_rejected,
             has_blocking=any(gate.blocking for gate in gates),

@@ -145,9 +145,9 @@ def current_iteration(
 ) -> Iteration | None:
     """Return the iteration that the pull request is in; None before the first verdict.
 
-    It is the one of the present head where that was judged (also after a force-push back to it, and also
-    where a verdict on an earlier head came in later); while the present head waits for its judgement, it
-    is the one that was judged last.
+    It is the one of the current head where that was reviewed (even after a force-push back to it, and even
+    where a verdict on an earlier head came in later); while the current head waits for its review, it is
+    the one that was reviewed last.
     """
     head = _current_head(pull_request)
     iterations = list_iterations(pull_request) if iterations is None else iterations
@@ -233,10 +233,7 @@ def _reviewed_heads(pull_request: PullRequest) -> tuple[tuple[str, datetime], ..
 
 
 def _head_of(pull_request: PullRequest, verdict: Verdict) -> str:
-    if verdict.head is not None:
-        return verdict.head
-    revisions = [revision for revision in pull_request.revisions if revision.seen_at <= verdict.at]
-    return max(revisions, key=lambda revision: revision.seen_at).head if revisions else pull_request.head
+    return pull_request.head_at(verdict.at) if verdict.head is None else verdict.head
 
 
 def _current_head(pull_request: PullRequest) -> str | None:

@@ -462,6 +462,11 @@ class PullRequest:
         """`owner/repo#7`."""
         return f"{self.repository.full_name}#{self.number}"
 
+    def head_at(self, at: datetime) -> str:
+        """Return the newest head at that time, as far as known."""
+        revisions = [revision for revision in self.revisions if revision.seen_at <= at]
+        return max(revisions, key=lambda revision: revision.seen_at).head if revisions else self.head
+
 
 @dataclass(frozen=True, slots=True)
 class OverturnedTag:

@@ -49,21 +49,25 @@ def merge_reviews(
 
 
 def is_validator(
-    account: Account, role: str | None, pull_request: PullRequest, facts: Facts, rules: RepositoryRules
+    account: Account, role: str | None, pull_request: PullRequest, me: Account, rules: RepositoryRules
 ) -> bool:
     """Whether this account is a validator of this pull request."""
-    if account.id in {facts.me.id, pull_request.author.id}:
+    if account.id in {me.id, pull_request.author.id}:
         return False
     if rules.validators.is_named(account.login, bot=account.bot):
         return True
+    return has_validator_role(role, rules)
+
+
+def has_validator_role(role: str | None, rules: RepositoryRules) -> bool:
+    """Whether an account with this role is a validator without being named by the config."""
     return role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
 
 
 def granting_permission(account: Account, role: str | None, rules: RepositoryRules) -> str | None:
     """Return what makes this account a validator: its role, or `config` where only the config names it."""
-    has_role = role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
     is_named = rules.validators.is_named(account.login, bot=account.bot)
-    return "config" if is_named and not has_role else role
+    return "config" if is_named and not has_validator_role(role, rules) else role
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ def _review_verdict(
         return earlier and replace(earlier, lifted_at=earlier.lifted_at or context.now)
     formal = _FORMAL.get(review.state)
     role = facts.roles.get(review.author.id, earlier.permission if earlier else None)
-    counted = is_validator(review.author, role, context.pull_request, facts, rules)
+    counted = is_validator(review.author, role, context.pull_request, facts.me, rules)
     permission = granting_permission(review.author, role, rules) if counted else role
     # What strangers say is not even listened to: there may be any amount of it.
     stated = parse_tags(review.body, rules.gates, url=review.url) if counted else TextVerdict()

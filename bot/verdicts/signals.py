@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from typing import assert_never
 
-from bot.gates.config import Permission, RepositoryRules
+from bot.gates.config import RepositoryRules
 from bot.gates.model import Gates, is_tag, matches_name, normalize_tag
 from bot.pull_request.events import CheckEvent, CommentEvent, Event, LabelEvent, ValidationEvent
 from bot.pull_request.facts import Facts
@@ -22,7 +21,7 @@ from bot.pull_request.model import (
 )
 from bot.values import Account
 from bot.verdicts import checks
-from bot.verdicts.reviews import granting_permission, is_validator
+from bot.verdicts.reviews import granting_permission, has_validator_role, is_validator
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
     MAX_ITEM_WORDS,
@@ -66,19 +65,13 @@ def merge_comment(
         verdicts[key] = _mark_deleted(earlier or silent, event)
         return tuple(verdicts.values())
     if earlier and (_is_deleted(earlier) or (earlier.edited_at and event.updated_at < earlier.edited_at)):
-        return pull_request.verdicts  # GitHub told of the newer version first
+        return pull_request.verdicts  # the newer version arrived first
     if _comment_stance(event, rules)[0] is not None:
         verdicts[key] = _comment_verdict(pull_request, event, rules, me)
     elif earlier:
         lifted = earlier.lifted_at or event.updated_at
         verdicts[key] = replace(earlier, lifted_at=lifted, edited_at=event.updated_at)
     return tuple(verdicts.values())
-
-
-def head_at(pull_request: PullRequest, at: datetime) -> str:
-    """Return the newest head at that time, as far as known."""
-    revisions = [revision for revision in pull_request.revisions if revision.seen_at <= at]
-    return max(revisions, key=lambda revision: revision.seen_at).head if revisions else pull_request.head
 
 
 def _comment_verdict(
@@ -93,7 +86,7 @@ def _comment_verdict(
         validator=Validator(f"user:{event.author.id}", event.author.login, bot=event.author.bot),
         stance=stance or Stance.SILENT,
         at=event.created_at,
-        head=head_at(pull_request, event.created_at),
+        head=pull_request.head_at(event.created_at),
         items=items,
         more=more,
         url=event.url,
@@ -203,7 +196,7 @@ def merge_validation(
         validator=validator,
         stance=Stance.REJECTS if rejects else Stance.APPROVES,
         at=event.at,
-        head=event.head if event.head in heads else head_at(pull_request, event.at),
+        head=event.head if event.head in heads else pull_request.head_at(event.at),
         items=items if rejects else (),
         more=more if rejects else 0,
         counted=_is_counted(event, pull_request, rules, me) and not means_nothing,
@@ -235,11 +228,9 @@ def _validation_validator(event: ValidationEvent) -> Validator:
 def _is_counted(
     event: ValidationEvent, pull_request: PullRequest, rules: RepositoryRules, me: Account
 ) -> bool:
-    if event.author and event.author.id in {me.id, pull_request.author.id}:
-        return False
-    if event.author and rules.validators.is_named(event.author.login, bot=event.author.bot):
-        return True
-    return event.role in set(Permission) and Permission(event.role).is_at_least(rules.validators.permission)
+    if event.author is None:
+        return has_validator_role(event.role, rules)
+    return is_validator(event.author, event.role, pull_request, me, rules)
 
 
 def _tool_items(event: ValidationEvent, rules: RepositoryRules) -> Iterator[Item]:
@@ -286,7 +277,7 @@ def merge_signals(pull_request: PullRequest, facts: Facts, rules: RepositoryRule
                 verdicts = merge_comment(pull_request, signal, rules, facts.me)
             case LabelEvent():
                 role = facts.roles.get(signal.sender.id)
-                counted = is_validator(signal.sender, role, pull_request, facts, rules)
+                counted = is_validator(signal.sender, role, pull_request, facts.me, rules)
                 allowed = granting_permission(signal.sender, role, rules) if counted else role
                 verdicts = merge_label(pull_request, signal, allowed, counted=counted)
             case ValidationEvent():
