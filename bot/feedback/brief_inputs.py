@@ -111,7 +111,11 @@ def collect_brief_inputs(feedback: Feedback, comment_text: str) -> tuple[BriefIn
     return (
         BriefInput(1, _items(feedback, annotated=False), facts),
         BriefInput(2, _items(feedback, annotated=True), annotated),
-        BriefInput(3, _located_items(feedback), _add_observations(annotated, feedback)),
+        BriefInput(
+            3,
+            tuple(_item(gate, gate.findings, feedback) for gate in feedback.gates),
+            _add_observations(annotated, feedback),
+        ),
     )
 
 
@@ -185,11 +189,6 @@ def _items(feedback: Feedback, *, annotated: bool) -> tuple[OpenItem, ...]:
         _item(gate, tuple(_findings(feedback, gate, annotated=annotated)), feedback)
         for gate in feedback.gates
     )
-
-
-def _located_items(feedback: Feedback) -> tuple[OpenItem, ...]:
-    """Return the open items at the locations where they were verified."""
-    return tuple(_item(gate, gate.findings, feedback) for gate in feedback.gates)
 
 
 def _findings(feedback: Feedback, gate: FailedGate, *, annotated: bool) -> Iterator[GateItem]:

@@ -152,15 +152,13 @@ def _outcome(
             maximum=rules.iterations.max,
             has_repeated=repeated,
             has_critical=any(
-                _is_critical(gate) or finding.item.severity == "critical" for finding, gate in findings
+                (gate.blocking and gate.gate and gate.gate.aspect is Aspect.SECURITY)
+                or finding.item.severity == "critical"
+                for finding, gate in findings
             ),
             is_fixable=any(gate.is_auto_fixable or finding.item.suggestion for finding, gate in findings),
         )
     ).value
-
-
-def _is_critical(gate: FailedGate) -> bool:
-    return gate.blocking and gate.gate is not None and gate.gate.aspect is Aspect.SECURITY
 
 
 def _score(quality: float | None, current: Iteration) -> float:

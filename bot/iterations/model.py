@@ -296,7 +296,11 @@ def iterations_after_rulings(pull_request: PullRequest) -> tuple[Iteration, ...]
     return tuple(
         _apply_to_iteration(
             iteration,
-            [ruling for ruling in dismissals if iteration == current or _applies_to(ruling, iteration)],
+            [
+                ruling
+                for ruling in dismissals
+                if iteration == current or ruling.head == iteration.head or ruling.at < iteration.reviewed_at
+            ],
         )
         for iteration in iterations
     )
@@ -369,10 +373,6 @@ def _names_dismissed(verdict: Verdict, ruling: Ruling, verdicts: Sequence[Verdic
 def _dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
     dismissals = (ruling for ruling in pull_request.rulings if ruling.act is RulingAction.DISMISS)
     return tuple(sorted(dismissals, key=lambda ruling: ruling.at))
-
-
-def _applies_to(ruling: Ruling, iteration: Iteration) -> bool:
-    return ruling.head == iteration.head or ruling.at < iteration.reviewed_at
 
 
 def _apply_to_iteration(iteration: Iteration, dismissals: Sequence[Ruling]) -> Iteration:

@@ -23,7 +23,6 @@ from bot.iterations.scoring import (
     item_aspect,
     quality_delta,
 )
-from bot.pull_request.checks import CheckResult
 from bot.pull_request.diff import Diff, added_lines
 from bot.pull_request.model import PullRequest, Revision
 
@@ -134,7 +133,8 @@ def _triggers(history: Sequence[ScoredIteration], limits: DegradationLimits) -> 
         yield Trigger.QUALITY_DELTA
     if _count_drops(history) >= limits.drops_in_a_row:
         yield Trigger.CONSECUTIVE_DECREASES
-    if _has_checks(before) and last.failed_checks > before.failed_checks:
+    # No checks observed is not the same as none failed.
+    if counted_checks(before.snapshot.checks) and last.failed_checks > before.failed_checks:
         yield Trigger.VALIDATION_FAILURES_INCREASED
 
 
@@ -142,11 +142,6 @@ def _count_drops(history: Sequence[ScoredIteration]) -> int:
     """Return how many times in a row the quality fell, up to the last iteration."""
     changes = [quality_delta(before, after) for before, after in pairwise(history)]
     return sum(1 for _ in takewhile(lambda change: change is not None and change < 0, reversed(changes)))
-
-
-def _has_checks(scored: ScoredIteration) -> bool:
-    """Whether any of its checks was observed: none observed is not none failed."""
-    return bool(counted_checks(scored.snapshot.checks))
 
 
 def _signs(
@@ -302,12 +297,8 @@ def _snapshot(iteration: Iteration, revision: Revision | None, rules: Repository
         return IterationSnapshot(iteration)
     return IterationSnapshot(
         iteration,
-        checks=tuple(_classify_check(check, rules) for check in revision.checks),
+        checks=tuple(replace(check, is_test=is_test_check(check.name, rules)) for check in revision.checks),
         diff=None if revision.files is None else Diff(revision.files),
         tree=revision.tree,
         available=not revision.gone,
     )
-
-
-def _classify_check(check: CheckResult, rules: RepositoryRules) -> CheckResult:
-    return replace(check, is_test=is_test_check(check.name, rules))

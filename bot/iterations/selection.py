@@ -165,7 +165,8 @@ def render_selection_report(report: SelectionReport) -> str:
         "### Quality Scores",
         _score_table(report),
         "### Selection Rationale",
-        f"Iteration {selected} selected because:\n" + _bullets(selection_rationale(report)),
+        f"Iteration {selected} selected because:\n"
+        + "\n".join(f"- {line}" for line in selection_rationale(report)),
         "### Artifacts Applied",
         _artifacts(report),
         "### Validation Checklist",
@@ -290,10 +291,6 @@ def _artifacts(report: SelectionReport) -> str:
     else:
         state = "Not applied: the selection is advice, and nothing is written to the branch."
     return "\n".join([*(lines or ["- the files are not known"]), "", state])
-
-
-def _bullets(lines: tuple[str, ...]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
 
 
 def _is_preserved(scored: ScoredIteration) -> bool:

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import assert_never
 
 from bot.pull_request.checks import GATES_CHECK_NAME, CheckResult
-from bot.pull_request.diff import FileDiff
 from bot.pull_request.effects import Effect, PostSuggestions, ShowCheckRun, ShowLabel
 from bot.pull_request.events import (
     BackfillStep,
@@ -129,15 +128,11 @@ def _limit_revisions(revisions: list[Revision]) -> tuple[Revision, ...]:
         files = None if listed > MAX_KEPT_HEADS else revision.files[:MAX_KEPT_FILES]
         shown = sum(len(file.patch or "") for file in files or ())
         if files and shown > left:
-            files = tuple(map(_without_patch, files))
+            files = tuple(replace(file, patch=None) for file in files)
         elif files:
             left -= shown
         bounded.append(replace(revision, files=files))
     return tuple(reversed(bounded))
-
-
-def _without_patch(file: FileDiff) -> FileDiff:
-    return replace(file, patch=None)
 
 
 MAX_REVISIONS = 1_000

@@ -256,10 +256,7 @@ def _lines_by_file(pull_request: PullRequest, facts: Facts) -> dict[str, _Lines]
 
 
 def _add_surrounding(
-    item: Item,
-    verdict: Verdict,
-    lines_by_file: Mapping[str, _Lines],
-    earlier_items: Mapping[ItemKey, Item],
+    item: Item, verdict: Verdict, lines_by_file: Mapping[str, _Lines], earlier_items: Mapping[ItemKey, Item]
 ) -> Item:
     place = item.place
     if place is None or place.line is None or item.context_after or is_secret_path(place.path):

@@ -199,7 +199,7 @@ def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple
             item = Item(tag, words=words[:MAX_ITEM_WORDS], url=text.url, place=text.place, origin=text.origin)
             items_by_tag.setdefault(tag, []).append(item)
     return tuple(
-        _with_confidence(item, len(items))
+        replace(item, inferred=_confidence(len(items)))
         for items in list(items_by_tag.values())[:MAX_INFERRED]
         for item in dict.fromkeys(items)
         if _confidence(len(items)) >= rules.detection.threshold
@@ -242,7 +242,3 @@ def _surrounding_line(body: str, start: int, end: int) -> str:
 
 def _confidence(mentions: int) -> float:
     return round(min(SURE, FIRST + FURTHER * (mentions - 1)), 2)
-
-
-def _with_confidence(item: Item, mentions: int) -> Item:
-    return replace(item, inferred=_confidence(mentions))
