@@ -159,7 +159,7 @@ class DryRun:
             decision = decide_pull_request(known, facts, rules, moment, self.site)
         decision = add_check_effects(decision, facts, rules, self.site)
         shown = tuple(effect for effect in decision.effects if not isinstance(effect, CancelWrite))
-        return DryRunResult(shown, decision.because)
+        return DryRunResult(shown, decision.reason)
 
     async def _affected(self, event: Event) -> PullRequest | None:
         """The first pull request that an event about a commit concerns, or that a validator speaks of."""
@@ -180,7 +180,7 @@ class DryRun:
     def _from_payload(self, known: PullRequest, event: Event) -> Facts:
         """The payload's own word: whoever speaks in it counts as if they may write."""
         if isinstance(event, LabelEvent) and event.sender != known.author:
-            return Facts(_NOBODY, roles={event.sender.id: "write"}, spoken=(event,))
+            return Facts(_NOBODY, roles={event.sender.id: "write"}, signals=(event,))
         if not isinstance(event, ReviewEvent):
             return Facts(_NOBODY)
         roles = {event.review.author.id: "write"} if event.review.author != known.author else {}

@@ -63,7 +63,6 @@ from bot.pull_request.model import (
     Verdict,
 )
 from bot.values import Account
-from bot.verdicts.signals import head_at
 from bot.verdicts.tags import limit_items
 
 NO_ACCOUNT = 0
@@ -137,7 +136,7 @@ def apply_rejection(
         validator=Validator(key, account.login, bot=account.bot),
         stance=Stance.REJECTS,
         at=order.at,
-        head=head_at(pull_request, order.at),
+        head=pull_request.head_at(order.at),
         items=items,
         more=more + sum(verdict.more for verdict in before),
         url=url,
@@ -191,7 +190,7 @@ def apply_selection(
         )
     found = parse_choice(str(wanted.choice), report.trajectory, wanted.reason)
     if isinstance(found, SelectionRefused):
-        return SelectionResult(pull_request, f"{found.because}\n")
+        return SelectionResult(pull_request, f"{found.reason}\n")
     choice, number = found
     override = SelectionOverride(choice, asker.login, wanted.reason, asker.at, asker.head, number, asker.id)
     made = select_iteration(report.trajectory, override, pull_request.head)

@@ -76,7 +76,7 @@ def _of_schema(file: FeedbackFile, broken: SchemaViolation) -> LintProblem:
 
 def _of_words(file: FeedbackFile, path: DocumentPath, found: QualityProblem) -> LintProblem:
     place = file.words(path, found.start, found.end) if found.end else file.position(path)
-    return LintProblem(found.level, found.rule, json_pointer(path), place, found.message, found.instead)
+    return LintProblem(found.level, found.rule, json_pointer(path), place, found.message, found.suggestion)
 
 
 def _covers(broken: SchemaViolation, path: DocumentPath, found: QualityProblem) -> bool:

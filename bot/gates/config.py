@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from bot.detection.rules import DetectionRules
 from bot.gates.model import Aspect, Gates, matches_name
 
 
@@ -134,79 +133,42 @@ class ClaimRule:
 
     tools: tuple[GroundingTool, ...]
     """What can show it; a claim of this type that was seen elsewhere goes beyond the observation."""
-    verification: str
     would_verify: str
-    mitigation: str = ""
-    """What keeps the writer from claiming what nobody looked up."""
 
 
-_READ = "Always Read before claiming content"
-_TEST = "Run tests to verify behavior"
 _FILES, _CHECKS = (GroundingTool.CONTENTS,), (GroundingTool.CHECKS,)
 
 DEFAULT_CLAIM_RULES: Mapping[ClaimType, ClaimRule] = {
     ClaimType.FILE_CONTENTS: ClaimRule(
-        (GroundingTool.CONTENTS, GroundingTool.TREE),
-        "The words are in the file at the head",
-        "the words as they stand, with `path:line`",
-        _READ,
+        (GroundingTool.CONTENTS, GroundingTool.TREE), "the words as they stand, with `path:line`"
     ),
     ClaimType.FILE_EXISTENCE: ClaimRule(
-        (GroundingTool.TREE, GroundingTool.CONTENTS),
-        "The path is in the tree at the head",
-        "the full path from the top",
-        _READ,
+        (GroundingTool.TREE, GroundingTool.CONTENTS), "the full path from the top"
     ),
     ClaimType.FILE_LOCATION: ClaimRule(
-        (GroundingTool.CONTENTS, GroundingTool.TREE),
-        "The thing stands on those lines at the head",
-        "a comment on the line, or `path:line`",
-        _READ,
+        (GroundingTool.CONTENTS, GroundingTool.TREE), "a comment on the line, or `path:line`"
     ),
-    ClaimType.CODE_BEHAVIOR: ClaimRule(
-        _CHECKS, "A failed check names the code and what it did", "a test that fails in a check run", _TEST
-    ),
-    ClaimType.TEST_RESULTS: ClaimRule(
-        _CHECKS, "The check run at the head ended so", "a finished check run at this head", _TEST
-    ),
-    ClaimType.ERROR_MESSAGES: ClaimRule(
-        _CHECKS,
-        "A check run printed the message",
-        "a check run or annotation that prints the message",
-        "Check actual error messages",
-    ),
-    ClaimType.API_RESPONSES: ClaimRule(
-        _CHECKS,
-        "A check run printed the request and its answer",
-        "a check run that prints request and answer",
-        _TEST,
-    ),
+    ClaimType.CODE_BEHAVIOR: ClaimRule(_CHECKS, "a test that fails in a check run"),
+    ClaimType.TEST_RESULTS: ClaimRule(_CHECKS, "a finished check run at this head"),
+    ClaimType.ERROR_MESSAGES: ClaimRule(_CHECKS, "a check run or annotation that prints the message"),
+    ClaimType.API_RESPONSES: ClaimRule(_CHECKS, "a check run that prints request and answer"),
     ClaimType.CONFIGURATION_VALUES: ClaimRule(
-        (GroundingTool.CONTENTS, GroundingTool.TREE),
-        "The file gives the key that value",
-        "the key's full name and its file",
-        "Read config files directly",
+        (GroundingTool.CONTENTS, GroundingTool.TREE), "the key's full name and its file"
     ),
     ClaimType.DEPENDENCY_VERSIONS: ClaimRule(
-        (GroundingTool.CONTENTS, GroundingTool.TREE),
-        "The manifest asks for that version",
-        "the manifest and the version as it has it",
-        "Read config files directly",
+        (GroundingTool.CONTENTS, GroundingTool.TREE), "the manifest and the version as it has it"
     ),
     ClaimType.GIT_STATE: ClaimRule(
-        (GroundingTool.PULL_REQUEST,),
-        "GitHub shows the pull request so",
-        "the state that GitHub shows on the pull request",
-        "Run git status/diff/log",
+        (GroundingTool.PULL_REQUEST,), "the state that GitHub shows on the pull request"
     ),
-    ClaimType.PERFORMANCE_CHARACTERISTICS: ClaimRule((), "", "a measurement in a check run"),
-    ClaimType.CODE_PATTERNS: ClaimRule((), "", "the places where it occurs"),
-    ClaimType.ARCHITECTURE_DECISIONS: ClaimRule((), "", "a link to where it was decided"),
-    ClaimType.HISTORICAL_CHANGES: ClaimRule((), "", "the commit that changed it"),
-    ClaimType.GENERAL_PROGRAMMING_KNOWLEDGE: ClaimRule((), "", "nothing has to"),
-    ClaimType.LANGUAGE_SYNTAX: ClaimRule((), "", "nothing has to"),
-    ClaimType.WELL_KNOWN_PATTERNS: ClaimRule((), "", "nothing has to"),
-    ClaimType.MATHEMATICAL_FACTS: ClaimRule((), "", "nothing has to"),
+    ClaimType.PERFORMANCE_CHARACTERISTICS: ClaimRule((), "a measurement in a check run"),
+    ClaimType.CODE_PATTERNS: ClaimRule((), "the places where it occurs"),
+    ClaimType.ARCHITECTURE_DECISIONS: ClaimRule((), "a link to where it was decided"),
+    ClaimType.HISTORICAL_CHANGES: ClaimRule((), "the commit that changed it"),
+    ClaimType.GENERAL_PROGRAMMING_KNOWLEDGE: ClaimRule((), "nothing has to"),
+    ClaimType.LANGUAGE_SYNTAX: ClaimRule((), "nothing has to"),
+    ClaimType.WELL_KNOWN_PATTERNS: ClaimRule((), "nothing has to"),
+    ClaimType.MATHEMATICAL_FACTS: ClaimRule((), "nothing has to"),
 }
 """What `rules/grounding.yml` says; a test keeps the two equal."""
 
@@ -432,7 +394,6 @@ class GroundingRules:
 
     enabled: bool = True
     reads: int = 5
-    version: str = "1.0.0"
     mandatory: tuple[ClaimType, ...] = _CLAIMS[:10]
     recommended: tuple[ClaimType, ...] = _CLAIMS[10:14]
     not_required: tuple[ClaimType, ...] = _CLAIMS[14:]
@@ -493,8 +454,6 @@ class RepositoryRules:
     detection: DetectionConfig = DetectionConfig()
     scoring: ScoringRules = DEFAULT_SCORING
     """The product's own (`rules/scoring.yml`); no section of a config."""
-    understanding: DetectionRules | None = None
-    """How plain words are understood (`rules/detection.yml`, the config's own cues); None: not loaded."""
 
 
 DEFAULT_RULES = RepositoryRules()

@@ -24,8 +24,7 @@ from bot.gates.yaml_reader import YamlEntry, YamlNode, YamlScalar, read_yaml_doc
 
 GROUNDING_VERSION = 1
 
-_TEXTS = ("verification", "would_verify", "mitigation")
-_KEYS = ("tools", *_TEXTS)
+_KEYS = ("tools", "would_verify")
 
 
 def load_grounding(path: Path) -> Mapping[ClaimType, ClaimRule]:
@@ -46,8 +45,7 @@ def parse_grounding(data: bytes, file: str) -> Mapping[ClaimType, ClaimRule]:
 def _rule(said: Mapping[str, object]) -> ClaimRule:
     listed = said.get("tools")
     tools = tuple(GroundingTool(str(tool)) for tool in listed) if isinstance(listed, list | tuple) else ()
-    verification, would_verify, mitigation = (str(said.get(key) or "") for key in _TEXTS)
-    return ClaimRule(tools, verification, would_verify, mitigation)
+    return ClaimRule(tools, str(said.get("would_verify") or ""))
 
 
 def _claim_problems(root: yaml_reader.YamlMapping, file: str) -> Iterator[RuleFileProblem]:
@@ -77,7 +75,7 @@ def _claim(entry: YamlEntry, file: str) -> Iterator[RuleFileProblem]:
     if entry.node.get("would_verify") is None:
         yield _at(entry.node, file, f"{path} has no would_verify", "say what would confirm such a claim")
     for below in entry.node.entries:
-        if below.key in _TEXTS and not (
+        if below.key == "would_verify" and not (
             isinstance(below.node, YamlScalar) and isinstance(below.node.value, str)
         ):
             yield _at(below.node, file, f"{path}.{below.key} is no text", "write a few words")

@@ -360,7 +360,7 @@ def _checks(claims: Sequence[Claim], seen: Observations) -> list[PlannedRead]:
     detailed = any(
         claim.type is not ClaimType.TEST_RESULTS or claim.subject.startswith("test:") for claim in asks
     )
-    failed = [run for run in seen.checks if run.failed and not run.ours and run.annotations_count]
+    failed = [run for run in seen.checks if run.has_failed and not run.ours and run.annotations_count]
     return (
         [PlannedRead(ReadKind.ANNOTATIONS, run=run.id) for run in failed if not run.annotations]
         if detailed

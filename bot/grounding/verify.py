@@ -135,7 +135,7 @@ def _of_kind(runs: list[ObservedCheckRun], kind: str, kinds: CheckKinds) -> list
 
 def _together(value: str, runs: list[ObservedCheckRun]) -> ClaimResult:  # noqa: PLR0911  one answer a case
     amount, _, wanted = value.rpartition(" ")
-    failed, passed = [run for run in runs if run.failed], [run for run in runs if run.passed]
+    failed, passed = [run for run in runs if run.has_failed], [run for run in runs if run.has_passed]
     running = [run for run in runs if run.conclusion is None]
     if amount:
         return _amount(amount, wanted, failed)
@@ -171,7 +171,7 @@ def _amount(amount: str, wanted: str, failed: list[ObservedCheckRun]) -> ClaimRe
 
 def _named_test(claim: Claim, name: str, runs: list[ObservedCheckRun]) -> ClaimResult:
     bare = name.removesuffix("()")
-    naming = [run for run in runs if run.failed and has_word(_said(run), bare)]
+    naming = [run for run in runs if run.has_failed and has_word(_said(run), bare)]
     if claim.value == "fail" and naming:
         return _shown(verified_result(GroundingTool.CHECKS), naming[0])
     if claim.value == "pass" and naming:
@@ -179,7 +179,7 @@ def _named_test(claim: Claim, name: str, runs: list[ObservedCheckRun]) -> ClaimR
             contradicted_result(GroundingTool.CHECKS, f"the check `{naming[0].name}` names it as failed"),
             naming[0],
         )
-    if claim.value == "fail" and runs and all(run.passed for run in runs):
+    if claim.value == "fail" and runs and all(run.has_passed for run in runs):
         return _shown(
             contradicted_result(GroundingTool.CHECKS, f"the check `{runs[0].name}` passed"), runs[0]
         )
@@ -196,7 +196,7 @@ def _printed(
     if seen.checks is None:
         return unverifiable_result("the check runs were not read")
     for run in seen.checks:
-        if run.ours or (failed and not run.failed):
+        if run.ours or (failed and not run.has_failed):
             continue
         for part in _parts(run):
             folded = " ".join(part.split())

@@ -83,7 +83,7 @@ def located_text(path: str, seen: Observations) -> tuple[str, FileText] | ClaimR
     if text is None:
         return unverifiable_result("the file was not read")
     if isinstance(text, UnreadableFile):
-        return unverifiable_result(f"`{found.path}` is {text.why}", GroundingTool.CONTENTS, found.path)
+        return unverifiable_result(f"`{found.path}` is {text.reason}", GroundingTool.CONTENTS, found.path)
     return found.path, text
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bot.gates.model import Gates
-from bot.iterations.model import REPEAT_WINDOW
 from bot.iterations.progress import Degradation
 from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, distinct_items, item_aspect
 from bot.iterations.selection import Selection, SelectionReport, render_selection_report
@@ -15,6 +14,8 @@ from bot.markdown.links import GITHUB_URL
 from bot.pull_request.model import TrackedIteration
 from bot.values import Repository
 
+HISTORY_WINDOW = 5
+"""Iterations whose feedback the export has."""
 FEEDBACK_HISTORY_KEY = "feedback_history"
 
 ExportJson = dict[str, object]
@@ -51,7 +52,7 @@ def feedback_history(
     scored: Sequence[ScoredIteration],
     gates: Gates,
     tracked: Sequence[TrackedIteration] = (),
-    window: int = REPEAT_WINDOW,
+    window: int = HISTORY_WINDOW,
 ) -> ExportJson:
     """Return what the last iterations were told, and what came of it, under the document's key."""
     return {
@@ -116,11 +117,11 @@ def iteration_metrics(scored: ScoredIteration, found: Degradation | None = None)
     return {
         **_entry(scored),
         "dimensions": {
-            measure.dimension.value: {"value": measure.value, "because": list(measure.because)}
+            measure.dimension.value: {"value": measure.value, "because": list(measure.reasons)}
             for measure in measures
         },
         "unobserved": [dimension.value for dimension in scored.score.unobserved] if scored.score else [],
-        "checks": {"passed": sum(check.passed for check in checks), "failed": scored.failed_checks},
+        "checks": {"passed": sum(check.has_passed for check in checks), "failed": scored.failed_checks},
         "open": list(scored.snapshot.iteration.tags),
         "degradation": found and _degradation(found),
     }
@@ -145,7 +146,7 @@ def _feedback(scored: ScoredIteration, gates: Gates) -> ExportJson:
         "iteration": scored.number,
         "head": scored.head,
         "timestamp": iteration.reviewed_at.isoformat(),
-        "rejected": iteration.rejected,
+        "rejected": iteration.is_rejected,
         "issues": list(iteration.tags),
         "aspects": dict(sides),
     }
@@ -165,10 +166,10 @@ def _artifacts(scored: ScoredIteration) -> list[ExportJson]:
 def _degradation(found: Degradation) -> ExportJson:
     return {
         "delta": found.delta,
-        "degraded": found.degraded,
-        "flagged": found.flagged,
+        "degraded": found.is_degraded,
+        "flagged": found.is_flagged,
         "triggers": [trigger.value for trigger in found.triggers],
-        "causes": [{"cause": sign.cause.value, "because": sign.because} for sign in found.signs],
+        "causes": [{"cause": sign.cause.value, "because": sign.reason} for sign in found.signs],
     }
 
 

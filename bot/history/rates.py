@@ -226,10 +226,10 @@ def item_outcomes(
         ItemOutcome(
             at=at,
             author=author,
-            reviewer=answer.by.key,
+            reviewer=answer.validator.key,
             tag=answer.item.tag,
             placed=answer.item.place is not None,
-            followed=answer.followed,
+            followed=answer.is_followed,
             delta=tracking.delta,
             url=answer.item.url if answer.item.place else "",
             clarity=tracking.clarity,

@@ -12,7 +12,6 @@ from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.github.model import PullRequestPage
 from bot.inbox.retry import RetryLater
-from bot.markdown.links import LinkContext
 from bot.pull_request.effects import StoreCommand, UpdateRepository
 from bot.pull_request.events import (
     BackfillStep,
@@ -251,7 +250,6 @@ class PastProcessor:
 
     github: GitHub
     rule_book: RuleBook
-    site: LinkContext
     clock: Callable[[], datetime]
     new_id: Callable[[], str]
 
@@ -274,4 +272,4 @@ class PastProcessor:
         heads = unread_revisions(known) if known.open else ()
         if heads:
             known = merge_revisions(known, await turn_fetch.fetch_revisions(known, heads, self.github))
-        return assess(known, facts, quiet, moment, self.site).pull_request
+        return assess(known, quiet, moment).pull_request

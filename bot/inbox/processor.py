@@ -195,7 +195,7 @@ class LaneProcessor:
                 claim, TurnResult(None, (), read.done, read.unreadable, memos)
             ), None
         if past:
-            judging = PastProcessor(self.github, self.rule_book, self.site, self.clock, self.new_id)
+            judging = PastProcessor(self.github, self.rule_book, self.clock, self.new_id)
             judged = await judging.judged(known, read.events)
             return await self.store.apply(claim, TurnResult(judged, (), read.done, read.unreadable)), known
         if is_commit_lane(claim.lane):
@@ -249,11 +249,11 @@ class LaneProcessor:
         proposed = await fetch_proposed_config(known, events, self.rule_book, self.github)
         facts = replace(facts, config=proposed)
         if known.escalation:
-            heard = await fetch_maintainer_answer(known, [event for event, _ in read.events], self.github)
-            facts = replace(facts, heard_at=heard)
-        facts = replace(facts, recent=await fetch_recent_records(known, facts, self.store.memory))
+            answered_at = await fetch_maintainer_answer(known, events, self.github)
+            facts = replace(facts, maintainer_answered_at=answered_at)
+        recent_records = await fetch_recent_records(known, facts, self.store.memory)
         moment = DecisionTime(now, self.new_id())
-        deciding = TurnRunner(rules, moment, self.site, self.github, known.verdicts)
+        deciding = TurnRunner(rules, moment, self.site, self.github, known.verdicts, recent_records)
         assessment, facts = await deciding.assess(known, facts)
         done = CommandOutcome(assessment.pull_request)
         if orders:
@@ -271,10 +271,10 @@ class LaneProcessor:
                 # What the command itself names is looked up as well, unless the turn has looked already.
                 assessment, facts = await deciding.assess(known, facts)
         decision = add_check_effects(deciding.conclude(assessment), facts, rules, self.site)
-        logger.info("decided", extra={"pull_request": known.name, "because": decision.because})
+        logger.info("decided", extra={"pull_request": known.name, "reason": decision.reason})
         effects = (*done.reactions, *decision.effects, *done.replies)
         effects = mark_budgeted(effects) if is_only_check_backfill(events) else effects
-        memos = (*decision.memos, *done.memos)
+        memos = (*decision.store_commands, *done.memos)
         return TurnResult(
             decision.pull_request, effects, read.done, read.unreadable, memos, shares=rules.history.shared
         )

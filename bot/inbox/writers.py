@@ -14,7 +14,7 @@ from bot.github.model import FoundIssue, PostedComment
 from bot.inbox.retry import LOOKUP_MARGIN, lookup_time
 from bot.markdown.escape import parse_marker, render_marker
 from bot.pull_request.checks import CheckRunText
-from bot.pull_request.diff import commentable_lines
+from bot.pull_request.diff import hunks, new_side_lines
 from bot.pull_request.effects import (
     LABEL_STYLES,
     AddReaction,
@@ -121,7 +121,7 @@ class CheckRunWriter:
         """GitHub takes none of them if one line is outside the diff, and does not say which."""
         patches = await self.github.changed_files(effect.repository, effect.number)
         inside = tuple(
-            one for one in effect.suggestions if one.line in commentable_lines(patches.get(one.path, ""))
+            one for one in effect.suggestions if one.line in new_side_lines(hunks(patches.get(one.path, "")))
         )
         logger.info("suggestions outside the diff are left out", extra={"left": len(inside)})
         if inside and inside != effect.suggestions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,20 +15,21 @@ from bot.feedback.announcements import (
     is_awaiting_maintainer,
     record_maintainer_answer,
 )
-from bot.feedback.brief_inputs import add_brief, detected, resolve_brief_outcomes
+from bot.feedback.brief_inputs import add_brief, detect_feedback_type, resolve_brief_outcomes
 from bot.feedback.build import build_feedback, track_followup
 from bot.feedback.document import DocumentJson, build_document, document_items
 from bot.feedback.gate_notes import add_gate_notes
 from bot.feedback.model import Decision, Feedback
 from bot.gates.config import CommentPolicy, RepositoryRules
 from bot.grounding.log import record_grounding
+from bot.history.model import HistoryRecord
 from bot.iterations import model as judged
 from bot.iterations.model import Iteration
 from bot.markdown.escape import html_safe_json
 from bot.markdown.links import LinkContext
 from bot.pull_request.effects import CancelWrite, ShowComment, StoreDocument
 from bot.pull_request.facts import DecisionTime, Facts
-from bot.pull_request.model import FeedbackIdentity, PullRequest, Stance, StickyComment
+from bot.pull_request.model import FeedbackIdentity, PullRequest, StickyComment
 from bot.pull_request.record import merge_revisions, merge_snapshot, remove_forgotten_reviewers
 from bot.verdicts.item_context import add_context, add_fixes, files_at_head
 from bot.verdicts.reviews import merge_reviews
@@ -43,16 +45,16 @@ class Assessment:
     detection: Detection | None = None
     """What kind of feedback the validators' words are."""
     is_comment_due: bool = False
-    because: str = ""
+    reason: str = ""
     """Why no comment is due, where none is."""
 
 
 def decide_pull_request(
     pull_request: PullRequest, facts: Facts, rules: RepositoryRules, moment: DecisionTime, site: LinkContext
 ) -> Decision:
-    """The one comment that the thread should show, given everything recorded and read."""
+    """Decide the one comment that the thread should show, from everything recorded and read."""
     known = merge_facts(pull_request, facts, rules, moment.now)
-    return conclude(assess(known, facts, rules, moment, site), rules, moment, site)
+    return conclude(assess(known, rules, moment), rules, moment, site)
 
 
 def merge_facts(
@@ -81,19 +83,20 @@ def merge_texts(before: PullRequest, known: PullRequest, facts: Facts) -> PullRe
 
 
 def assess(
-    known: PullRequest, facts: Facts, rules: RepositoryRules, moment: DecisionTime, site: LinkContext
+    known: PullRequest, rules: RepositoryRules, moment: DecisionTime, detection: Detection | None = None
 ) -> Assessment:
-    """Work out what is wrong and what the author is told next; nothing is rendered."""
+    """Work out what is wrong and what the author is told next; nothing is rendered.
+
+    `detection` is what kind of feedback the validators' words are, where this turn has detected it already.
+    """
     feedback = build_feedback(known, rules, moment)
     if feedback is None:
-        return Assessment(known, because="no validator has judged it yet")
-    feedback = add_gate_notes(feedback, facts.recent, site.web)
-    detection = None
+        return Assessment(known, reason="no validator has judged it yet")
     if reason := _silence_reason(known, feedback.iteration, rules):
         # What nobody was shown is no advice.
         feedback = replace(feedback, pull_request=replace(known, briefs=resolve_brief_outcomes(feedback)))
     else:
-        detection = facts.detection or detected(feedback, rules)
+        detection = detection or detect_feedback_type(feedback, rules)
         feedback = add_brief(feedback, detection, rules)
     feedback = replace(feedback, pull_request=track_followup(feedback))
     return Assessment(feedback.pull_request, feedback, detection, reason is None, reason or "")
@@ -106,9 +109,13 @@ def is_comment_due(pull_request: PullRequest, rules: RepositoryRules) -> bool:
 
 
 def conclude(
-    assessment: Assessment, rules: RepositoryRules, moment: DecisionTime, site: LinkContext
+    assessment: Assessment,
+    rules: RepositoryRules,
+    moment: DecisionTime,
+    site: LinkContext,
+    recent_records: Sequence[HistoryRecord] = (),
 ) -> Decision:
-    """Decide what the thread should show, and render it."""
+    """Decide what the thread should show, and render it; `recent_records` are the author's latest."""
     feedback = assessment.feedback
     if feedback is None:
         return _no_comment(assessment)
@@ -118,6 +125,7 @@ def conclude(
         return replace(_no_comment(assessment), pull_request=feedback.pull_request, feedback=feedback)
     whole["id"] = feedback.id
     before = feedback.pull_request
+    feedback = add_gate_notes(feedback, recent_records, site.web)
     feedback = replace(feedback, pull_request=escalate(feedback, rules))
     said, known = decide_announcements(before, feedback, rules, moment)
     body = comments.render_comment(feedback, site, whole)
@@ -138,9 +146,11 @@ def conclude(
         adopts=sticky is None and not known.seen_opening,
     )
     # A document has at least one item.
-    memos = (StoreDocument(feedback.id, feedback.at, html_safe_json(whole)),) if feedback.gates else ()
-    because = "the verdicts changed what the comment says"
-    return Decision(known, (effect, *said), because, memos, feedback, body)
+    store_commands = (
+        (StoreDocument(feedback.id, feedback.at, html_safe_json(whole)),) if feedback.gates else ()
+    )
+    reason = "the verdicts changed what the comment says"
+    return Decision(known, (effect, *said), reason, store_commands, feedback, body)
 
 
 def _silence_reason(pull_request: PullRequest, present: Iteration, rules: RepositoryRules) -> str | None:
@@ -152,10 +162,9 @@ def _silence_reason(pull_request: PullRequest, present: Iteration, rules: Reposi
         return "somebody deleted the comment, and no verdict is newer"
     if sticky and not sticky.deleted_at:
         return None
-    rejecting = [verdict for verdict in present.standing if verdict.stance is Stance.REJECTS]
-    if not rejecting:
+    if not present.rejecting:
         return "nothing rejects it"
-    if rules.comment.when is CommentPolicy.TAGGED and not any(verdict.items for verdict in rejecting):
+    if rules.comment.when is CommentPolicy.TAGGED and not any(verdict.items for verdict in present.rejecting):
         return "it is rejected without a tag"
     return None if pull_request.open else "it is closed"
 
@@ -181,7 +190,7 @@ def _blocking_tags(feedback: Feedback) -> tuple[str, ...]:
 
 def _no_comment(assessment: Assessment) -> Decision:
     """Nothing to show, and nothing that was about to be shown is wanted any more."""
-    return Decision(assessment.pull_request, (CancelWrite("comment"),), assessment.because)
+    return Decision(assessment.pull_request, (CancelWrite("comment"),), assessment.reason)
 
 
 def _keep_feedback_id(feedback: Feedback, whole: DocumentJson) -> Feedback:

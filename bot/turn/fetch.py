@@ -177,15 +177,15 @@ async def fetch_signals(
     """The facts with what these events say by themselves; an event that says nothing costs no read."""
     before = await _ended_before(pull_request, events, rules, github)
     found = (as_signal(event, pull_request, rules, facts.me) for event in (*before, *events))
-    spoken = tuple(voice for voice in found if voice)
+    signals = tuple(event for event in found if event)
     roles = dict(facts.roles)
     annotations = {}
-    for voice in spoken:
-        if isinstance(voice, LabelEvent) and _is_asked(voice, pull_request, facts):
-            roles[voice.sender.id] = await github.role(pull_request.repository, voice.sender)
-        elif isinstance(voice, CheckEvent) and voice.run_id and _has_places(voice):
-            annotations[voice.run_id] = await _annotations(pull_request.repository, voice.run_id, github)
-    return replace(facts, spoken=spoken, roles=roles, annotations=annotations)
+    for event in signals:
+        if isinstance(event, LabelEvent) and _is_asked(event, pull_request, facts):
+            roles[event.sender.id] = await github.role(pull_request.repository, event.sender)
+        elif isinstance(event, CheckEvent) and event.run_id and _has_places(event):
+            annotations[event.run_id] = await _annotations(pull_request.repository, event.run_id, github)
+    return replace(facts, signals=signals, roles=roles, annotations=annotations)
 
 
 async def fetch_unrecorded(
@@ -280,16 +280,16 @@ def _may_propose(event: Event, pull_request: PullRequest) -> bool:
             return False
 
 
-def _is_asked(voice: LabelEvent, pull_request: PullRequest, facts: Facts) -> bool:
+def _is_asked(event: LabelEvent, pull_request: PullRequest, facts: Facts) -> bool:
     """Whether it matters what the sender may do."""
-    return voice.action == "labeled" and voice.sender.id not in {0, facts.me.id, pull_request.author.id}
+    return event.action == "labeled" and event.sender.id not in {0, facts.me.id, pull_request.author.id}
 
 
-def _has_places(voice: SignalEvent) -> bool:
+def _has_places(event: SignalEvent) -> bool:
     return (
-        isinstance(voice, CheckEvent)
-        and voice.annotations > 0
-        and conclusion_stance(voice.conclusion) is Stance.REJECTS
+        isinstance(event, CheckEvent)
+        and event.annotations > 0
+        and conclusion_stance(event.conclusion) is Stance.REJECTS
     )
 
 

@@ -13,13 +13,11 @@ from typing import Protocol
 
 from cachetools import LRUCache
 
-from bot.detection.rules import DetectionRules, FeedbackType, RepositoryCue
 from bot.gates.config import DEFAULT_CLAIM_RULES as CLAIMS
 from bot.gates.config import (
     DEFAULT_SCORING,
     ClaimRule,
     ClaimType,
-    DetectionConfig,
     RepositoryRules,
     ScoringRules,
 )
@@ -85,8 +83,6 @@ class LiveRuleBook:
         self._broken = broken
         self._clock = clock
         self.scoring = DEFAULT_SCORING
-        self.understanding: DetectionRules | None = None
-        """The product's own, unless somebody gives another."""
         self.claims: Mapping[ClaimType, ClaimRule] = CLAIMS
         self._held: LRUCache[int, _CachedConfig] = LRUCache(10_000)
         self._owners: LRUCache[tuple[int, str], tuple[datetime, RepositoryConfig | None]] = LRUCache(10_000)
@@ -249,16 +245,7 @@ class LiveRuleBook:
         except RuleFileError:
             rules = merge_rules(self._packs, owners)
         rules = replace(rules, grounding=replace(rules.grounding, catalogue=self.claims))
-        return replace(rules, scoring=self.scoring, understanding=self._understood(rules.detection))
-
-    def _understood(self, section: DetectionConfig) -> DetectionRules | None:
-        """How plain words are understood here; compiled anew only where the config has cues of its own."""
-        if self.understanding is None or section == DetectionConfig():
-            return self.understanding
-        cues = [RepositoryCue(FeedbackType(cue.type), cue.phrase) for cue in section.cues]
-        return self.understanding.extended(
-            cues, threshold=section.threshold, rounds=section.max_refinement_iterations
-        )
+        return replace(rules, scoring=self.scoring)
 
 
 class NullConfigStore:
@@ -281,14 +268,6 @@ def _too_large(refusal: ValidationFailed) -> ConfigReport:
 
 
 # What is shipped is read once a process, and shared: door and worker hold the same rules.
-
-
-@cache
-def shipped_detection_rules() -> DetectionRules:
-    """How plain words are understood, as shipped."""
-    from bot.detection.load import load_shipped_detection
-
-    return load_shipped_detection()
 
 
 @cache
@@ -330,12 +309,9 @@ def _claims() -> Mapping[ClaimType, ClaimRule]:
 class DefaultRules:
     """Every repository has the product's own rules."""
 
-    def __init__(self) -> None:
-        self._rules = replace(default_rules(), understanding=shipped_detection_rules())
-
     async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:  # noqa: ARG002  the port names them
         """The same for every repository."""
-        return self._rules
+        return default_rules()
 
     async def report(self, repository: Repository, head: str) -> ConfigReport | None:  # noqa: ARG002  as above
         """Nothing: no config was read."""
@@ -350,10 +326,12 @@ def build_rule_book(
     github: GitHub, memory: ConfigStore, teller: BrokenConfigReporter, clock: Callable[[], datetime]
 ) -> LiveRuleBook:
     """The rules that each repository has on GitHub, over the product's own."""
+    from bot.detection.load import shipped_detection_rules
+
     book = LiveRuleBook(_packs(), github, memory, teller, clock)
     book.scoring = _scoring()
     book.claims = _claims()
-    book.understanding = shipped_detection_rules()
+    shipped_detection_rules()  # loaded at start, not with the first review
     return book
 
 

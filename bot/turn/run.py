@@ -15,6 +15,7 @@ from bot.gates.config import RepositoryRules
 from bot.github.client import GitHub
 from bot.grounding.fetch import observe_revision
 from bot.grounding.log import pending_claims, record_grounding
+from bot.history.model import HistoryRecord
 from bot.markdown.links import LinkContext
 from bot.pull_request.facts import DecisionTime, Facts
 from bot.pull_request.model import PullRequest, Verdict
@@ -35,6 +36,8 @@ class TurnRunner:
     github: GitHub
     verdicts_before: tuple[Verdict, ...]
     """The verdicts that were known before this turn."""
+    recent_records: tuple[HistoryRecord, ...] = ()
+    """The author's latest records in this repository."""
 
     async def assess(self, before: PullRequest, facts: Facts) -> tuple[Assessment, Facts]:
         """Work out what is wrong, reading what that takes; return the facts with what was read."""
@@ -46,12 +49,12 @@ class TurnRunner:
         known = record_grounding(known, facts, self.rules, self.moment.now)
         facts = await self._read_fixable_files(before, known, facts)
         known = merge_texts(before, known, facts)
-        assessment = assess(known, facts, self.rules, self.moment, self.site)
+        assessment = assess(known, self.rules, self.moment)
         return await self._name_framework(known, assessment, facts)
 
     def conclude(self, assessment: Assessment) -> Decision:
         """Decide what GitHub should show, and render it."""
-        return conclude(assessment, self.rules, self.moment, self.site)
+        return conclude(assessment, self.rules, self.moment, self.site, self.recent_records)
 
     async def _look_up_claims(self, known: PullRequest, facts: Facts) -> Facts:
         # Claims come with verdicts: without a new one, those that could not be looked up stay so.
@@ -80,6 +83,6 @@ class TurnRunner:
             return assessment, facts
         read = await fetch_files(known, manifests, {}, self.github)
         found = {path: read[key] for head, path in manifests if (key := file_key(head, path)) in read}
-        facts = replace(facts, framework=framework_in_manifests(found), detection=assessment.detection)
+        facts = replace(facts, framework=framework_in_manifests(found))
         known = replace(known, framework=facts.framework)
-        return assess(known, facts, self.rules, self.moment, self.site), facts
+        return assess(known, self.rules, self.moment, assessment.detection), facts

@@ -106,7 +106,7 @@ def decide_week(
     week = str(ask.week)
     memos: tuple[StoreCommand, ...] = ()
     if scheduled:
-        memos = (RecordWeeklyRun(ask.repository.id, week, now, told=found is not None),)
+        memos = (RecordWeeklyRun(ask.repository.id, week, now, is_published=found is not None),)
     if found is None:
         return WeeklyDecision(None, (), memos)
     shown = ShowWeeklyIssue(

@@ -45,7 +45,7 @@ def decided(read, rules=RULES, known=None):
 
 
 def whole(read, rules=RULES, known=None) -> dict:
-    (memo,) = [memo for memo in decided(read, rules, known).memos if isinstance(memo, StoreDocument)]
+    (memo,) = [memo for memo in decided(read, rules, known).store_commands if isinstance(memo, StoreDocument)]
     found = json.loads(memo.body)
     assert schemas.find_violations("actionable-feedback", found) == ()
     return found
@@ -163,7 +163,7 @@ def test_evidence_is_what_a_check_printed_its_number_and_the_rule():  # rows 42-
     rules = replace(
         RULES, gates=gates, validators=ValidatorRules(checks=(CheckRule("cover", ("date_errors",)),))
     )
-    (item,) = items(Facts(ME, spoken=(check,)), rules)
+    (item,) = items(Facts(ME, signals=(check,)), rules)
     assert item["evidence"] == {
         "test_result": "coverage 61 %",
         "metric": "coverage 61 %",

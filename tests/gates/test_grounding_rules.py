@@ -16,7 +16,7 @@ SHIPPED = RULES_DIRECTORY / "grounding.yml"
 
 
 def test_the_shipped_file_says_what_holds_without_one():
-    # rows 126–132, 135–139
+    # rows 126–132
     assert load_grounding(SHIPPED) == DEFAULT_CLAIM_RULES
 
 
@@ -40,11 +40,11 @@ def test_the_shipped_file_says_what_holds_without_one():
             "claims.file_contents.tools is no list; use a list of tree,",
         ),
         (
-            "    verification: The words are in the file at the head",
-            "    verified: 1",
+            '    would_verify: "the words',
+            "    verified: 1 #",
             "claims.file_contents.verified is unknown",
         ),
-        ("    mitigation: Always Read", "    mitigation: 3 #", "claims.file_contents.mitigation is no text"),
+        ('    would_verify: "the', "    would_verify: 3 #", "claims.file_contents.would_verify is no text"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(old, new, message):

@@ -14,7 +14,7 @@ from bot.github.errors import GitHubUnavailable
 from bot.inbox.retry import RetryLater
 from bot.inbox.writers import CheckRunWriter
 from bot.pull_request.checks import CheckAnnotation, CheckRunText
-from bot.pull_request.diff import Suggestion, commentable_lines
+from bot.pull_request.diff import Suggestion, hunks, new_side_lines
 from bot.pull_request.effects import PostSuggestions, ShowCheckRun
 from bot.store.model import LaneClaim, OutboxRow, RowState
 from bot.values import Conclusion, Repository
@@ -149,4 +149,4 @@ async def test_where_no_line_is_in_the_diff_nothing_is_offered(checks, store, re
 
 def test_the_lines_of_a_diff_that_take_a_comment_are_those_of_the_new_side():
     patch = "@@ -1,3 +1,3 @@\n a\n-b\n+c\n d\n@@ -20 +20,2 @@\n e\n+f\n\\ No newline at end of file"
-    assert commentable_lines(patch) == {1, 2, 3, 20, 21}
+    assert set(new_side_lines(hunks(patch))) == {1, 2, 3, 20, 21}
