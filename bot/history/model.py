@@ -160,9 +160,9 @@ def window_end_including(now: datetime) -> datetime:
     return now + _INSTANT
 
 
-def earliest_activity(window: TimeWindow, dead_after: timedelta = INACTIVE_AFTER) -> datetime:
+def earliest_activity(window: TimeWindow, inactive_after: timedelta = INACTIVE_AFTER) -> datetime:
     """No record whose `last_active` is earlier counts in the window; later ones may."""
-    return window.start - dead_after
+    return window.start - inactive_after
 
 
 def build_history_record(

@@ -50,15 +50,15 @@ class PullRequestOutcome:
 
 
 def outcomes_in_window(
-    records: Iterable[HistoryRecord], window: TimeWindow, dead_after: timedelta = INACTIVE_AFTER
+    records: Iterable[HistoryRecord], window: TimeWindow, inactive_after: timedelta = INACTIVE_AFTER
 ) -> tuple[PullRequestOutcome, ...]:
     """The pull requests that count in the window, the latest activity first."""
-    since = earliest_activity(window, dead_after)
+    since = earliest_activity(window, inactive_after)
     near = (record for record in records if record.created_at < window.end and record.last_active >= since)
     found = (
         _outcome(record, window, max(active))
         for record in near
-        if (active := tuple(_activity(record, window, dead_after)))
+        if (active := tuple(_activity(record, window, inactive_after)))
     )
     return tuple(sorted(found, key=lambda row: (row.at, row.number, row.repository), reverse=True))
 
@@ -88,13 +88,13 @@ def review_verdicts(record: HistoryRecord, until: datetime) -> tuple[Verdict, ..
     )
 
 
-def _activity(record: HistoryRecord, window: TimeWindow, dead_after: timedelta) -> Iterator[datetime]:
+def _activity(record: HistoryRecord, window: TimeWindow, inactive_after: timedelta) -> Iterator[datetime]:
     yield from (verdict.at for verdict in review_verdicts(record, window.last) if verdict.at in window)
     if record.merged and record.closed_at and record.closed_at in window:
         yield record.closed_at
     pushes = sorted(record.pushed_at) or [record.created_at]
     for push, following in zip(pushes, (*pushes[1:], None), strict=True):
-        died = push + dead_after
+        died = push + inactive_after
         pushed_again = following is not None and following <= died
         if died in window and not pushed_again and not _closed_by(record, died) and _rejecting(record, died):
             yield died

@@ -208,7 +208,8 @@ class HistoryQuery:
     tag: str | None = None
     periods: tuple[int, ...] = DEFAULT_PERIODS
     minimum: int = MIN_PULL_REQUESTS
-    dead_after: timedelta = INACTIVE_AFTER
+    inactive_after: timedelta = INACTIVE_AFTER
+    author_id: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +261,8 @@ def build_history(
     """What these records of one author make; `known_fixes` are the last ones from before the records."""
     hours = ask.hours or choose_period(records, ask)
     window = window_of_last_hours(hours, ask.now)
-    rows = outcomes_in_window(records, window, ask.dead_after)
-    previous = outcomes_in_window(records, window.before, ask.dead_after)
+    rows = outcomes_in_window(records, window, ask.inactive_after)
+    previous = outcomes_in_window(records, window.before, ask.inactive_after)
     counted = {row.key for row in rows}
     mine = tuple(record for record in records if record.key in counted)
     mended = find_all_fixes(records, ask.now)
@@ -294,7 +295,7 @@ def choose_period(records: Iterable[HistoryRecord], ask: HistoryQuery) -> int:
     known = tuple(records)
     for days in sorted(ask.periods):
         if (
-            len(outcomes_in_window(known, window_of_last_hours(24 * days, ask.now), ask.dead_after))
+            len(outcomes_in_window(known, window_of_last_hours(24 * days, ask.now), ask.inactive_after))
             >= ask.minimum
         ):
             return 24 * days
@@ -304,7 +305,7 @@ def choose_period(records: Iterable[HistoryRecord], ask: HistoryQuery) -> int:
 def history_needed_since(ask: HistoryQuery) -> datetime:
     """Records that were last active earlier make no difference to the answer."""
     window = window_of_last_hours(ask.hours or 24 * max(ask.periods), ask.now)
-    return earliest_activity(window.before, ask.dead_after)
+    return earliest_activity(window.before, ask.inactive_after)
 
 
 def count_only_blockers(rows: Iterable[PullRequestOutcome], gates: Gates) -> dict[str, int]:

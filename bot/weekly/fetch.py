@@ -63,7 +63,7 @@ class WeeklyFetcher:
             named=rules.weekly.authors,
             agents=rules.authors,
             as_of=None if week else now,
-            dead_after=timedelta(days=rules.history.dead_after_days),
+            inactive_after=timedelta(days=rules.history.dead_after_days),
         )
         records = await self.memory.records(repository.id, summary_needed_since(ask))
         page = WeeklyContext(rules.gates, self.site.web, await self._has_config(repository))

@@ -108,7 +108,7 @@ class WeekQuery:
     agents: AuthorRules = field(default_factory=AuthorRules)
     as_of: datetime | None = None
     """Now, where the week is still running."""
-    dead_after: timedelta = INACTIVE_AFTER
+    inactive_after: timedelta = INACTIVE_AFTER
 
     @property
     def window(self) -> TimeWindow:
@@ -172,8 +172,8 @@ class WeeklySummary:
 def summarize_week(records: Sequence[HistoryRecord], gates: Gates, ask: WeekQuery) -> WeeklySummary:
     """What the records since `needed_since` tell about the week."""
     window, last_week = ask.window, ask.week.back(1).window(ask.zone)
-    rows = outcomes_in_window(records, window, ask.dead_after)
-    previous = outcomes_in_window(records, last_week, ask.dead_after)
+    rows = outcomes_in_window(records, window, ask.inactive_after)
+    previous = outcomes_in_window(records, last_week, ask.inactive_after)
     return WeeklySummary(
         ask=ask,
         now=count_outcomes(rows),
@@ -196,7 +196,7 @@ def summarize_week(records: Sequence[HistoryRecord], gates: Gates, ask: WeekQuer
 
 def summary_needed_since(ask: WeekQuery) -> datetime:
     """Records that were last active earlier make no difference to the summary."""
-    return earliest_activity(ask.week.back(CHART_WEEKS - 1).window(ask.zone), ask.dead_after)
+    return earliest_activity(ask.week.back(CHART_WEEKS - 1).window(ask.zone), ask.inactive_after)
 
 
 def has_enough_reviews(found: WeeklySummary, minimum: int = MIN_REVIEWED) -> bool:
@@ -243,7 +243,7 @@ def _not_broken(records: Iterable[HistoryRecord], gates: Gates, ask: WeekQuery) 
 def _totals(records: Sequence[HistoryRecord], ask: WeekQuery) -> tuple[WeekTotal, ...]:
     weeks = [ask.week.back(weeks) for weeks in reversed(range(CHART_WEEKS))]
     windows = [*(week.window(ask.zone) for week in weeks[:-1]), ask.window]
-    rows = (outcomes_in_window(records, window, ask.dead_after) for window in windows)
+    rows = (outcomes_in_window(records, window, ask.inactive_after) for window in windows)
     return tuple(
         WeekTotal(week, counted.total, counted.rejected)
         for week, counted in zip(weeks, map(count_outcomes, rows), strict=True)

@@ -143,13 +143,13 @@ class AuthorEndpoints:
         self, repository_id: int, hours: int, told: HistoryRules, author_id: int | None = None
     ) -> _Both:
         window = window_of_last_hours(hours, self.now())
-        dead_after = timedelta(days=told.dead_after_days)
-        since = earliest_activity(window.before, dead_after)
+        inactive_after = timedelta(days=told.dead_after_days)
+        since = earliest_activity(window.before, inactive_after)
         records = await self.archive.records(repository_id, since, author_id, shared=told.shared)
         return await asyncio.to_thread(
             lambda: (
-                outcomes_in_window(records, window, dead_after),
-                outcomes_in_window(records, window.before, dead_after),
+                outcomes_in_window(records, window, inactive_after),
+                outcomes_in_window(records, window.before, inactive_after),
             )
         )
 
