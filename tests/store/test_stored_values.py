@@ -104,7 +104,7 @@ async def test_history_and_patterns_of_0_1_show_the_same_numbers(old_store):
 async def test_the_week_of_0_1_reads_the_same(old_store):
     where = await known_repository(old_store)
     rules = await stored_rules(old_store, where)
-    told = await WeeklyFetcher(old_store.memory, None, LinkContext(GitHubLinks())).told(
+    told = await WeeklyFetcher(old_store.memory, None, LinkContext(GitHubLinks())).fetch_week(
         where, rules, None, NOW
     )
     assert told.issue.body == SHOWN["weekly"]

@@ -24,7 +24,6 @@ from bot.history.rates import (
     combine_reviewer_rates,
     compute_reviewer_rates,
 )
-from bot.pull_request.model import Validator
 from bot.values import Account
 from bot.web.api.access import RepositoryGuard
 from bot.web.cache import SingleFlightCache
@@ -225,7 +224,7 @@ class GroundingReport:
         where = visit.repository.id
         found = await self.shared.of((where, hours), lambda: self._reviewing(where, hours))
         shown = {one.validator.name: one.figures for one in found if _is_seen(visit, one, rules)}
-        everybody = combine_reviewer_rates(found, Validator("", "")).figures
+        everybody = combine_reviewer_rates(found).figures
         return cached_response(request, {"period_hours": hours, "all": everybody, "validators": shown})
 
     async def _reviewing(self, repository_id: int, hours: int) -> tuple[ReviewerRates, ...]:
