@@ -33,13 +33,13 @@ from bot.turn.rule_book import build_rule_book, default_rules
 
 if TYPE_CHECKING:
     from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings, WatchdogLimits
-    from bot.inbox.maintenance import WeeklyScheduler
     from bot.inbox.reconcile import ReconcileSchedule
     from bot.inbox.worker import Worker
     from bot.metrics import Meter
     from bot.turn.store import SqlStore
     from bot.web.bodies import BodyBudget
     from bot.web.setup import RegistrationPages, SetupSessions
+    from bot.weekly.schedule import WeeklyScheduler
 
 
 def new_setup_sessions() -> SetupSessions:
@@ -257,10 +257,10 @@ async def _working(  # noqa: PLR0913  the parts of a worker
     from bot.inbox import internal_deliveries, parse
     from bot.inbox.backfill import BackfillDeliveries, CheckBackfillDeliveries
     from bot.inbox.internal_deliveries import CheckRunReporter, weekly_delivery
-    from bot.inbox.maintenance import WeeklyScheduler
     from bot.inbox.processor import LaneProcessor
     from bot.inbox.runner import MeteredHandler
     from bot.inbox.worker import Worker
+    from bot.weekly.schedule import WeeklyScheduler
 
     async with open_github(configuration, clock, meter, pulse.is_fresh) as github:
         rule_book = build_rule_book(github, store, CheckRunReporter(store, clock), clock)

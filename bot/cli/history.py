@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import json
 import sys
-from datetime import timedelta
 from typing import Any
 
 from bot.cli import CliCommand, terminal
@@ -20,6 +19,7 @@ from bot.markdown.links import GitHubLinks
 from bot.resources import open_existing_store, read_database_url, utc_now
 from bot.store.model import StoreUnavailable
 from bot.turn.rule_book import stored_rules
+from bot.values import Account
 
 _MOST_HOURS = 24 * 3650
 
@@ -94,40 +94,27 @@ COMMAND = CliCommand(
 
 async def author_history(name: str, login: str, hours: int | None) -> tuple[str, dict[str, Any]]:
     """An author's history as text and as patterns, from the store alone."""
-    from bot.commands.fetch import history_query
-    from bot.history.patterns import build_history, history_needed_since
+    from bot.history.fetch import fetch_history, history_query
     from bot.history.text import HistoryContext, render_history
 
     async with open_existing_store(read_database_url()) as store:
         where = await find_recorded_repository(store, name)
         rules = await stored_rules(store, where)
-        shared = rules.history.shared
-        author = await store.memory.author(where.id, login, shared=shared)
-        ask = history_query(author.login if author else login, rules, utc_now(), hours)
-        identity = author.id if author else -1
-        records, fixes = await store.memory.authored(
-            where.id, history_needed_since(ask), identity, shared=shared
-        )
-        told = build_history(records, rules.gates, ask, fixes)
+        author = await store.memory.author(where.id, login, shared=rules.history.shared)
+        query = history_query(author or Account(-1, login), rules, utc_now(), hours)
+        history = await fetch_history(store.memory, where, query, rules)
     text = render_history(
-        told, HistoryContext(where, rules.gates, GitHubLinks(), is_default=False, is_terminal=True)
+        history, HistoryContext(where, rules.gates, GitHubLinks(), is_default=False, is_terminal=True)
     )
-    return text, told.patterns.as_json()
+    return text, history.patterns.as_json()
 
 
 async def all_author_patterns(name: str, hours: int) -> dict[str, dict[str, Any]]:
     """Every author's patterns by login, from the store alone."""
-    from bot.history.model import earliest_activity, window_of_last_hours
-    from bot.history.outcomes import outcomes_in_window
-    from bot.history.patterns import compute_all_patterns
+    from bot.history.fetch import fetch_all_patterns
 
-    window = window_of_last_hours(hours, utc_now())
     async with open_existing_store(read_database_url()) as store:
         where = await find_recorded_repository(store, name)
         rules = await stored_rules(store, where)
-        dead_after = timedelta(days=rules.history.dead_after_days)
-        since = earliest_activity(window.before, dead_after)
-        records = await store.memory.records(where.id, since, shared=rules.history.shared)
-    rows, previous = (outcomes_in_window(records, each, dead_after) for each in (window, window.before))
-    found = compute_all_patterns(rows, previous, rules.gates, hours)
-    return {login: known.as_json() for login, known in sorted(found.items())}
+        everybody = await fetch_all_patterns(store.memory, where, hours, rules, utc_now())
+    return {login: patterns.as_json() for login, patterns in sorted(everybody.items())}

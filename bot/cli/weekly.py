@@ -82,10 +82,9 @@ async def current_week(name: str) -> WeeklyIssue | None:
     async with open_existing_store(read_database_url()) as store:
         repository = await find_recorded_repository(store, name)
         rules = await stored_rules(store, repository)
-        told = await WeeklyFetcher(store.memory, None, LinkContext(GitHubLinks())).told(
-            repository, rules, None, utc_now()
-        )
-    return told.issue
+        fetcher = WeeklyFetcher(store.memory, None, LinkContext(GitHubLinks()))
+        decision = await fetcher.fetch_week(repository, rules, None, utc_now())
+    return decision.issue
 
 
 def weekly_delivery_now(repository: Repository, identity: str) -> Delivery:

@@ -26,7 +26,7 @@ from bot.history.rates import (
     compute_reviewer_rates,
     followed_item_urls,
     item_fates,
-    outcomes_in_window_of,
+    item_outcomes_in_window,
 )
 from bot.iterations.model import apply_dismissals, overturned_tags
 from bot.pull_request.effects import PostedReply, StoreDocument
@@ -338,7 +338,7 @@ def load_item_outcomes(transaction: Transaction, window: TimeWindow) -> tuple[It
         .join(repository_table, repository_table.c.id == history_table.c.repository_id)
         .where(~has_left, history_table.c.last_active >= window.start.timestamp())
     ).scalars()
-    return outcomes_in_window_of(map(decode_history, rows), window)
+    return item_outcomes_in_window(map(decode_history, rows), window)
 
 
 def load_reviewer_rates(transaction: Transaction, window: TimeWindow) -> dict[str, tuple[ReviewerRates, ...]]:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.commands.decide import CommandOutcome, keep_command_verdicts
 from bot.commands.fetch import CommandHandler
 from bot.commands.invocation import find_invocations
+from bot.commands.model import CommandOutcome
+from bot.commands.overrides import keep_command_verdicts
 from bot.feedback.check_run import add_check_effects, mark_budgeted, render_config_check
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
@@ -274,7 +275,7 @@ class LaneProcessor:
         logger.info("decided", extra={"pull_request": known.name, "reason": decision.reason})
         effects = (*done.reactions, *decision.effects, *done.replies)
         effects = mark_budgeted(effects) if is_only_check_backfill(events) else effects
-        memos = (*decision.store_commands, *done.memos)
+        memos = (*decision.store_commands, *done.store_commands)
         return TurnResult(
             decision.pull_request, effects, read.done, read.unreadable, memos, shares=rules.history.shared
         )

@@ -17,7 +17,7 @@ from bot.history.model import TimeWindow
 from bot.history.rates import ReviewerRates, combine_reviewer_rates, overall_follow_rate
 from bot.history.store import BrokenGateKey, FollowedItem, UncountedVerdictKey
 from bot.metrics import Meter
-from bot.pull_request.model import ItemOutcome, Validator
+from bot.pull_request.model import ItemOutcome
 from bot.store.lanes import QueueCounts
 from bot.store.model import StoreUnavailable
 from bot.web.cache import SingleFlightCache
@@ -73,7 +73,7 @@ ReviewerRatesByRepository = Mapping[str, tuple[ReviewerRates, ...]]
 
 def export_claims(found: CollectorRegistry, reviewed: ReviewerRatesByRepository) -> None:
     """Everybody's claims together."""
-    everybody = combine_reviewer_rates((one for each in reviewed.values() for one in each), Validator("", ""))
+    everybody = combine_reviewer_rates(one for each in reviewed.values() for one in each)
     claims = everybody.claims
     counts = Gauge("whetstone_claims", "Claims by what became of them", ["outcome"], registry=found)
     for outcome in ("verified", "contradicted", "unverifiable"):

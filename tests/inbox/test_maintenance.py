@@ -9,10 +9,11 @@ import pytest
 
 from bot.github.errors import RateLimited
 from bot.inbox.internal_deliveries import config_broken_delivery, weekly_delivery
-from bot.inbox.maintenance import MaintenanceProcessor, WeeklyScheduler
+from bot.inbox.maintenance import MaintenanceProcessor
 from bot.pull_request.effects import RemoveRepository, UpdateRepository
 from bot.pull_request.events import InstallationEvent
 from bot.store.model import LaneFenced, TurnResult
+from bot.weekly.schedule import WeeklyScheduler
 from tests.builders import REPOSITORY, START
 from tests.store.store_builders import OTHER_LANE, claim_one, delivery
 
@@ -119,7 +120,7 @@ class NotHeardOf(Calendar):
 async def test_a_calendar_that_may_not_ask_yet_looks_again_soon():
     store = NotHeardOf()
     running = asyncio.create_task(
-        WeeklyScheduler(store, None, weekly_delivery, lambda: START, tick_soon=0.0).run()
+        WeeklyScheduler(store, None, weekly_delivery, lambda: START, retry_seconds=0.0).run()
     )
     await asyncio.wait_for(store.looked.wait(), 5)
     running.cancel()

@@ -14,7 +14,7 @@ from bot.cli.weekly import weekly_delivery_now
 from bot.inbox.heartbeat import HeartbeatSettings
 from bot.markdown.escape import parse_marker
 from bot.turn.rule_book import default_rules
-from bot.weekly.fetch import WeeklySchedule
+from bot.weekly.schedule import WeeklySchedule
 from tests.journeys.test_crash import Server
 from tests.live_markdown import live_references
 
@@ -155,7 +155,7 @@ async def test_an_issue_whose_answer_was_lost_is_not_made_twice(town, knowledge)
 
 @pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
 async def test_two_instances_of_which_one_is_killed_tell_one_week(town, knowledge):
-    week = WeeklySchedule.of(default_rules()).latest_due(datetime.now(UTC))
+    week = WeeklySchedule.from_rules(default_rules()).latest_due(datetime.now(UTC))
     async with app.run_instance(town.settings, clock=town.clock, weekly=False) as early:
         host, port = early.address
         town.github.webhook_url, town.bot = f"http://{host}:{port}/webhook", early

@@ -24,7 +24,6 @@ from bot.history.rates import (
     combine_reviewer_rates,
     compute_reviewer_rates,
 )
-from bot.pull_request.model import Validator
 from bot.values import Account
 from bot.web.api.access import RepositoryGuard
 from bot.web.cache import SingleFlightCache
@@ -143,13 +142,13 @@ class AuthorEndpoints:
         self, repository_id: int, hours: int, told: HistoryRules, author_id: int | None = None
     ) -> _Both:
         window = window_of_last_hours(hours, self.now())
-        dead_after = timedelta(days=told.dead_after_days)
-        since = earliest_activity(window.before, dead_after)
+        inactive_after = timedelta(days=told.dead_after_days)
+        since = earliest_activity(window.before, inactive_after)
         records = await self.archive.records(repository_id, since, author_id, shared=told.shared)
         return await asyncio.to_thread(
             lambda: (
-                outcomes_in_window(records, window, dead_after),
-                outcomes_in_window(records, window.before, dead_after),
+                outcomes_in_window(records, window, inactive_after),
+                outcomes_in_window(records, window.before, inactive_after),
             )
         )
 
@@ -225,7 +224,7 @@ class GroundingReport:
         where = visit.repository.id
         found = await self.shared.of((where, hours), lambda: self._reviewing(where, hours))
         shown = {one.validator.name: one.figures for one in found if _is_seen(visit, one, rules)}
-        everybody = combine_reviewer_rates(found, Validator("", "")).figures
+        everybody = combine_reviewer_rates(found).figures
         return cached_response(request, {"period_hours": hours, "all": everybody, "validators": shown})
 
     async def _reviewing(self, repository_id: int, hours: int) -> tuple[ReviewerRates, ...]:
