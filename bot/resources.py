@@ -213,11 +213,12 @@ async def open_app_api_from(
     configuration: Settings, meter: Meter | None = None, may_write: Callable[[], bool] = lambda: True
 ) -> AsyncIterator[GitHubAppApi]:
     """GitHub as the App itself asks it, for the operator."""
-    from bot.github.app_api import open_app_api as desk_of
+    from bot.github.app_api import open_app_api
     from bot.github.auth import AppKey
 
     key = AppKey(configuration.app_id, configuration.private_key)
     tracing = [meter.tracing()] if meter else []
-    url = configuration.api_url
-    async with desk_of(key, url, now=utc_now, tracing=tracing, may_write=may_write) as desk:
-        yield desk
+    async with open_app_api(
+        key, configuration.api_url, now=utc_now, tracing=tracing, may_write=may_write
+    ) as github:
+        yield github

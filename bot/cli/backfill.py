@@ -111,8 +111,8 @@ async def run_backfill(
 async def _installed_repository(configuration: Settings, repository: tuple[str, str]) -> Repository:
     """The repository as GitHub has it; refused where the App is not installed."""
     owner, name = repository
-    async with open_app_api_from(configuration) as desk:
-        found = await desk.installation_of(owner, name)
+    async with open_app_api_from(configuration) as github:
+        found = await github.installation_of(owner, name)
     if found is None:
         raise CannotStart(f"there is no repository {owner}/{name}, or the App is not installed in it")
     async with open_github(configuration, utc_now) as github:

@@ -76,5 +76,5 @@ async def open_reconciler(configuration: Settings) -> AsyncIterator[FailedDelive
     """What brings failed deliveries again."""
     from bot.inbox.reconcile import FailedDeliveries
 
-    async with open_app_api_from(configuration) as desk:
-        yield FailedDeliveries(desk, utc_now)
+    async with open_app_api_from(configuration) as github:
+        yield FailedDeliveries(github, utc_now)

@@ -184,6 +184,14 @@ def parse_pull_request(where: Repository, tree: JsonObject) -> PullRequestSnapsh
     )
 
 
+def parse_listed_pull(repository: Repository, tree: JsonObject) -> PullRequestSnapshot | None:
+    """A pull request of a list; None if it can't be read."""
+    try:
+        return parse_pull_request(repository, tree)
+    except PayloadError:
+        return None
+
+
 def parse_review(tree: JsonObject) -> ReviewSnapshot:
     """A review, from a webhook or from a list; `Odd` for a pending one without a time."""
     submitted = get_time(tree, "submitted_at") or get_time(tree, "updated_at")

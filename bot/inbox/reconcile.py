@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import inf
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from bot.github.errors import GitHubError, NotFound, RateLimited
 from bot.github.model import DeliveryAttempt
 from bot.inbox.retry import Backoff
 from bot.store.model import LaneFenced, ReconcileOutcome, ReconcileRun, StoreUnavailable
+
+if TYPE_CHECKING:
+    # For types only: `doctor` and `reconcile` start without the store and the HTTP client.
+    from bot.github.app_api import GitHubAppApi
+    from bot.turn.store import SqlStore
 
 
 def failed_deliveries(sent: Iterable[DeliveryAttempt]) -> tuple[DeliveryAttempt, ...]:
@@ -40,48 +45,11 @@ LOOK_EVERY = 5.0
 logger = logging.getLogger("whetstone.reconcile")
 
 
-class DeliveryApi(Protocol):
-    """GitHub's list of what it sent."""
-
-    @property
-    def budget_left(self) -> float:
-        """The share of the hour's requests that is left."""
-        ...
-
-    async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
-        """What GitHub sent since then, newest first."""
-        ...
-
-    async def redeliver(self, delivery_id: int) -> None:
-        """Have it sent again, with the same GUID."""
-        ...
-
-
-class Runs(Protocol):
-    """What the store knows of runs, which all instances share."""
-
-    async def begin_reconcile(self, every: float) -> ReconcileRun | None:
-        """A run that is this instance's, at most one in so many seconds; None where none is due."""
-        ...
-
-    async def missed(self, ids: Sequence[str]) -> tuple[int, dict[str, int]]:
-        """How many of these were never missed before; how often each that never came was asked for."""
-        ...
-
-    async def asked_for(self, delivery_id: str) -> None:
-        """GitHub was asked for this delivery once more."""
-        ...
-
-    async def end_reconcile(self, outcome: ReconcileOutcome) -> None:
-        """Note what this instance's run has done."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class FailedDeliveries:
     """Asks for what failed; a delivery that came after all is known by its GUID and has no second effect."""
 
-    github: DeliveryApi
+    github: GitHubAppApi
     clock: Callable[[], datetime]
 
     async def failed(self, since: timedelta) -> tuple[DeliveryAttempt, ...]:
@@ -114,10 +82,10 @@ class ReconcileSchedule:
 class Reconciler:
     """Looks for missed deliveries regularly; of all instances that share a store, one at a time does."""
 
-    github: DeliveryApi
-    runs: Runs
+    github: GitHubAppApi
+    store: SqlStore
     schedule: ReconcileSchedule = ReconcileSchedule()
-    _store: Backoff = field(default_factory=lambda: Backoff("missed deliveries can't be looked for"))
+    _outage: Backoff = field(default_factory=lambda: Backoff("missed deliveries can't be looked for"))
 
     async def run(self) -> None:
         """Look until cancelled; whatever fails is tried again with the next run."""
@@ -125,16 +93,16 @@ class Reconciler:
             try:
                 await self.run_if_due()
             except StoreUnavailable as error:
-                self._store.refused(error)
+                self._outage.refused(error)
             except Exception:  # one run's failure must not end the others
                 logger.exception("a run that looks for missed deliveries failed")
             else:
-                self._store.over()
+                self._outage.over()
             await asyncio.sleep(min(LOOK_EVERY, self.schedule.every / 10))
 
     async def run_if_due(self) -> ReconcileOutcome | None:
         """What a run has done; None where none is due for this instance."""
-        run = await self.runs.begin_reconcile(self.schedule.every)
+        run = await self.store.begin_reconcile(self.schedule.every)
         if run is None:
             return None
         outcome = ReconcileOutcome()
@@ -149,7 +117,7 @@ class Reconciler:
             logger.info("not all missed deliveries were asked for yet; the next run goes on")
         except (GitHubError, LaneFenced) as error:
             logger.warning("missed deliveries are looked for again with the next run: %s", error)
-        await self.runs.end_reconcile(outcome)
+        await self.store.end_reconcile(outcome)
         if outcome.found or outcome.resent:
             logger.info(
                 "%d missed deliveries were found, GitHub sends %d again", outcome.found, outcome.resent
@@ -160,7 +128,7 @@ class Reconciler:
         since = run.scanned_until - OVERLAP if run.scanned_until else datetime.fromtimestamp(0, UTC)
         sent = await self.github.deliveries(since)
         failed = failed_deliveries(sent)
-        outcome.found, asked = await self.runs.missed([each.guid for each in failed])
+        outcome.found, asked = await self.store.missed([each.guid for each in failed])
         for each in failed:
             times = asked.get(each.guid, inf)
             if times > MOST_ASKED:
@@ -174,7 +142,7 @@ class Reconciler:
             else:
                 outcome.resent += await self._is_sent_again(each)
                 await asyncio.sleep(self.schedule.pause)
-            await self.runs.asked_for(each.guid)
+            await self.store.asked_for(each.guid)
         outcome.is_complete = True
         outcome.scanned_until = max((each.at for each in sent), default=run.scanned_until)
 
