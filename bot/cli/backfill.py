@@ -86,7 +86,6 @@ async def run_backfill(
 ) -> AsyncIterator[JobProgress]:
     """Have a repository's earlier pull requests read: by the server that runs, else here; how far it is."""
     from bot.inbox import internal_deliveries, parse
-    from bot.inbox.backfill import BackfillDeliveries
     from bot.pull_request.events import BackfillStep
 
     where = await _installed_repository(configuration, repository)
@@ -100,11 +99,7 @@ async def run_backfill(
     if not isinstance(due, BackfillStep):
         raise JobFailed(f"{delivery.id} can't be read")
     async with run_job(configuration, delivery) as (follower, _):
-        async for progress in follower.backfill(
-            due,
-            parse.parse_delivery,
-            BackfillDeliveries(internal_deliveries.backfill_delivery, internal_deliveries.past_delivery),
-        ):
+        async for progress in follower.follow_backfill(due):
             yield progress
 
 

@@ -41,7 +41,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 async def _reconciled(settings: Settings, arguments: argparse.Namespace) -> int:
     async with open_reconciler(settings) as reconciliation:
-        failed = await reconciliation.failed(timedelta(days=arguments.days))
+        failed = await reconciliation.find_failed(timedelta(days=arguments.days))
         outcome = [(sent, "failed") for sent in failed]
         if not arguments.dry_run:
             words = {True: "sent again", False: "forgotten by GitHub"}

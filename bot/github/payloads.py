@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot import regex
+from bot.gates.rule_book import CONFIG_FILE
 from bot.logging import PRIVATE_KEY, Redaction
 from bot.pull_request.checks import CheckResult
 from bot.pull_request.diff import Comparison, FileDiff
@@ -244,7 +245,6 @@ def _line(tree: JsonObject, key: str, side: str) -> int | None:
 
 
 CONFIG_BROKEN_ACTION = "config_broken"
-CONFIG_PATH = ".github/whetstone.yml"
 _NOTHING = "0" * 40
 _OUTPUT = ("title", "summary", "text")
 
@@ -341,7 +341,7 @@ def _numbers(payload: JsonObject, path: str) -> tuple[int, ...]:
 
 def _touches(commit: object) -> bool:
     lists = (get_path(commit, key) for key in ("added", "removed", "modified"))
-    return any(CONFIG_PATH in paths for paths in lists if isinstance(paths, list))
+    return any(CONFIG_FILE in paths for paths in lists if isinstance(paths, list))
 
 
 def repository_payload(where: Repository) -> dict[str, Any]:

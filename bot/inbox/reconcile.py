@@ -52,7 +52,7 @@ class FailedDeliveries:
     github: GitHubAppApi
     clock: Callable[[], datetime]
 
-    async def failed(self, since: timedelta) -> tuple[DeliveryAttempt, ...]:
+    async def find_failed(self, since: timedelta) -> tuple[DeliveryAttempt, ...]:
         """The newest attempt of every delivery that no attempt brought, oldest first."""
         return failed_deliveries(await self.github.deliveries(self.clock() - since))
 
@@ -93,11 +93,11 @@ class Reconciler:
             try:
                 await self.run_if_due()
             except StoreUnavailable as error:
-                self._outage.refused(error)
+                self._outage.failed(error)
             except Exception:  # one run's failure must not end the others
                 logger.exception("a run that looks for missed deliveries failed")
             else:
-                self._outage.over()
+                self._outage.recovered()
             await asyncio.sleep(min(LOOK_EVERY, self.schedule.every / 10))
 
     async def run_if_due(self) -> ReconcileOutcome | None:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from bot.commands.invocation import new_texts
 from bot.gates.config import Permission, RepositoryRules
-from bot.gates.rule_book import ConfigReport, RuleBook
+from bot.gates.rule_book import CONFIG_FILE, ConfigReport, RuleBook
 from bot.github.client import GitHub
 from bot.github.errors import Forbidden, NotFound, ValidationFailed
 from bot.history.model import HistoryRecord
@@ -167,7 +167,6 @@ async def fetch_maintainer_answer(
     return None
 
 
-PROPOSED_CONFIG_PATH = ".github/whetstone.yml"
 _NEW_HEAD = frozenset({"opened", "reopened"})
 
 
@@ -208,12 +207,12 @@ async def fetch_proposed_config(
     """What is to be said of the config that the pull request proposes; None where it proposes none."""
     if not pull_request.open or not any(_may_propose(event, pull_request) for event in events):
         return None
-    report = await rule_book.report(pull_request.repository, pull_request.head)
+    report = await rule_book.check_head(pull_request.repository, pull_request.head)
     if report is None:
         return None
     # An old branch differs from the default one also where it touches nothing.
     changed = await github.changed_files(pull_request.repository, pull_request.number)
-    return report if PROPOSED_CONFIG_PATH in changed else None
+    return report if CONFIG_FILE in changed else None
 
 
 async def fetch_files(
@@ -306,7 +305,7 @@ async def fetch_recent_records(
     return await memory.newest(known.repository.id, known.author.id, RECENT_RECORDS)
 
 
-async def fetch_first_seen(events: Sequence[Event], github: GitHub) -> PullRequest | None:
+async def fetch_commented(events: Sequence[Event], github: GitHub) -> PullRequest | None:
     """The pull request that was commented on, as GitHub shows it, where nothing is known of it yet."""
     text = next(new_texts(events), None)
     if text is None:
