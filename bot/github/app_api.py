@@ -185,13 +185,15 @@ def _delivery_attempt(tree: Any) -> DeliveryAttempt:
 
 
 def _permissions(tree: Any) -> Mapping[str, str]:
-    found = get_path(tree, "permissions")
-    return {str(name): str(level) for name, level in found.items()} if isinstance(found, Mapping) else {}
+    permissions = get_path(tree, "permissions")
+    if not isinstance(permissions, Mapping):
+        return {}
+    return {str(name): str(level) for name, level in permissions.items()}
 
 
 def _events(tree: Any) -> tuple[str, ...]:
-    found = get_path(tree, "events")
-    return tuple(map(str, found)) if isinstance(found, list) else ()
+    events = get_path(tree, "events")
+    return tuple(map(str, events)) if isinstance(events, list) else ()
 
 
 def _parse(what: str, tree: Any, parser: Callable[[Any], Parsed]) -> Parsed:
@@ -230,14 +232,14 @@ class RegistrationRequest:
 
     def problems(self, web_url: str) -> tuple[str, ...]:
         """Everything that this GitHub would reject."""
-        found = []
+        problems = []
         if not _LOGIN.fullmatch(self.owner):
-            found.append("the account is not a login of GitHub")
+            problems.append("the account is not a login of GitHub")
         if not _ADDRESS.fullmatch(self.public_url):
-            found.append("the address is not an http:// or https:// address")
+            problems.append("the address is not an http:// or https:// address")
         elif is_loopback(self.public_url) and not is_loopback(web_url):
-            found.append("GitHub can't reach this address: it leads every machine to itself")
-        return tuple(found)
+            problems.append("GitHub can't reach this address: it leads every machine to itself")
+        return tuple(problems)
 
 
 def is_loopback(url: str) -> bool:

@@ -89,13 +89,13 @@ class ErrorMapper:
 
     def map_answer(self, request: ApiRequest, answer: HttpAnswer) -> GitHubError:
         """The error for an answer that is not a success."""
-        said = _message(answer)
-        message = f"{request.what}: {answer.status} {said}".rstrip()
+        reason = _message(answer)
+        message = f"{request.what}: {answer.status} {reason}".rstrip()
         match answer.status:
             case 401:
                 return BadToken(message)
             case 403 | 429:
-                return self._forbidden(request, answer, said, message)
+                return self._forbidden(request, answer, reason, message)
             case 404 | 410:
                 return NotFound(message)
             case status if 400 <= status < 500 and status not in _PASSING:
@@ -106,15 +106,15 @@ class ErrorMapper:
     def map_query_errors(self, request: ApiRequest, answer: HttpAnswer, errors: Any) -> GitHubError:
         """The error for a GraphQL answer of 200 with errors."""
         first = errors[0] if isinstance(errors, list) and errors else {}
-        kind, said = get_text(first, "type"), get_text(first, "message")
-        message = f"{request.what}: {kind} {said}"[:_LONGEST_MESSAGE]
+        kind, reason = get_text(first, "type"), get_text(first, "message")
+        message = f"{request.what}: {kind} {reason}"[:_LONGEST_MESSAGE]
         match kind:
             case "RATE_LIMITED":
                 return RateLimited(self._not_before(request, answer))
             case "NOT_FOUND":
                 return NotFound(message)
             case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
-                return _not_allowed(request, answer, said, message)
+                return _not_allowed(request, answer, reason, message)
             case "":  # GitHub's own failures have no type
                 return GitHubUnavailable(message)
             case _:
@@ -124,17 +124,17 @@ class ErrorMapper:
         """Reset the count after a success."""
         self.strikes.pop(installation_id, None)
 
-    def _forbidden(self, request: ApiRequest, answer: HttpAnswer, said: str, message: str) -> GitHubError:
+    def _forbidden(self, request: ApiRequest, answer: HttpAnswer, reason: str, message: str) -> GitHubError:
         is_limit = (
             answer.status == 429
             or "retry-after" in answer.headers
             or answer.headers.get("x-ratelimit-remaining") == "0"
-            or any(word in said.lower() for word in _LIMIT_WORDS)
+            or any(word in reason.lower() for word in _LIMIT_WORDS)
         )
         # The last request of the hour may be one that is not granted: waiting would not help.
-        if is_limit and _NOT_GRANTED not in said:
+        if is_limit and _NOT_GRANTED not in reason:
             return RateLimited(self._not_before(request, answer))
-        return _not_allowed(request, answer, said, message)
+        return _not_allowed(request, answer, reason, message)
 
     def _not_before(self, request: ApiRequest, answer: HttpAnswer) -> datetime:
         now = self.now()
@@ -164,8 +164,8 @@ def describe_connection_error(error: Exception) -> str:
             return f"{type(error).__name__} {error}".rstrip()
 
 
-def _not_allowed(request: ApiRequest, answer: HttpAnswer, said: str, message: str) -> Forbidden:
-    if _NOT_GRANTED not in said:
+def _not_allowed(request: ApiRequest, answer: HttpAnswer, reason: str, message: str) -> Forbidden:
+    if _NOT_GRANTED not in reason:
         return Forbidden(message)
     permission = answer.headers.get("x-accepted-github-permissions") or request.permission
     return Forbidden(f"{message}; the App needs {permission}", permission)

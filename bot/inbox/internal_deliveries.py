@@ -189,12 +189,12 @@ def sarif_content(log: JsonObject, body: bytes) -> ValidationContent:
     """The open results of a SARIF log as parsed from JSON; raises `sarif.NotSarif`."""
     results = sarif.parse_sarif(log).results
     tools = sorted({result.tool for result in results if result.tool} or set(_tools(log)))
-    found = tuple(
+    findings = tuple(
         ToolResult(result.rule[:200], result.message[:500], _place(result), result.level.value)
         for result in results
     )
     return ValidationContent(
-        hashlib.sha256(body).hexdigest(), None, ", ".join(tools)[:100] or "linter", found
+        hashlib.sha256(body).hexdigest(), None, ", ".join(tools)[:100] or "linter", findings
     )
 
 
