@@ -86,7 +86,6 @@ async def run_backfill(
 ) -> AsyncIterator[JobProgress]:
     """Have a repository's earlier pull requests read: by the server that runs, else here; how far it is."""
     from bot.inbox import internal_deliveries, parse
-    from bot.inbox.backfill import BackfillDeliveries
     from bot.pull_request.events import BackfillStep
 
     where = await _installed_repository(configuration, repository)
@@ -100,19 +99,15 @@ async def run_backfill(
     if not isinstance(due, BackfillStep):
         raise JobFailed(f"{delivery.id} can't be read")
     async with run_job(configuration, delivery) as (follower, _):
-        async for progress in follower.backfill(
-            due,
-            parse.parse_delivery,
-            BackfillDeliveries(internal_deliveries.backfill_delivery, internal_deliveries.past_delivery),
-        ):
+        async for progress in follower.follow_backfill(due):
             yield progress
 
 
 async def _installed_repository(configuration: Settings, repository: tuple[str, str]) -> Repository:
     """The repository as GitHub has it; refused where the App is not installed."""
     owner, name = repository
-    async with open_app_api_from(configuration) as desk:
-        found = await desk.installation_of(owner, name)
+    async with open_app_api_from(configuration) as github:
+        found = await github.installation_of(owner, name)
     if found is None:
         raise CannotStart(f"there is no repository {owner}/{name}, or the App is not installed in it")
     async with open_github(configuration, utc_now) as github:

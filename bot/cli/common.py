@@ -110,7 +110,7 @@ async def run_job(configuration: Settings, delivery: Delivery) -> AsyncIterator[
         instance = await stack.enter_async_context(run_instance(configuration, serve=False, weekly=False))
         await instance.store.accept(delivery)
         yield _follower(instance.store), False
-        await instance.settled()
+        await instance.wait_until_idle()
 
 
 async def _hand_over(configuration: Settings, delivery: Delivery) -> bool:

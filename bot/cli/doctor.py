@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from bot.cli import CliCommand, terminal
 from bot.cli.common import parse_repository_name
@@ -29,6 +29,9 @@ from bot.resources import (
 )
 from bot.settings import Settings, SettingsError
 from bot.store.model import BlockedWrites, StoreUnavailable
+
+if TYPE_CHECKING:
+    from bot.github.app_api import GitHubAppApi
 
 _LEVELS = ("read", "write", "admin")
 _SKEW_NOTED, _SKEW_WRONG = 10, 55
@@ -277,39 +280,11 @@ DELIVERY_LOG_PERIOD = timedelta(days=3)
 """How long GitHub keeps the list of its deliveries; a GHES keeps seven."""
 
 
-class AppApi(Protocol):
-    """What is asked of GitHub as the App."""
-
-    async def time(self) -> datetime | None:
-        """GitHub's clock."""
-        ...
-
-    async def about(self) -> AppInfo:
-        """The App as it is registered."""
-        ...
-
-    async def hook(self) -> WebhookConfig:
-        """Where deliveries go."""
-        ...
-
-    async def installations(self) -> tuple[AppInstallation, ...]:
-        """Everywhere the App is installed."""
-        ...
-
-    async def installation_of(self, owner: str, name: str) -> AppInstallation | None:
-        """The installation that covers a repository."""
-        ...
-
-    async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
-        """What GitHub sent since then."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Doctor:
     """Looks at everything that needs GitHub; one failure hides nothing behind it."""
 
-    desk: AppApi
+    github: GitHubAppApi
     wanted: RequiredPermissions
     public_url: str | None
     clock: Callable[[], datetime]
@@ -320,7 +295,7 @@ class Doctor:
         if reach[0].state is CheckState.WRONG:
             return reach
         try:
-            app = await self.desk.about()
+            app = await self.github.app()
         except GitHubError as error:
             mend = "GITHUB_APP_ID and the private key must be of the same App; make a new key on its page"
             return (*reach, DoctorResult("key", CheckState.WRONG, f"GitHub does not take it: {error}", mend))
@@ -335,7 +310,7 @@ class Doctor:
 
     async def _reach(self) -> tuple[DoctorResult, ...]:
         try:
-            time = await self.desk.time()
+            time = await self.github.time()
         except GitHubError as error:
             mend = "check GITHUB_API_URL, the name service and the proxy of this machine"
             return (DoctorResult("reach", CheckState.WRONG, f"GitHub can't be reached: {error}", mend),)
@@ -347,11 +322,11 @@ class Doctor:
     ) -> tuple[DoctorResult, ...]:
         async def looked() -> tuple[DoctorResult, ...]:
             if repository:
-                found = await self.desk.installation_of(*repository)
+                found = await self.github.installation_of(*repository)
                 installed: tuple[AppInstallation, ...] = (found,) if found else ()
                 missing = f"the App is not installed on {'/'.join(repository)}"
             else:
-                installed = await self.desk.installations()
+                installed = await self.github.installations()
                 missing = "the App is installed nowhere"
             if not installed:
                 mend = f"install it: {app.url}/installations/new"
@@ -361,10 +336,10 @@ class Doctor:
         return await _tried("installation", looked)
 
     async def _hook(self) -> tuple[DoctorResult, ...]:
-        return check_webhook(await self.desk.hook(), self.public_url)
+        return check_webhook(await self.github.webhook_config(), self.public_url)
 
     async def _deliveries(self) -> tuple[DoctorResult, ...]:
-        return (check_deliveries(await self.desk.deliveries(self.clock() - DELIVERY_LOG_PERIOD)),)
+        return (check_deliveries(await self.github.deliveries(self.clock() - DELIVERY_LOG_PERIOD)),)
 
 
 async def _tried(
@@ -386,8 +361,8 @@ async def examine_github(
     """What GitHub says about this App, for the operator."""
     from bot.github.app_api import required_permissions
 
-    async with open_app_api_from(configuration) as desk:
-        return await Doctor(desk, required_permissions(), configuration.public_url, utc_now).findings(
+    async with open_app_api_from(configuration) as github:
+        return await Doctor(github, required_permissions(), configuration.public_url, utc_now).findings(
             repository
         )
 

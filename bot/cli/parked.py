@@ -104,7 +104,7 @@ async def requeue_parked_deliveries(ids: tuple[str, ...]) -> int:
         configuration = None
     async with open_existing_store(read_database_url()) as store:
         if configuration and await _hand_over(configuration, delivery):
-            async for _ in _follower(store).steps(delivery):
+            async for _ in _follower(store).follow(delivery):
                 pass
             return len(ids)
         return await store.retry(ids)

@@ -21,7 +21,7 @@ from bot.gates.config import RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.github.errors import GitHubError
-from bot.inbox.parse import ParseDelivery
+from bot.inbox.parse import parse_delivery
 from bot.markdown.links import GitHubLinks, LinkContext
 from bot.pull_request.effects import CancelWrite, Effect
 from bot.pull_request.events import CheckEvent, ConfigPushEvent, Event, IgnoredEvent, LabelEvent, ReviewEvent
@@ -37,10 +37,10 @@ from bot.resources import (
     utc_now,
 )
 from bot.store.model import Delivery
-from bot.turn.decide import decide_pull_request
+from bot.turn.decide import conclude, decide_pull_request
 from bot.turn.fetch import fetch_proposed_config, fetch_reviews, fetch_signals, fetch_unrecorded
 from bot.turn.rule_book import DefaultRules, build_rule_book
-from bot.turn.run import TurnRunner
+from bot.turn.run import Assessor
 from bot.values import Account
 
 _BELIEVED = "No credentials: decided on the payload's own facts, its reviewer taken for a validator."
@@ -132,7 +132,6 @@ class DryRunResult:
 class DryRun:
     """What a rehearsal needs; without GitHub it believes the payload."""
 
-    parse: ParseDelivery
     rule_book: RuleBook
     site: LinkContext
     clock: Callable[[], datetime]
@@ -141,7 +140,7 @@ class DryRun:
 
     async def rehearse(self, delivery: Delivery) -> DryRunResult:
         """The effects that this delivery would have on a pull request not seen before."""
-        event = self.parse(delivery)
+        event = parse_delivery(delivery)
         if isinstance(event, IgnoredEvent):
             return DryRunResult((), event.reason)
         known = record_event(None, event, delivery.received_at) or await self._affected(event)
@@ -151,9 +150,9 @@ class DryRun:
         moment = DecisionTime(self.clock(), self.new_id())
         if self.github:
             facts = await self._read(self.github, known, event, rules, moment.now)
-            deciding = TurnRunner(rules, moment, self.site, self.github, known.verdicts)
-            assessment, facts = await deciding.assess(known, facts)
-            decision = deciding.conclude(assessment)
+            assessor = Assessor(rules, moment, self.github, known.verdicts)
+            assessment, facts = await assessor.assess(known, facts)
+            decision = conclude(assessment, rules, moment, self.site)
         else:
             facts = self._from_payload(known, event)
             decision = decide_pull_request(known, facts, rules, moment, self.site)
@@ -189,7 +188,6 @@ class DryRun:
 
 async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
     """What this delivery would do, and whether that rests on the payload alone."""
-    from bot.inbox import parse
     from bot.turn.rule_book import NullConfigStore
 
     delivery = Delivery("dry-run", event, "", 0, body, utc_now())
@@ -198,9 +196,9 @@ async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
     except settings_of.SettingsError:
         if environment_has_credentials():
             raise
-        stage = DryRun(parse.parse_delivery, DefaultRules(), LinkContext(GitHubLinks()), utc_now, new_id)
+        stage = DryRun(DefaultRules(), LinkContext(GitHubLinks()), utc_now, new_id)
         return await stage.rehearse(delivery), True
     async with open_github(configuration, utc_now) as github:
         rule_book = build_rule_book(github, NullConfigStore(), NullConfigStore(), utc_now)
-        stage = DryRun(parse.parse_delivery, rule_book, link_context(configuration), utc_now, new_id, github)
+        stage = DryRun(rule_book, link_context(configuration), utc_now, new_id, github)
         return await stage.rehearse(delivery), False

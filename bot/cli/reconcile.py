@@ -41,7 +41,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 async def _reconciled(settings: Settings, arguments: argparse.Namespace) -> int:
     async with open_reconciler(settings) as reconciliation:
-        failed = await reconciliation.failed(timedelta(days=arguments.days))
+        failed = await reconciliation.find_failed(timedelta(days=arguments.days))
         outcome = [(sent, "failed") for sent in failed]
         if not arguments.dry_run:
             words = {True: "sent again", False: "forgotten by GitHub"}
@@ -76,5 +76,5 @@ async def open_reconciler(configuration: Settings) -> AsyncIterator[FailedDelive
     """What brings failed deliveries again."""
     from bot.inbox.reconcile import FailedDeliveries
 
-    async with open_app_api_from(configuration) as desk:
-        yield FailedDeliveries(desk, utc_now)
+    async with open_app_api_from(configuration) as github:
+        yield FailedDeliveries(github, utc_now)

@@ -26,6 +26,7 @@ from bot.resources import (
     read_settings_without_credentials,
     reconcile_line,
     server_url,
+    utc_now,
 )
 from bot.settings import Settings, SettingsError
 
@@ -75,23 +76,23 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     *,
     web: bool,
     worker: bool,
-    pace: HeartbeatSettings | None = None,
+    heartbeat: HeartbeatSettings | None = None,
     limits: WatchdogLimits | None = None,
     reconcile: ReconcileSchedule | None = None,
 ) -> int:
     """0 once the process was asked to stop and what was under way has come to its end."""
     configure_logging_from(settings)
     print(describe_store(settings), flush=True)
-    reconcile = reconcile or app.reconcile_schedule()
+    reconcile = reconcile or ReconcileSchedule()
     if worker:
         print(reconcile_line(reconcile), flush=True)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
-    limits = limits or app.watchdog_limits()
+    limits = limits or WatchdogLimits()
     async with app.run_instance(
-        settings, serve=web, work=worker, pace=pace, limits=limits, reconcile=reconcile
+        settings, serve=web, work=worker, heartbeat=heartbeat, limits=limits, reconcile=reconcile
     ) as instance:
         # What was loaded at the start stays for good: no later collection has to look through it.
         gc.collect()
@@ -136,11 +137,13 @@ def run_setup(arguments: argparse.Namespace) -> int:
 
 
 async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
+    from bot.web.setup import SetupSessions
+
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
-    guests = app.new_setup_sessions()
+    guests = SetupSessions(utc_now)
     if not _has_credentials():
         in_the_way = [name for name in _CREDENTIALS if os.environ.get(name, "").strip()]
         if in_the_way:
@@ -153,10 +156,10 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
     settings = _at(read_settings(), arguments)
     settings = replace(settings, port=bare.port)
     configure_logging_from(settings)
-    reconcile = app.reconcile_schedule()
+    reconcile = ReconcileSchedule()
     print(describe_store(settings), flush=True)
     print(reconcile_line(reconcile), flush=True)
-    running = app.run_instance(settings, guests=guests, limits=app.watchdog_limits(), reconcile=reconcile)
+    running = app.run_instance(settings, setup_sessions=guests, limits=WatchdogLimits(), reconcile=reconcile)
     async with running as instance:
         at = server_url(*(instance.address or ("", 0)))
         key = f"?key={guests.key}" if guests.key else ""

@@ -10,51 +10,55 @@ from bot.gates.config import RepositoryRules
 from bot.gates.problems import RuleFileProblem
 from bot.values import Conclusion, Repository
 
+CONFIG_FILE = ".github/whetstone.yml"
+OWNER_CONFIG_REPOSITORY = ".github"
+"""The repository whose config applies to all repositories of its owner."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigReport:
-    """A version of a config, judged without being applied."""
+    """The result of checking a config without applying it."""
 
     path: str
     conclusion: Conclusion
-    """Success: it can be used; failure: it can't; neutral: there is no such file any more."""
+    """Success: it is valid; failure: it is not; neutral: there is no such file any more."""
     gates: int
     problems: tuple[RuleFileProblem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StoredConfig:
-    """What is remembered of a config file over a restart."""
+    """What is stored of a config file."""
 
     good: bytes | None = None
-    """The last text without a mistake."""
+    """The last valid text."""
     broken: str = ""
-    """The broken version that was told about, by the hash of its text."""
+    """The hash of the broken version that was reported."""
 
 
 class ConfigStore(Protocol):
-    """Where the last good text of every config file is kept."""
+    """Stores the last valid text of every config file."""
 
     async def config(self, key: str) -> StoredConfig | None:
-        """What is kept of this file, None where nothing was ever."""
+        """What is stored of this file; None if nothing is."""
         ...
 
     async def keep_config(self, key: str, installation_id: int, kept: StoredConfig) -> None:
-        """This is what is known of the file now."""
+        """Replace what is stored of this file."""
         ...
 
 
 class RuleBook(Protocol):
-    """Which rules hold where."""
+    """Looks up the rules of a repository, and checks its config."""
 
     async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:
-        """The rules in force in this repository now; where it is said since when, as read after then."""
+        """The rules in force in this repository; with `since`, as read after that time."""
         ...
 
-    async def report(self, repository: Repository, head: str) -> ConfigReport | None:
-        """What is to be said of the config at this head; None where it is the default branch's own."""
+    async def check_head(self, repository: Repository, head: str) -> ConfigReport | None:
+        """Check the config at this head; None if it is the same as the default branch's."""
         ...
 
-    async def judged(self, repository: Repository) -> ConfigReport:
-        """What is to be said of the default branch's config."""
+    async def check_default(self, repository: Repository) -> ConfigReport:
+        """Check the config of the default branch."""
         ...

@@ -1,4 +1,4 @@
-"""Lanes that are not a pull request's: weeks, repositories, installations."""
+"""Process the lanes that are not a pull request's: commits, weeks, repositories, installations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.feedback.check_run import render_config_check
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.history.model import parse_week
 from bot.inbox.backfill import CheckBackfill
+from bot.inbox.internal_deliveries import derive_for_pull_request
 from bot.markdown.links import LinkContext
 from bot.pull_request.effects import (
     AddRepository,
@@ -17,38 +19,121 @@ from bot.pull_request.effects import (
     Effect,
     RemoveInstallation,
     RemoveRepository,
+    SetHistorySharing,
+    ShowCheckRun,
     StoreCommand,
     UpdateRepository,
 )
-from bot.pull_request.events import Event, InstallationEvent, RepositoryEvent, RetryEvent, WeekDueEvent
-from bot.store.model import LaneClaim, TurnResult
+from bot.pull_request.events import (
+    CheckBackfillStep,
+    CheckEvent,
+    ConfigBrokenEvent,
+    ConfigPushEvent,
+    Event,
+    InstallationEvent,
+    PullRequestSnapshot,
+    RepositoryEvent,
+    RetryEvent,
+    WeekDueEvent,
+)
+from bot.store.model import Delivery, LaneClaim, TurnResult
 from bot.turn.store import Store
+from bot.verdicts.checks import is_mapped_check
 from bot.weekly.fetch import WeeklyFetcher
 
-_LET_AGAIN = frozenset({"unsuspend", "new_permissions_accepted"})
-_LANES = ("weekly:", "repository:", "installation:", "parked:")
+_UNBLOCKING_ACTIONS = frozenset({"unsuspend", "new_permissions_accepted"})
 
 
-def is_maintenance_lane(lane: str) -> bool:
-    """Whether the lane is no pull request's."""
-    return lane.startswith(_LANES)
+@dataclass(frozen=True, slots=True)
+class CommitProcessor:
+    """Passes checks and pushes of a commit on to the pull requests with that head."""
+
+    store: Store
+    github: GitHub
+    rule_book: RuleBook
+    check_backfill: CheckBackfill
+
+    async def process(self, parsed: Sequence[tuple[Delivery, Event]]) -> TurnResult:
+        """Queue a copy for each pull request before this result is applied."""
+        effects: list[Effect] = []
+        memos: list[StoreCommand] = []
+        pulls_at: dict[str, tuple[PullRequestSnapshot, ...]] = {}
+        for delivery, event in parsed:
+            match event:
+                case ConfigBrokenEvent():
+                    effects.append(await self._report_broken_config(event))
+                case CheckBackfillStep():
+                    await self.check_backfill.step(event)
+                    rules = await self.rule_book.rules(event.repository)  # as just read
+                    memos.append(SetHistorySharing(event.repository.id, rules.history.shared))
+                case CheckEvent() if not await self._is_mapped(event):
+                    await self._queue_for_scores(delivery, event)
+                case CheckEvent() | ConfigPushEvent():
+                    await self._queue_for_pull_requests(delivery, event, pulls_at)
+                case _:
+                    continue
+        return TurnResult(None, tuple(effects), (), memos=tuple(memos))
+
+    async def _report_broken_config(self, event: ConfigBrokenEvent) -> ShowCheckRun:
+        """Report the config's problems on the newest commit of the default branch."""
+        report = await self.rule_book.check_default(event.repository)
+        head = await self.github.branch_head(event.repository)
+        return ShowCheckRun(event.repository, render_config_check(report, head, in_force=True))
+
+    async def _is_mapped(self, event: CheckEvent) -> bool:
+        """Whether the config maps the check to a verdict; most checks end here, without a call."""
+        rules = await self.rule_book.rules(event.repository)
+        return bool(rules.validators.checks) and is_mapped_check(event, rules, await self.github.me())
+
+    async def _queue_for_pull_requests(
+        self,
+        delivery: Delivery,
+        event: CheckEvent | ConfigPushEvent,
+        pulls_at: dict[str, tuple[PullRequestSnapshot, ...]],
+    ) -> None:
+        numbers = event.numbers if isinstance(event, CheckEvent) else ()
+        if isinstance(event, ConfigPushEvent) and event.in_force:
+            await self.check_backfill.start(event.repository, event.head)
+        if numbers and not await self._are_all_stored(event.repository.id, numbers):
+            numbers = ()
+        elif not numbers:  # a fork's: those that are stored need no search
+            numbers = await self.store.numbers_at(event.repository.id, event.head)
+        if numbers:
+            for number in numbers:
+                await self.store.accept(derive_for_pull_request(delivery, number))
+            return
+        if event.head not in pulls_at:
+            pulls_at[event.head] = await self.github.pull_requests_at(event.repository, event.head)
+        for snapshot in pulls_at[event.head]:
+            await self.store.accept(derive_for_pull_request(delivery, snapshot.number, snapshot))
+
+    async def _queue_for_scores(self, delivery: Delivery, event: CheckEvent) -> None:
+        """An unmapped check still counts in the score of what was reviewed; no call is made for it."""
+        for number in event.numbers:
+            stored = await self.store.load(f"pr:{event.repository.id}:{number}")
+            if stored and stored.verdicts:
+                await self.store.accept(derive_for_pull_request(delivery, number))
+
+    async def _are_all_stored(self, repository_id: int, numbers: tuple[int, ...]) -> bool:
+        for number in numbers:
+            if await self.store.load(f"pr:{repository_id}:{number}") is None:
+                return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceProcessor:
-    """Decides what such a lane's events come to."""
+    """Processes the lanes of weeks, repositories, installations and parked deliveries."""
 
     store: Store
     github: GitHub
     rule_book: RuleBook
     site: LinkContext
     clock: Callable[[], datetime]
-    heads: CheckBackfill
+    check_backfill: CheckBackfill
 
-    async def done(
-        self, claim: LaneClaim, events: Sequence[Event]
-    ) -> tuple[tuple[Effect, ...], tuple[StoreCommand, ...]]:
-        """What to write, and what to remember or forget."""
+    async def process(self, claim: LaneClaim, events: Sequence[Event]) -> TurnResult:
+        """Decide what to write, and what to store or forget."""
         effects: list[Effect] = []
         memos: list[StoreCommand] = []
         for event in events:
@@ -63,15 +148,15 @@ class MaintenanceProcessor:
                     memos += self._installation(event)
                     await self._unblock(event)
                     if event.added:
-                        # At once: whoever takes up what follows has to find the repository at home.
+                        # At once: the steps that follow have to find the repository in its installation.
                         await self.store.apply(claim, TurnResult(None, (), (), memos=tuple(memos)))
                         memos.clear()
-                        await self.heads.start_for_installation(event.added)
+                        await self.check_backfill.start_for_installation(event.added)
                 case RetryEvent():
                     await self.store.retry(event.ids)
                 case _:
                     continue
-        return tuple(effects), tuple(memos)
+        return TurnResult(None, tuple(effects), (), memos=tuple(memos))
 
     async def _week(self, due: WeekDueEvent) -> tuple[tuple[Effect, ...], tuple[StoreCommand, ...]]:
         repository = await self.store.memory.repository(due.repository_id)
@@ -86,23 +171,23 @@ class MaintenanceProcessor:
         return decision.effects, decision.store_commands
 
     def _repository(self, event: RepositoryEvent) -> tuple[StoreCommand, ...]:
-        where = event.repository
+        repository = event.repository
         if event.action == "deleted":
-            return (DeleteRepository(where.id, where.installation_id),)
+            return (DeleteRepository(repository.id, repository.installation_id),)
         if event.action == "transferred":
-            return (AddRepository(where, transferred=True),)
-        return (UpdateRepository(where),)
+            return (AddRepository(repository, transferred=True),)
+        return (UpdateRepository(repository),)
 
     async def _unblock(self, event: InstallationEvent) -> None:
-        """What was given up on while we were shut out gets another chance."""
-        if event.action in _LET_AGAIN:
+        """Retry what was given up on while the App was suspended or lacked a permission."""
+        if event.action in _UNBLOCKING_ACTIONS:
             parked = await self.store.parked()
-            of_it = (each.id for each in parked if each.installation_id == event.installation_id)
-            await self.store.retry(tuple(of_it))
+            ids = (delivery.id for delivery in parked if delivery.installation_id == event.installation_id)
+            await self.store.retry(tuple(ids))
             await self.store.let_again(event.installation_id)
 
     def _installation(self, event: InstallationEvent) -> tuple[StoreCommand, ...]:
         if event.action == "deleted":
             return (RemoveInstallation(event.installation_id),)
-        left = (RemoveRepository(each, event.installation_id) for each in event.removed)
-        return (*left, *map(AddRepository, event.added))
+        removed = (RemoveRepository(repository_id, event.installation_id) for repository_id in event.removed)
+        return (*removed, *map(AddRepository, event.added))

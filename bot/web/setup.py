@@ -13,11 +13,12 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from aiohttp import web
 
 from bot.github.app_api import (
+    GitHubAppApi,
     Registration,
     RegistrationRequest,
     build_manifest,
@@ -25,7 +26,7 @@ from bot.github.app_api import (
     manifest_form_url,
 )
 from bot.github.errors import GitHubError, NotFound
-from bot.github.model import AppInfo, AppInstallation, DeliveryAttempt
+from bot.github.model import DeliveryAttempt
 from bot.web.api.access import RateLimiter
 
 _STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
@@ -375,32 +376,12 @@ async def _redirect_to_setup(_: web.Request) -> web.Response:
 _KEPT = timedelta(days=3)
 
 
-class SetupAppApi(Protocol):
-    """What is asked of GitHub as the App."""
-
-    async def about(self) -> AppInfo:
-        """The App as it is registered."""
-        ...
-
-    async def installations(self) -> tuple[AppInstallation, ...]:
-        """Everywhere it is installed."""
-        ...
-
-    async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
-        """What GitHub sent since then, newest first."""
-        ...
-
-    async def redeliver(self, delivery_id: int) -> None:
-        """Have it sent again."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class InstallationPages:
     """The last two steps: install, and send a test event."""
 
     guests: SetupSessions
-    desk: Callable[[], AbstractAsyncContextManager[SetupAppApi]]
+    open_app_api: Callable[[], AbstractAsyncContextManager[GitHubAppApi]]
     now: Callable[[], datetime]
     polls: int = 20
     pause: float = 0.5
@@ -421,16 +402,16 @@ class InstallationPages:
     async def test(self, _: web.Request, session: str) -> web.Response:
         """The page with what came of a delivery that GitHub was asked for."""
         try:
-            async with self.desk() as desk:
-                outcome = await self._tried(desk)
+            async with self.open_app_api() as github:
+                outcome = await self._tried(github)
         except GitHubError as error:
             outcome = render_outcome(f"GitHub could not be asked: {error}", good=False)
         return await self._page(session, outcome)
 
     async def _page(self, session: str, outcome: str) -> web.Response:
         try:
-            async with self.desk() as desk:
-                app, installed = await desk.about(), await desk.installations()
+            async with self.open_app_api() as github:
+                app, installed = await github.app(), await github.installations()
         except GitHubError as error:
             return render_setup_page(
                 "That did not work", render_stopped(f"GitHub: {error}"), step=2, status=502
@@ -444,18 +425,18 @@ class InstallationPages:
         )
         return render_setup_page("Install and try it", body, step=3 if installed else 2)
 
-    async def _tried(self, desk: SetupAppApi) -> str:
-        sent = await desk.deliveries(self.now() - _KEPT)
+    async def _tried(self, github: GitHubAppApi) -> str:
+        sent = await github.deliveries(self.now() - _KEPT)
         # GitHub pings every new App once; that is the one event without any meaning.
         chosen = next((each for each in sent if each.event == "ping"), next(iter(sent), None))
         if chosen is None:
             return render_outcome(
                 "GitHub has sent nothing yet that it could send again: install it first.", good=False
             )
-        await desk.redeliver(chosen.id)
+        await github.redeliver(chosen.id)
         for _ in range(self.polls):
             await asyncio.sleep(self.pause)
-            again = await desk.deliveries(self.now() - _KEPT)
+            again = await github.deliveries(self.now() - _KEPT)
             if found := next((e for e in again if e.guid == chosen.guid and e.id > sent[0].id), None):
                 return _said(found)
         return render_outcome(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.gates.model import Gates, gate_display_name
+from bot.gates.rule_book import CONFIG_FILE
 from bot.markdown.escape import code_span, escape_mentions
 from bot.markdown.format import format_count, format_out_of, join_words
 from bot.markdown.links import GitHubLinks, format_login
@@ -14,7 +15,7 @@ from bot.weekly.summary import WeeklySummary
 
 MAX_RECOMMENDATIONS = 3
 """Recommendations of one summary."""
-CONFIG_LOCATION = Location(".github/whetstone.yml")
+CONFIG_LOCATION = Location(CONFIG_FILE)
 """The repository's config."""
 
 _MIN_ONLY_BLOCKER = 2  # times that an auto-fixable gate was the only blocker

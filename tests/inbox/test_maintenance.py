@@ -33,10 +33,10 @@ async def give_up(store, name: str, **facts) -> None:
 async def test_what_was_given_up_on_while_we_were_shut_out_is_tried_again(store, action):
     await give_up(store, "ours")
     await give_up(store, "others", lane=OTHER_LANE, installation_id=6)
-    chores = MaintenanceProcessor(
+    maintenance = MaintenanceProcessor(
         store, None, None, None, None, SimpleNamespace(start_for_installation=nothing)
     )
-    await chores.done(None, [InstallationEvent(action, 5)])
+    await maintenance.process(None, [InstallationEvent(action, 5)])
     assert [each.id for each in await store.parked()] == ["others"]
     assert [one.id for one in (await claim_one(store)).deliveries] == ["ours"]
 
@@ -54,10 +54,10 @@ async def test_what_a_repository_that_is_back_has_to_catch_up_on_finds_it_at_hom
         await store.accept(delivery("step", f"backfill:{REPOSITORY.id}:heads"))
         homes.extend(each.home for each in await store.claim(10))
 
-    chores = MaintenanceProcessor(
+    maintenance = MaintenanceProcessor(
         store, None, None, None, None, SimpleNamespace(start_for_installation=start_for_installation)
     )
-    await chores.done(claim, [InstallationEvent("added", 5, added=(seen,))])
+    await maintenance.process(claim, [InstallationEvent("added", 5, added=(seen,))])
     assert homes == [None]
 
 

@@ -97,17 +97,17 @@ async def test_a_check_run_whose_answer_was_lost_is_adopted(github, checks, stor
     effect = shown(repository, pull)
     github.lose_answer("POST", "*/check-runs")
     with pytest.raises(GitHubUnavailable):
-        await checks.show(CLAIM, row(effect), effect, None)
+        await checks.write_check_run(CLAIM, row(effect), effect, None)
     with pytest.raises(RetryLater):
-        await checks.show(CLAIM, row(effect, seconds_ago=1), effect, None)
-    await checks.show(CLAIM, row(effect, seconds_ago=6), effect, None)
+        await checks.write_check_run(CLAIM, row(effect, seconds_ago=1), effect, None)
+    await checks.write_check_run(CLAIM, row(effect, seconds_ago=6), effect, None)
     assert (len(pull.repository.check_runs), store.marks) == (1, ["sending", "sent"])
 
 
 async def test_the_same_places_are_an_update_and_others_a_new_run(checks, place, repository, pull):
     for title, places in (("One", "p1"), ("Two", "p1"), ("Three", "p2")):
         effect = shown(repository, pull, title, places)
-        await checks.show(CLAIM, row(effect), effect, None)
+        await checks.write_check_run(CLAIM, row(effect), effect, None)
     assert [run.title for run in place.check_runs.values()] == ["Two", "Three"]
 
 
@@ -119,7 +119,7 @@ async def test_a_check_run_whose_places_are_refused_is_written_without_them(
     )
     effect = ShowCheckRun(repository, told)
     github.fail("POST", "*/check-runs", status=422)
-    await checks.show(CLAIM, row(effect), effect, None)
+    await checks.write_check_run(CLAIM, row(effect), effect, None)
     assert [(run.title, run.annotations) for run in place.check_runs.values()] == [("Rejected", [])]
 
 

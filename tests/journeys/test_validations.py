@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 
 from bot.feedback.marker import parse_document as shown_document
-from bot.turn.rule_book import CONFIG_FILE
+from bot.gates.rule_book import CONFIG_FILE
 from tests.journeys.submitted_documents import PAGE, document, log
 
 CONFIG = "version: 1\nvalidators:\n  sarif:\n    E501: date_errors\n    /^W/: near_duplicate\n"

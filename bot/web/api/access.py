@@ -16,7 +16,7 @@ from bot import regex
 from bot.gates.config import Permission
 from bot.github.errors import GitHubError, RateLimited
 from bot.github.model import TokenAccess
-from bot.github.user_api import UnknownTokenError
+from bot.github.user_api import UnknownTokenError, UserApi
 from bot.store.model import StoreUnavailable
 from bot.values import Repository
 from bot.web.cache import SingleFlightCache
@@ -77,19 +77,11 @@ _KEPT = 10_000
 AccessKey = tuple[str, str, str]
 
 
-class UserApiProtocol(Protocol):
-    """Whoever asks GitHub."""
-
-    async def visit(self, token: str, owner: str, name: str) -> TokenAccess | None:
-        """What the token may do there; None for nothing, `UnknownToken` for one that is no good."""
-        ...
-
-
 class AccessCache:
     """Lets callers in by their GitHub token; keeps its hash, never the token."""
 
-    def __init__(self, visitors: UserApiProtocol, timer: Callable[[], float] = time.monotonic) -> None:
-        self._visitors = visitors
+    def __init__(self, github: UserApi, timer: Callable[[], float] = time.monotonic) -> None:
+        self._github = github
         self._visits: SingleFlightCache[AccessKey, TokenAccess | None] = SingleFlightCache(
             ACCESS_MAX_AGE, most=_KEPT, worth=0, timer=timer
         )
@@ -125,7 +117,7 @@ class AccessCache:
                 self._waiting[caller], wait = True, 1.0
             raise too_many_requests(wait, "Too many new tokens from this address")
         try:
-            visit = await self._visits.of(key, lambda: self._visitors.visit(token, owner, name))
+            visit = await self._visits.of(key, lambda: self._github.visit(token, owner, name))
         except UnknownTokenError:
             self._unknown[caller] = True
             raise unauthorized() from None

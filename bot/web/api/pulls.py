@@ -19,7 +19,6 @@ from bot.gates.config import Permission, RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.model import TokenAccess
 from bot.inbox.internal_deliveries import (
-    INTERNAL_EVENT,
     SubmittedValidation,
     ValidationContent,
     document_content,
@@ -150,7 +149,7 @@ class ValidationEndpoint:
             content=await self._content(request),
         )
         identity = f"validation:{self.new_id()}"
-        await self.inbox.accept(validation_delivery(given, identity, INTERNAL_EVENT, self.clock()))
+        await self.inbox.accept(validation_delivery(given, identity, self.clock()))
         return json_response(202, {"status": "queued", "delivery": identity})
 
     async def _content(self, request: web.Request) -> ValidationContent:
