@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot import settings as settings_of
 from bot.gates.config import RepositoryRules
 from bot.markdown.links import LinkContext
 from bot.pull_request.model import PullRequest
@@ -33,78 +32,28 @@ from bot.turn.rule_book import build_rule_book, default_rules
 
 if TYPE_CHECKING:
     from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings, WatchdogLimits
-    from bot.inbox.maintenance import WeeklyScheduler
     from bot.inbox.reconcile import ReconcileSchedule
     from bot.inbox.worker import Worker
     from bot.metrics import Meter
     from bot.store.store import Store
     from bot.web.bodies import BodyBudget
     from bot.web.setup import RegistrationPages, SetupSessions
-
-
-def new_setup_sessions() -> SetupSessions:
-    """Nobody is let in yet; the key, which the console has to show, opens one session."""
-    from bot.web.setup import SetupSessions
-
-    return SetupSessions(utc_now)
-
-
-@asynccontextmanager
-async def serve_setup(
-    configuration: Settings, sessions: SetupSessions, kept_in: Path
-) -> AsyncIterator[tuple[tuple[str, int], RegistrationPages]]:
-    """The pages that register the App, as long as the block runs."""
-    from bot.github.app_api import Registration, RegistrationRequest, convert_manifest_code
-    from bot.settings import check_writable, save_dotenv
-    from bot.web.server import build_application
-    from bot.web.setup import RegistrationPages
-
-    def kept(made: Registration, order: RegistrationRequest) -> None:
-        own = (
-            {}
-            if configuration.api_url == settings_of.DEFAULT_API_URL
-            else {"GITHUB_API_URL": configuration.api_url}
-        )
-        credentials = {
-            "GITHUB_APP_ID": str(made.app_id),
-            "GITHUB_PRIVATE_KEY": made.private_key,
-            "GITHUB_WEBHOOK_SECRET": made.webhook_secret,
-        }
-        save_dotenv(kept_in, {**credentials, "PUBLIC_URL": order.public_url, **own})
-
-    registering = RegistrationPages(
-        sessions,
-        web_url(configuration.api_url),
-        lambda code: convert_manifest_code(configuration.api_url, code),
-        kept,
-        configuration.public_url or "",
-        lambda: check_writable(kept_in),
-    )
-    app = build_application(registering.routes(), configuration.trusted_proxies)
-    async with listen(app, configuration.host, configuration.port) as address:
-        yield address, registering
-
-
-def installation_routes(configuration: Settings, sessions: SetupSessions) -> Sequence[Any]:
-    """The routes that send a test event once the App is there."""
-    from bot.web.setup import InstallationPages
-
-    return InstallationPages(sessions, lambda: open_app_api_from(configuration), utc_now).routes()
+    from bot.weekly.schedule import WeeklyScheduler
 
 
 @dataclass(frozen=True, slots=True)
 class RunningInstance:
-    """A running process: where it listens, and the parts that others may ask."""
+    """A running process: where it listens, and the parts that commands and tests use."""
 
     address: tuple[str, int] | None
     store: Store
     worker: Worker | None
-    week_clock: WeeklyScheduler | None = None
+    weekly_scheduler: WeeklyScheduler | None = None
 
-    async def settled(self) -> None:
-        """Return when nothing that came in is left to be done."""
+    async def wait_until_idle(self) -> None:
+        """Return when everything that came in is processed."""
         if self.worker:
-            await self.worker.settled()
+            await self.worker.wait_until_idle()
 
 
 @asynccontextmanager
@@ -114,86 +63,172 @@ async def run_instance(  # noqa: PLR0913  each is one choice about the process
     clock: Callable[[], datetime] = utc_now,
     serve: bool = True,
     work: bool = True,
-    sessions: SetupSessions | None = None,
+    setup_sessions: SetupSessions | None = None,
     store_clock: Callable[[], datetime] | None = None,
-    pace: HeartbeatSettings | None = None,
+    heartbeat: HeartbeatSettings | None = None,
     weekly: bool = True,
     limits: WatchdogLimits | None = None,
     reconcile: ReconcileSchedule | None = None,
 ) -> AsyncIterator[RunningInstance]:
-    """Door and worker of one process, as long as the block runs; the store tells its own time.
+    """Run the web server and the worker of one process; the store has its own clock.
 
     With `limits` a watchdog ends a process whose event loop is blocked for longer. With `reconcile`
-    a worker has GitHub send again what it could not deliver.
+    a worker asks GitHub to redeliver what it could not deliver.
     """
     from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings, Watchdog
     from bot.metrics import Meter
     from bot.store.database import StoreConfigError
     from bot.store.store import open_store
 
-    meter, pulse = Meter(), Heartbeat(pace or HeartbeatSettings())
+    meter, beat = Meter(), Heartbeat(heartbeat or HeartbeatSettings())
     async with AsyncExitStack() as stack:
         try:
-            opening = open_store(
-                configuration.database_url, worker=work, clock=store_clock, lease=pulse.pace.lease
+            store = await stack.enter_async_context(
+                open_store(
+                    configuration.database_url, worker=work, clock=store_clock, lease=beat.settings.lease
+                )
             )
-            store = await stack.enter_async_context(opening)
         except StoreConfigError as reason:
             raise CannotStart(str(reason)) from reason
         except (StoreUnavailable, OSError) as error:
             raise CannotStart(describe_store_error(configuration.database_url, error)) from error
-        working = _working(configuration, store, meter, clock, pulse, weekly=weekly)
-        worker, week_clock = await stack.enter_async_context(working) if work else (None, None)
+        worker = scheduler = address = None
+        if work:
+            worker, scheduler = await stack.enter_async_context(
+                _run_worker(configuration, store, meter, clock, beat, weekly=weekly)
+            )
         if limits:
             in_progress = worker.in_progress if worker else (lambda _task: ())
             watchdog = Watchdog(limits, in_progress, meter.loop_stalls.inc)
             stack.enter_context(watchdog.watching())
-        serving = _serving(configuration, store, worker, meter, sessions)
-        address = await stack.enter_async_context(serving) if serve else None
+        if serve:
+            address = await stack.enter_async_context(
+                _serve(configuration, store, worker, meter, setup_sessions)
+            )
         if worker:
-            # While the last turns end, the webhook still answers, and says that it is not ready.
-            stack.push_async_callback(worker.stopped)
+            # While the last turns end, the web server still answers, and reports that it is not ready.
+            stack.push_async_callback(worker.wait_stopped)
         if worker and reconcile:
-            await stack.enter_async_context(_reconciling(configuration, store, meter, worker, reconcile))
-        yield RunningInstance(address, store, worker, week_clock)
-
-
-def watchdog_limits() -> WatchdogLimits:
-    """How long a server's event loop may be blocked."""
-    from bot.inbox.heartbeat import WatchdogLimits
-
-    return WatchdogLimits()
+            await stack.enter_async_context(_reconcile(configuration, store, meter, worker, reconcile))
+        yield RunningInstance(address, store, worker, scheduler)
 
 
 @asynccontextmanager
-async def _serving(
+async def _run_worker(  # noqa: PLR0913  the parts of a worker
+    configuration: Settings,
+    store: Store,
+    meter: Meter,
+    clock: Callable[[], datetime],
+    heartbeat: Heartbeat,
+    *,
+    weekly: bool,
+) -> AsyncIterator[tuple[Worker, WeeklyScheduler]]:
+    from bot.inbox.internal_deliveries import CheckRunReporter, weekly_delivery
+    from bot.inbox.processor import LaneProcessor
+    from bot.inbox.runner import MeteredHandler
+    from bot.inbox.worker import Worker
+    from bot.weekly.schedule import WeeklyScheduler
+
+    async with open_github(configuration, clock, meter, heartbeat.is_fresh) as github:
+        rule_book = build_rule_book(github, store, CheckRunReporter(store, clock), clock)
+        processor = LaneProcessor(store, github, rule_book, link_context(configuration), clock)
+        worker = Worker(store, MeteredHandler(processor, meter, clock), clock, heartbeat=heartbeat)
+        scheduler = WeeklyScheduler(store, rule_book, weekly_delivery, clock)
+        working = asyncio.create_task(worker.run())
+        # A command does its own job only: the schedule is the server's.
+        scheduling = asyncio.create_task(_run_once_registered(worker, scheduler.run)) if weekly else None
+        try:
+            yield worker, scheduler
+        finally:
+            if scheduling:
+                scheduling.cancel()
+            worker.stop()
+            await working
+
+
+@asynccontextmanager
+async def _reconcile(
+    configuration: Settings, store: Store, meter: Meter, worker: Worker, schedule: ReconcileSchedule
+) -> AsyncIterator[None]:
+    from bot.inbox.reconcile import Reconciler
+
+    async with open_app_api_from(configuration, meter, worker.heartbeat.is_fresh) as github:
+        reconciler = Reconciler(github, store, schedule)
+        reconciling = asyncio.create_task(_run_once_registered(worker, reconciler.run))
+        try:
+            yield
+        finally:
+            reconciling.cancel()
+            await asyncio.wait({reconciling})
+
+
+async def _run_once_registered(worker: Worker, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Wait until the store knows that this instance is alive, before anything calls GitHub."""
+    await worker.is_registered.wait()
+    await run()
+
+
+@asynccontextmanager
+async def _serve(
     configuration: Settings,
     store: Store,
     worker: Worker | None,
     meter: Meter,
-    sessions: SetupSessions | None = None,
+    setup_sessions: SetupSessions | None,
 ) -> AsyncIterator[tuple[str, int]]:
     from bot.web.bodies import BodyBudget
     from bot.web.metrics import Metrics
     from bot.web.server import build_application, health_routes
+    from bot.web.setup import InstallationPages
     from bot.web.webhook import WebhookHandler
 
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
     bodies = BodyBudget(lambda reason: meter.bodies_refused.labels(reason).inc())
     webhook = WebhookHandler(store, secrets, accepted_events(), configuration.app_id, bodies=bodies)
-    trying = installation_routes(configuration, sessions) if sessions else ()
     tags = frozenset(default_rules().gates.tags)
-    metrics = Metrics(meter, store, configuration.metrics_token, tags, utc_now).routes()
-    async with _api(configuration, store, bodies) as api:
-        served = [*webhook.routes(), *health_routes(_Readiness(store, worker)), *trying, *metrics, *api]
-        app = build_application(served, configuration.trusted_proxies)
+    metrics = Metrics(meter, store, configuration.metrics_token, tags, utc_now)
+    routes = [*webhook.routes(), *health_routes(_Readiness(store, worker)), *metrics.routes()]
+    if setup_sessions:
+        pages = InstallationPages(setup_sessions, lambda: open_app_api_from(configuration), utc_now)
+        routes += pages.routes()
+    async with _api_routes(configuration, store, bodies) as api_routes:
+        app = build_application([*routes, *api_routes], configuration.trusted_proxies)
         async with listen(app, configuration.host, configuration.port) as address:
             yield address
 
 
+def accepted_events() -> frozenset[str]:
+    """The events that a delivery may have: those of GitHub that are parsed, and the bot's own."""
+    from bot.inbox.internal_deliveries import INTERNAL_EVENT
+    from bot.inbox.parse import SUBSCRIBED_EVENTS, UNSUBSCRIBED_EVENTS
+
+    return SUBSCRIBED_EVENTS | UNSUBSCRIBED_EVENTS | {INTERNAL_EVENT}
+
+
+@dataclass(frozen=True, slots=True)
+class _Readiness:
+    store: Store
+    worker: Worker | None
+
+    async def ready(self) -> tuple[bool, dict[str, Any]]:
+        """Whether the store answers and the worker is alive; an outage of GitHub changes nothing."""
+        try:
+            await self.store.next_due()
+        except StoreUnavailable:
+            return False, {"store": "away"}
+        if self.worker is None:
+            return True, {"store": "ok"}
+        if self.worker.is_stopping:
+            return False, {"store": "ok", "worker": "stopping"}
+        alive = self.worker.heartbeat_age < READY_HEARTBEAT_SECONDS
+        return alive, {"store": "ok", "worker": "ok" if alive else "stuck"}
+
+
 @asynccontextmanager
-async def _api(configuration: Settings, store: Store, bodies: BodyBudget) -> AsyncIterator[Sequence[Any]]:
-    """The routes of the HTTP API, with connections of their own to GitHub."""
+async def _api_routes(
+    configuration: Settings, store: Store, bodies: BodyBudget
+) -> AsyncIterator[Sequence[Any]]:
+    """The routes of the HTTP API, with their own connections to GitHub."""
     from bot.github.user_api import open_user_api
     from bot.inbox.internal_deliveries import CheckRunReporter
     from bot.iterations.selection import selection_report_markdown
@@ -202,10 +237,12 @@ async def _api(configuration: Settings, store: Store, bodies: BodyBudget) -> Asy
     from bot.web.api.pulls import PullRequestEndpoints, ValidationEndpoint
     from bot.web.api.reports import AdviceReport, AuthorEndpoints, GroundingReport
 
-    asked = open_user_api(configuration.api_url, configuration.graphql_url)
-    # The worker waits by its lanes; a call over HTTP has none, and must heed what was written down.
-    async with open_github(configuration, utc_now, store=store) as github, asked as asking:
-        guard = RepositoryGuard(AccessCache(asking), store)
+    # The worker pauses its lanes; an API call has none, so its client asks the store for pauses.
+    async with (
+        open_github(configuration, utc_now, store=store) as github,
+        open_user_api(configuration.api_url, configuration.graphql_url) as user_api,
+    ):
+        guard = RepositoryGuard(AccessCache(user_api), store)
         rule_book = build_rule_book(github, store, CheckRunReporter(store, utc_now), utc_now)
         pulls = PullRequestEndpoints(
             store,
@@ -223,119 +260,55 @@ async def _api(configuration: Settings, store: Store, bodies: BodyBudget) -> Asy
         ]
 
 
-def _progress_json(where: LinkContext, known: PullRequest, rules: RepositoryRules) -> dict[str, Any]:
-    """How the iterations of a pull request went, for the API."""
+def _progress_json(site: LinkContext, pull_request: PullRequest, rules: RepositoryRules) -> dict[str, Any]:
+    """The iterations of a pull request, for the API."""
     from bot.feedback.brief_inputs import feedback_log
     from bot.grounding.audit import grounding_report
     from bot.history.export import best_tracker, feedback_history, iteration_history
     from bot.iterations.selection import selection_report
 
-    report = selection_report(known, rules)
+    report = selection_report(pull_request, rules)
     scored = report.trajectory.scored if report else ()
     return {
-        "iteration_history": iteration_history(scored, known.tracked),
-        **feedback_history(scored, rules.gates, known.tracked),
-        "best_tracker": best_tracker(report.trajectory, known.repository, where.web.host_url)
+        "iteration_history": iteration_history(scored, pull_request.tracked),
+        **feedback_history(scored, rules.gates, pull_request.tracked),
+        "best_tracker": best_tracker(report.trajectory, pull_request.repository, site.web.host_url)
         if report
         else None,
-        "feedback_log": [entry.as_document() for entry in feedback_log(known)],
-        "grounding": grounding_report(known.grounding, known.head, rules.grounding.catalogue),
+        "feedback_log": [entry.as_document() for entry in feedback_log(pull_request)],
+        "grounding": grounding_report(pull_request.grounding, pull_request.head, rules.grounding.catalogue),
     }
 
 
 @asynccontextmanager
-async def _working(  # noqa: PLR0913  the parts of a worker
-    configuration: Settings,
-    store: Store,
-    meter: Meter,
-    clock: Callable[[], datetime],
-    pulse: Heartbeat,
-    *,
-    weekly: bool = True,
-) -> AsyncIterator[tuple[Worker, WeeklyScheduler]]:
-    from bot.inbox import internal_deliveries, parse
-    from bot.inbox.backfill import BackfillDeliveries, CheckBackfillDeliveries
-    from bot.inbox.internal_deliveries import CheckRunReporter, weekly_delivery
-    from bot.inbox.maintenance import WeeklyScheduler
-    from bot.inbox.processor import LaneProcessor
-    from bot.inbox.runner import MeteredHandler
-    from bot.inbox.worker import Worker
+async def serve_setup(
+    configuration: Settings, sessions: SetupSessions, env_file: Path
+) -> AsyncIterator[tuple[tuple[str, int], RegistrationPages]]:
+    """Serve the pages that register the App; the credentials are saved to `env_file`."""
+    from bot.github.app_api import Registration, RegistrationRequest, convert_manifest_code
+    from bot.settings import DEFAULT_API_URL, check_writable, save_dotenv
+    from bot.web.server import build_application
+    from bot.web.setup import RegistrationPages
 
-    async with open_github(configuration, clock, meter, pulse.is_fresh) as github:
-        rule_book = build_rule_book(github, store, CheckRunReporter(store, clock), clock)
-        where = link_context(configuration)
-        writing = BackfillDeliveries(internal_deliveries.backfill_delivery, internal_deliveries.past_delivery)
-        heads = CheckBackfillDeliveries(
-            internal_deliveries.check_backfill_step_delivery, internal_deliveries.check_backfill_delivery
-        )
-        derive = internal_deliveries.derive_for_pull_request
-        turns = LaneProcessor(
-            store, github, rule_book, parse.parse_delivery, where, clock, new_id, derive, writing, heads
-        )
-        worker = Worker(store, MeteredHandler(turns, meter, clock), clock, pulse=pulse)
-        week_clock = WeeklyScheduler(store, rule_book, weekly_delivery, clock)
-        running = asyncio.create_task(worker.run())
-        # A command does its own job only: the calendar is the server's.
-        ticking = asyncio.create_task(_once_alive(worker, week_clock.run)) if weekly else None
-        try:
-            yield worker, week_clock
-        finally:
-            if ticking:
-                ticking.cancel()
-            worker.stop()
-            await running
+    def save(registration: Registration, request: RegistrationRequest) -> None:
+        variables = {
+            "GITHUB_APP_ID": str(registration.app_id),
+            "GITHUB_PRIVATE_KEY": registration.private_key,
+            "GITHUB_WEBHOOK_SECRET": registration.webhook_secret,
+            "PUBLIC_URL": request.public_url,
+        }
+        if configuration.api_url != DEFAULT_API_URL:
+            variables["GITHUB_API_URL"] = configuration.api_url
+        save_dotenv(env_file, variables)
 
-
-@asynccontextmanager
-async def _reconciling(
-    configuration: Settings, store: Store, meter: Meter, worker: Worker, schedule: ReconcileSchedule
-) -> AsyncIterator[None]:
-    from bot.inbox.reconcile import Reconciler
-
-    async with open_app_api_from(configuration, meter, worker.pulse.is_fresh) as github:
-        looking = asyncio.create_task(_once_alive(worker, Reconciler(github, store, schedule).run))
-        try:
-            yield
-        finally:
-            looking.cancel()
-            await asyncio.wait({looking})
-
-
-async def _once_alive(worker: Worker, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run what may ask GitHub only once the store knows that this instance lives."""
-    await worker.is_noted.wait()
-    await run()
-
-
-def reconcile_schedule() -> ReconcileSchedule:
-    """How often a server looks for missed deliveries."""
-    from bot.inbox.reconcile import ReconcileSchedule
-
-    return ReconcileSchedule()
-
-
-def accepted_events() -> frozenset[str]:
-    """The events that a delivery may be of: those that GitHub is asked for, and our own."""
-    from bot.inbox.internal_deliveries import INTERNAL_EVENT
-    from bot.inbox.parse import SUBSCRIBED_EVENTS, UNSUBSCRIBED_EVENTS
-
-    return SUBSCRIBED_EVENTS | UNSUBSCRIBED_EVENTS | {INTERNAL_EVENT}
-
-
-@dataclass(frozen=True, slots=True)
-class _Readiness:
-    store: Store
-    worker: Worker | None
-
-    async def ready(self) -> tuple[bool, dict[str, Any]]:
-        """Whether the store answers and the worker is alive; GitHub being away changes nothing."""
-        try:
-            await self.store.next_due()
-        except StoreUnavailable:
-            return False, {"store": "away"}
-        if self.worker is None:
-            return True, {"store": "ok"}
-        if self.worker.is_stopping:
-            return False, {"store": "ok", "worker": "stopping"}
-        alive = self.worker.beat_age < READY_HEARTBEAT_SECONDS
-        return alive, {"store": "ok", "worker": "ok" if alive else "stuck"}
+    pages = RegistrationPages(
+        sessions,
+        web_url(configuration.api_url),
+        lambda code: convert_manifest_code(configuration.api_url, code),
+        save,
+        configuration.public_url or "",
+        lambda: check_writable(env_file),
+    )
+    app = build_application(pages.routes(), configuration.trusted_proxies)
+    async with listen(app, configuration.host, configuration.port) as address:
+        yield address, pages

@@ -1,7 +1,7 @@
 """List the names that a source file defines with their lines, using tree-sitter in a child process.
 
 The process gets the path as its argument and the text on its standard input; it prints JSON. It has none
-of our environment, so nothing in it is worth stealing.
+of the bot's environment, so a crafted file can't read a secret from it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class LanguageQueries:
-    """A grammar, and what in it is a definition."""
+    """A grammar, and the query that finds its definitions."""
 
     module: str
     query: str
@@ -177,7 +177,7 @@ MAX_DEFINITIONS = 5_000
 
 
 def find_definitions(path: str, text: str) -> tuple[Definition, ...] | None:
-    """What the file defines, in order; None for a language that is not known or not installed."""
+    """Return what the file defines, in order; None for an unknown or not installed language."""
     language = LANGUAGES.get(posixpath.splitext(path)[1].lower())
     tools = _tools(language) if language else None
     if tools is None or language is None:
@@ -186,10 +186,9 @@ def find_definitions(path: str, text: str) -> tuple[Definition, ...] | None:
     tree = tools.parser.parse(data)
     matches = [match for _, match in tools.cursor(tools.query).matches(tree.root_node)]
     source = _Source.of(data, [node for match in matches for node in match.get("lead", ())])
-    found = [_found(match, language, source) for match in matches if "name" in match]
-    return _scoped(sorted({each for each in found if each.name}, key=_Found.order), language)[
-        :MAX_DEFINITIONS
-    ]
+    nodes = {_read_node(match, language, source) for match in matches if "name" in match}
+    named = sorted((node for node in nodes if node.name), key=_DefinitionNode.order)
+    return _qualified_definitions(named, language)[:MAX_DEFINITIONS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +205,13 @@ def _tools(language: LanguageQueries) -> _Tools | None:
         grammar = importlib.import_module(language.module)
     except ImportError:  # the extra `places` is not installed: names are then not resolved
         return None
-    known = tree_sitter.Language(getattr(grammar, language.function)())
-    query = tree_sitter.Query(known, language.query)
-    return _Tools(tree_sitter.Parser(known), query, tree_sitter.QueryCursor)
+    compiled = tree_sitter.Language(getattr(grammar, language.function)())
+    query = tree_sitter.Query(compiled, language.query)
+    return _Tools(tree_sitter.Parser(compiled), query, tree_sitter.QueryCursor)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _DefinitionNode:
     start: int
     end: int
     name: str
@@ -222,7 +221,7 @@ class _Found:
     is_scope: bool
 
     def order(self) -> tuple[int, int, str]:
-        """Outer things before inner ones."""
+        """Sort outer definitions before inner ones."""
         return self.start, -self.end, self.name
 
 
@@ -243,7 +242,7 @@ class _Source:
 
     @classmethod
     def of(cls, data: bytes, leads: Iterable[Any]) -> _Source:
-        """The file's text, read once."""
+        """Index the file's lines and leads."""
         starts = [0, *(at + 1 for at, byte in enumerate(data) if byte == 10)]
         source = cls(data, starts, {}, {})
         for node in leads:
@@ -253,11 +252,11 @@ class _Source:
         return source
 
     def line(self, byte: int) -> int:
-        """The line, from 1, that a byte stands on."""
+        """Return the line, from 1, of a byte."""
         return bisect_right(self.starts, byte)
 
     def first_line(self, start: int, end: int) -> int:
-        """Where the thing between these bytes begins, with all that belongs to it."""
+        """Return the first line of the definition between these bytes, with its decorators."""
         line = self.line(start)
         first = min(self.by_end.get(end, line), line)
         while (above := self.by_line.get(first, first)) < first:
@@ -265,11 +264,11 @@ class _Source:
         return first
 
 
-def _found(match: dict[str, list[Any]], language: LanguageQueries, source: _Source) -> _Found:
+def _read_node(match: dict[str, list[Any]], language: LanguageQueries, source: _Source) -> _DefinitionNode:
     whole, name = match["definition"][0], match["name"][0]
     start, end, at = whole.start_byte, whole.end_byte, name.start_byte
     text = " ".join(source.data[at : name.end_byte].decode("utf-8", "replace").split())
-    return _Found(
+    return _DefinitionNode(
         start=start,
         end=end,
         name=text.strip("# ") if language.query is HEADINGS else text,
@@ -280,27 +279,29 @@ def _found(match: dict[str, list[Any]], language: LanguageQueries, source: _Sour
     )
 
 
-def _scoped(found: Iterable[_Found], language: LanguageQueries) -> tuple[Definition, ...]:
-    """The definitions, each named with what it stands in; scopes that define nothing are left out."""
-    around: list[_Found] = []
-    named: list[Definition] = []
-    for each in found:
-        around = [outer for outer in around if outer.end >= each.end and outer.start <= each.start]
-        name = ".".join((*(outer.name for outer in around), each.name)) if language.nests else each.name
-        named.append(Definition(name, each.line, each.end_line, each.first_line))
-        if each.is_scope:
-            around.append(each)
-    return tuple(named)
+def _qualified_definitions(
+    nodes: Iterable[_DefinitionNode], language: LanguageQueries
+) -> tuple[Definition, ...]:
+    """Name each definition with its scopes: `Token.parse`."""
+    scopes: list[_DefinitionNode] = []
+    definitions: list[Definition] = []
+    for node in nodes:
+        scopes = [scope for scope in scopes if scope.end >= node.end and scope.start <= node.start]
+        name = ".".join((*(scope.name for scope in scopes), node.name)) if language.nests else node.name
+        definitions.append(Definition(name, node.line, node.end_line, node.first_line))
+        if node.is_scope:
+            scopes.append(node)
+    return tuple(definitions)
 
 
 PARSE_TIMEOUT = 5.0
-"""A parser that takes longer is given up on."""
+"""Seconds after which the parser is killed."""
 
 logger = logging.getLogger("pipeline.grounding")
 
 
 async def outline_file(path: str, text: str, seconds: float = PARSE_TIMEOUT) -> tuple[Definition, ...] | None:
-    """What the file defines; None where the language is not known or the parser fails on the file."""
+    """Return what the file defines; None for an unknown language, or where the parser fails."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -319,24 +320,24 @@ async def outline_file(path: str, text: str, seconds: float = PARSE_TIMEOUT) -> 
         await process.wait()
         answer = b""
     if process.returncode:
-        logger.warning("a file's definitions can't be read", extra={"status": process.returncode})
+        logger.warning("reading the definitions of a file failed", extra={"status": process.returncode})
         return None
-    return _read(answer)
+    return _parse_answer(answer)
 
 
-def _read(answer: bytes) -> tuple[Definition, ...] | None:
+def _parse_answer(answer: bytes) -> tuple[Definition, ...] | None:
     try:
-        found = json.loads(answer)
-        return None if found is None else tuple(Definition(*each) for each in found)
+        definitions = json.loads(answer)
+        return None if definitions is None else tuple(Definition(*fields) for fields in definitions)
     except (ValueError, TypeError):
         return None
 
 
 def run_worker() -> None:
-    """Print what the file on the standard input defines."""
-    found = find_definitions(sys.argv[1], sys.stdin.buffer.read().decode("utf-8", "replace"))
-    listed = None if found is None else [(d.name, d.line, d.end_line, d.first_line) for d in found]
-    sys.stdout.write(json.dumps(listed))
+    """Print the definitions of the file on the standard input."""
+    definitions = find_definitions(sys.argv[1], sys.stdin.buffer.read().decode("utf-8", "replace"))
+    rows = None if definitions is None else [(d.name, d.line, d.end_line, d.first_line) for d in definitions]
+    sys.stdout.write(json.dumps(rows))
 
 
 if __name__ == "__main__":

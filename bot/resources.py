@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bot import settings as settings_of
-from bot.github.client import GitHub
 from bot.markdown.links import FEEDBACK_SCHEMA_ID, GITHUB_URL, GitHubLinks, LinkContext
 from bot.settings import Settings
 from bot.store.model import StoreUnavailable
@@ -24,26 +23,27 @@ if TYPE_CHECKING:
     from aiohttp.web import Application
 
     from bot.github.app_api import GitHubAppApi
+    from bot.github.client import GitHub
     from bot.inbox.reconcile import ReconcileSchedule
     from bot.metrics import Meter
     from bot.store.store import Store
 
 READY_HEARTBEAT_SECONDS = 10.0
-"""Seconds after which a worker that has not beaten counts as stuck."""
+"""Seconds without a heartbeat after which a worker counts as stuck."""
 
 
 def utc_now() -> datetime:
-    """The time, in UTC."""
+    """The current time in UTC."""
     return datetime.now(UTC)
 
 
 def new_id() -> str:
-    """An identity that nothing else has."""
+    """A new unique id."""
     return str(uuid.uuid4())
 
 
 def read_settings() -> Settings:
-    """What the environment and `.env` say."""
+    """The settings of the environment and `.env`."""
     return settings_of.load_settings(os.environ, Path(".env"))
 
 
@@ -53,14 +53,14 @@ def environment_has_credentials() -> bool:
 
 
 def link_context(configuration: Settings) -> LinkContext:
-    """Where links lead with these settings."""
+    """The base URLs of links with these settings."""
     public = configuration.public_url
     schema = f"{public.rstrip('/')}/schemas/actionable-feedback.json" if public else FEEDBACK_SCHEMA_ID
     return LinkContext(GitHubLinks(web_url(configuration.api_url)), schema, public and public.rstrip("/"))
 
 
 def web_url(api_url: str) -> str:
-    """The pages that belong to an API's address: GHES has both on one host."""
+    """The web URL that belongs to an API URL; an enterprise server has both on one host."""
     parts = urlsplit(api_url)
     if parts.path.rstrip("/").endswith("/api/v3"):
         return f"{parts.scheme}://{parts.netloc}"
@@ -70,7 +70,7 @@ def web_url(api_url: str) -> str:
 
 
 class CannotStart(Exception):
-    """Why this process can't begin its work, for the operator."""
+    """The process can't start; the message tells the operator why."""
 
 
 class NoStore(CannotStart):
@@ -79,7 +79,7 @@ class NoStore(CannotStart):
 
 @asynccontextmanager
 async def open_existing_store(url: str) -> AsyncIterator[Store]:
-    """The store beside a running server: reads, accepts and retries, but takes no lanes; never a new one."""
+    """Open an existing store beside a running server, to read, accept and retry, but not to claim lanes."""
     from bot.store.database import StoreConfigError
     from bot.store.store import open_store
 
@@ -99,7 +99,7 @@ async def open_existing_store(url: str) -> AsyncIterator[Store]:
 
 
 def has_store(url: str) -> bool:
-    """Whether the file of a store on this machine exists; a server is asked only when it is used."""
+    """Whether the SQLite file exists; a PostgreSQL server is assumed to."""
     from bot.store.database import SqliteFile, parse_store_url
 
     where = parse_store_url(url)
@@ -107,30 +107,30 @@ def has_store(url: str) -> bool:
 
 
 def describe_store_error(url: str, error: Exception) -> str:
-    """Why the store can't be opened, with the setting that names it and without its password."""
+    """Why the store can't be opened, with the setting's name and without the password."""
     where = settings_of.redact_database_url(url)
     return f"the store {where}, which DATABASE_URL names, can't be opened: {_reason(error)}"
 
 
 @asynccontextmanager
 async def listen(app: Application, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
-    """Where the application listens while the block runs; refused with the settings that say where."""
+    """Serve the application and yield its address; a failure names the settings to change."""
     from bot.web.server import serve_application
 
     async with AsyncExitStack() as stack:
         try:
             address = await stack.enter_async_context(serve_application(app, host, port))
         except OSError as error:
-            raise CannotStart(_deaf(host, port, error)) from error
+            raise CannotStart(_describe_listen_error(host, port, error)) from error
         yield address
 
 
 def server_url(host: str, port: int) -> str:
-    """The address that opens what listens there, also in a browser."""
+    """The URL of a server at this host and port."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _deaf(host: str, port: int, error: OSError) -> str:
+def _describe_listen_error(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"port {port} is in use by another program; set PORT (or --port) to a free one"
     if error.errno == errno.EACCES:
@@ -156,19 +156,19 @@ def _reason(error: BaseException) -> str:
 
 
 def read_database_url() -> str:
-    """The store's address, for the commands that ask nothing of GitHub."""
+    """The store's URL, for commands that don't call GitHub."""
     return settings_of.load_database_url(os.environ, Path(".env"))
 
 
 def configure_logging_from(configuration: Settings) -> None:
-    """Log lines as the settings say, without any secret in them."""
+    """Configure logging by the settings, with all secrets redacted."""
     from bot import logging as bot_logging
 
     bot_logging.configure_logging(configuration.log_level, configuration.log_format, configuration.secrets)
 
 
 def describe_store(configuration: Settings) -> str:
-    """Which store is used, and whether it survives a restart."""
+    """Describe the store, and whether it survives a restart."""
     shown = settings_of.redact_database_url(configuration.database_url)
     if configuration.database_url.startswith("sqlite"):
         return f"Store: {shown}, a file on this machine: it survives a restart as long as the disk is kept."
@@ -176,7 +176,7 @@ def describe_store(configuration: Settings) -> str:
 
 
 def reconcile_line(schedule: ReconcileSchedule) -> str:
-    """How often missed deliveries are looked for."""
+    """Describe how often missed deliveries are requested."""
     minutes = schedule.every / 60
     return f"Missed deliveries: GitHub is asked for them at start and every {minutes:g} minutes."
 
@@ -189,22 +189,24 @@ async def open_github(
     may_write: Callable[[], bool] = lambda: True,
     store: Store | None = None,
 ) -> AsyncIterator[GitHub]:
-    """GitHub as these settings reach it, as long as the block runs; not while a store has it paused."""
+    """Open the GitHub client; with `store`, it heeds the pauses of rate-limited installations."""
     from bot.github.auth import AppKey, never_paused
     from bot.github.client import connect_github
 
-    key = AppKey(configuration.app_id, configuration.private_key)
-    tracing = [meter.tracing()] if meter else []
-    urls = configuration.api_url, configuration.graphql_url
-    paused = store.paused_until if store else never_paused
     async with connect_github(
-        key, *urls, now=clock, tracing=tracing, may_write=may_write, paused=paused
+        AppKey(configuration.app_id, configuration.private_key),
+        configuration.api_url,
+        configuration.graphql_url,
+        now=clock,
+        tracing=[meter.tracing()] if meter else [],
+        may_write=may_write,
+        paused=store.paused_until if store else never_paused,
     ) as github:
         yield github
 
 
 def read_settings_without_credentials() -> Settings:
-    """What the environment and `.env` say while there is no App yet."""
+    """The settings of the environment and `.env` while there is no App yet."""
     return settings_of.load_settings_without_credentials(os.environ, Path(".env"))
 
 
@@ -212,12 +214,13 @@ def read_settings_without_credentials() -> Settings:
 async def open_app_api_from(
     configuration: Settings, meter: Meter | None = None, may_write: Callable[[], bool] = lambda: True
 ) -> AsyncIterator[GitHubAppApi]:
-    """GitHub as the App itself asks it, for the operator."""
-    from bot.github.app_api import open_app_api as desk_of
+    """Open the API of the App itself."""
+    from bot.github.app_api import open_app_api
     from bot.github.auth import AppKey
 
     key = AppKey(configuration.app_id, configuration.private_key)
     tracing = [meter.tracing()] if meter else []
-    url = configuration.api_url
-    async with desk_of(key, url, now=utc_now, tracing=tracing, may_write=may_write) as desk:
-        yield desk
+    async with open_app_api(
+        key, configuration.api_url, now=utc_now, tracing=tracing, may_write=may_write
+    ) as github:
+        yield github

@@ -16,6 +16,7 @@ class Account:
 
 
 GHOST = Account(0, "ghost")
+"""What GitHub shows in place of a deleted account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A file, or lines of it, at the revision that was judged."""
+    """A file, or lines of it, at the reviewed revision."""
 
     path: str
     line: int | None = None
@@ -53,7 +54,7 @@ class Location:
 
 
 class Conclusion(StrEnum):
-    """How a check run ended, in GitHub's words."""
+    """The conclusion of a check run, in GitHub's terms."""
 
     SUCCESS = "success"
     NEUTRAL = "neutral"

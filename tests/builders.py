@@ -9,7 +9,7 @@ from pathlib import Path
 from bot.feedback.document import build_document
 from bot.feedback.model import Decision, Feedback
 from bot.feedback.render import render_comment
-from bot.gates.config import RepositoryRules
+from bot.gates.config import DetectionConfig, RepositoryRules
 from bot.gates.packs import load_pack
 from bot.markdown.links import GitHubLinks, LinkContext
 from bot.pull_request.effects import ShowComment
@@ -21,7 +21,7 @@ from bot.values import Account, Repository
 
 RULES_DIRECTORY = Path(__file__).parent.parent / "rules"
 KNOWLEDGE_BASE = load_pack(RULES_DIRECTORY / "knowledge-base.yml")
-RULES = RepositoryRules(gates=KNOWLEDGE_BASE)
+RULES = RepositoryRules(gates=KNOWLEDGE_BASE, detection=DetectionConfig(enabled=False))
 SITE = LinkContext(GitHubLinks())
 
 START = datetime(2026, 11, 15, 10, 0, tzinfo=UTC)

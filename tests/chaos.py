@@ -30,7 +30,7 @@ from tests.journeys.fleet import Fleet, Ship, delivered, fleet
 from tests.journeys.jumped_clock import clock_file
 from tests.journeys.postgres import postgres
 from tests.journeys.server_process import ServerProcess, run_server
-from tests.journeys.short_lease import PACE
+from tests.journeys.short_lease import HEARTBEAT
 
 INSTANCES = 4
 PULLS = 16
@@ -161,7 +161,7 @@ class Chaos:
         self.stops[ship] += 1
         self.stopped.add(ship)
         ship.signal(signal.SIGSTOP)
-        await self._pass(PACE.lease * self.chance.uniform(0.5, 2.0))
+        await self._pass(HEARTBEAT.lease * self.chance.uniform(0.5, 2.0))
         ship.signal(signal.SIGCONT)
         self.stopped.discard(ship)
 

@@ -13,7 +13,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from bot import logging as bot_logging
@@ -21,6 +20,7 @@ from bot import paths
 from bot.cli.receive import dry_run
 from bot.commands.invocation import parse_commands
 from bot.detection.detector import detect
+from bot.detection.load import shipped_detection_rules
 from bot.feedback import brief, brief_inputs, lint, marker
 from bot.gates import model as gates_model
 from bot.gates.model import is_tag, nearest_word
@@ -41,7 +41,7 @@ from bot.pull_request.documents import UnreadableDocument, parse_documents_in
 from bot.pull_request.facts import EntryKind, FileText, Observations, ObservedCheckRun, Tree, TreeEntry
 from bot.pull_request.model import Item
 from bot.store.model import Delivery
-from bot.turn.rule_book import default_rules, shipped_detection_rules
+from bot.turn.rule_book import default_rules
 from bot.values import Location
 from bot.verdicts import item_context, quality, sarif, tags
 from bot.verdicts.tags import infer_items, review_texts
@@ -57,7 +57,7 @@ Reader = Callable[[str], object]
 Shape = Callable[[int], str]
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
-RULES = replace(default_rules(), understanding=shipped_detection_rules())
+RULES = default_rules()
 PACKS = load_packs(rules_directory())
 SHA = "11bd71901bbe5b1630ceea73d27597364c9af683"
 LOG = "2026-11-16 ERROR step 17 failed with code 3, retrying in 5 seconds.\n"
@@ -565,7 +565,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "failing test": lambda text: (brief.find_reported_test(text), brief.find_failing_test(text)),
         "expectation": brief.find_expectation,
         "intent": brief.find_intent,
-        "trace": lambda text: brief.BriefFacts("alice", said=text, output=text).has_trace,
+        "trace": lambda text: brief.BriefFacts("alice", comment_text=text, output=text).has_trace,
         "framework": lambda text: (
             brief_inputs.framework_in_trace(text),
             brief_inputs.framework_manifests(text),
@@ -591,7 +591,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "fixes": fixes,
     },
     "files": {
-        "diff": lambda text: (list(diff.hunks(text)), diff.commentable_lines(text)),
+        "diff": lambda text: (list(diff.hunks(text)), diff.new_side_lines(diff.hunks(text))),
         "line map": lambda text: line_tracking.map_lines(
             text, text[: len(text) // 2] + "\nnew\n" + text[len(text) // 3 :]
         ),

@@ -81,7 +81,6 @@ async def run_backfill(
 ) -> AsyncIterator[JobProgress]:
     """Read a repository's earlier pull requests, in the running server or here; yields the progress."""
     from bot.inbox import internal_deliveries, parse
-    from bot.inbox.backfill import BackfillDeliveries
     from bot.pull_request.events import BackfillStep
     from bot.store.deliveries import find_unfinished
 
@@ -96,11 +95,7 @@ async def run_backfill(
     if not isinstance(event, BackfillStep):
         raise JobFailed(f"{delivery.id} can't be read")
     async with run_job(configuration, delivery) as (follower, _):
-        async for progress in follower.backfill(
-            event,
-            parse.parse_delivery,
-            BackfillDeliveries(internal_deliveries.backfill_delivery, internal_deliveries.past_delivery),
-        ):
+        async for progress in follower.follow_backfill(event):
             yield progress
 
 

@@ -112,7 +112,7 @@ async def run_job(configuration: Settings, delivery: Delivery) -> AsyncIterator[
     async with run_instance(configuration, serve=False, weekly=False) as instance:
         await instance.store.accept(delivery)
         yield JobFollower(instance.store, utc_now), False
-        await instance.settled()
+        await instance.wait_until_idle()
 
 
 async def hand_over(configuration: Settings, delivery: Delivery) -> bool:

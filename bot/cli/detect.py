@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.cli import CliCommand, terminal
 from bot.detection.detector import Detection, detect
-from bot.turn.rule_book import shipped_detection_rules
+from bot.detection.load import shipped_detection_rules
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

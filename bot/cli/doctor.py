@@ -186,7 +186,7 @@ def _describe_blocked(blocked: BlockedWrites) -> str:
 def check_uncounted(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult, ...]:
     """Report accounts whose rejecting reviews were not counted, and the config that would count them."""
     if not any(pull_request.verdicts for pull_request in pull_requests):
-        fix = "whetstone backfill OWNER/REPO reads what was said before the App was installation"
+        fix = "whetstone backfill OWNER/REPO reads what was said before the App was installed"
         return (DoctorResult("validators", CheckState.NOTE, "no review is recorded yet", fix),)
     names: Counter[tuple[str, bool]] = Counter()
     for pull_request in pull_requests:
@@ -287,7 +287,7 @@ DELIVERY_LOG_PERIOD = timedelta(days=3)
 class Doctor:
     """Checks everything that needs GitHub; one failure hides nothing behind it."""
 
-    api: GitHubAppApi
+    github: GitHubAppApi
     wanted: RequiredPermissions
     public_url: str | None
     clock: Callable[[], datetime]
@@ -298,7 +298,7 @@ class Doctor:
         if reach[0].state is CheckState.WRONG:
             return reach
         try:
-            app = await self.api.about()
+            app = await self.github.app()
         except GitHubError as error:
             fix = "GITHUB_APP_ID and the private key must be of the same App; make a new key on its page"
             return (*reach, DoctorResult("key", CheckState.WRONG, f"GitHub does not take it: {error}", fix))
@@ -313,7 +313,7 @@ class Doctor:
 
     async def _check_reach(self) -> tuple[DoctorResult, ...]:
         try:
-            time = await self.api.time()
+            time = await self.github.time()
         except GitHubError as error:
             fix = "check GITHUB_API_URL, the name service and the proxy of this machine"
             return (DoctorResult("reach", CheckState.WRONG, f"GitHub can't be reached: {error}", fix),)
@@ -325,12 +325,12 @@ class Doctor:
     ) -> tuple[DoctorResult, ...]:
         async def check() -> tuple[DoctorResult, ...]:
             if repository:
-                installation = await self.api.installation_of(*repository)
+                installation = await self.github.installation_of(*repository)
                 installations: tuple[AppInstallation, ...] = (installation,) if installation else ()
-                missing = f"the App is not installation on {'/'.join(repository)}"
+                missing = f"the App is not installed on {'/'.join(repository)}"
             else:
-                installations = await self.api.installations()
-                missing = "the App is installation nowhere"
+                installations = await self.github.installations()
+                missing = "the App is installed nowhere"
             if not installations:
                 fix = f"install it: {app.url}/installations/new"
                 return (DoctorResult("installation", CheckState.WRONG, missing, fix),)
@@ -343,10 +343,10 @@ class Doctor:
         return await _guard("installation", check)
 
     async def _check_webhook(self) -> tuple[DoctorResult, ...]:
-        return check_webhook(await self.api.hook(), self.public_url)
+        return check_webhook(await self.github.webhook_config(), self.public_url)
 
     async def _check_deliveries(self) -> tuple[DoctorResult, ...]:
-        return (check_deliveries(await self.api.deliveries(self.clock() - DELIVERY_LOG_PERIOD)),)
+        return (check_deliveries(await self.github.deliveries(self.clock() - DELIVERY_LOG_PERIOD)),)
 
 
 async def _guard(
@@ -367,8 +367,9 @@ async def _diagnose_github(
 ) -> tuple[DoctorResult, ...]:
     from bot.github.app_api import required_permissions
 
-    async with open_app_api_from(configuration) as api:
-        return await Doctor(api, required_permissions(), configuration.public_url, utc_now).run(repository)
+    async with open_app_api_from(configuration) as github:
+        doctor = Doctor(github, required_permissions(), configuration.public_url, utc_now)
+        return await doctor.run(repository)
 
 
 async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:

@@ -1,11 +1,10 @@
-"""`whetstone history`: show an author's history, or patterns_by_login's."""
+"""`whetstone history`: show an author's history, or everybody's."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
-from datetime import timedelta
 from typing import Any
 
 from bot.cli import CliCommand, terminal
@@ -18,6 +17,7 @@ from bot.cli.common import (
 from bot.markdown.links import GitHubLinks
 from bot.resources import open_existing_store, read_database_url, utc_now
 from bot.turn.rule_book import stored_rules
+from bot.values import Account
 
 _MAX_HOURS = 24 * 3650
 
@@ -88,22 +88,16 @@ COMMAND = CliCommand(
 
 async def author_history(name: str, login: str, hours: int | None) -> tuple[str, dict[str, Any]]:
     """Return an author's history as text and as patterns, from the store alone."""
-    from bot.commands.fetch import history_query
-    from bot.history.patterns import build_history, history_needed_since
-    from bot.history.store import find_author, load_author
+    from bot.history.fetch import fetch_history, history_query
+    from bot.history.store import find_author
     from bot.history.text import HistoryContext, render_history
 
     async with open_existing_store(read_database_url()) as store:
         repository = await find_recorded_repository(store, name)
         rules = await stored_rules(store, repository)
-        shared = rules.history.shared
-        author = await store.read(find_author, repository.id, login, shared=shared)
-        query = history_query(author.login if author else login, rules, utc_now(), hours)
-        identity = author.id if author else -1
-        records, fixes = await store.read(
-            load_author, repository.id, history_needed_since(query), identity, shared=shared
-        )
-        history = build_history(records, rules.gates, query, fixes)
+        author = await store.read(find_author, repository.id, login, shared=rules.history.shared)
+        query = history_query(author or Account(-1, login), rules, utc_now(), hours)
+        history = await fetch_history(store, repository, query, rules)
     text = render_history(
         history, HistoryContext(repository, rules.gates, GitHubLinks(), is_default=False, is_terminal=True)
     )
@@ -112,18 +106,10 @@ async def author_history(name: str, login: str, hours: int | None) -> tuple[str,
 
 async def all_author_patterns(name: str, hours: int) -> dict[str, dict[str, Any]]:
     """Return every author's patterns by login, from the store alone."""
-    from bot.history.model import earliest_activity, window_of_last_hours
-    from bot.history.outcomes import outcomes_in_window
-    from bot.history.patterns import compute_all_patterns
-    from bot.history.store import load_records
+    from bot.history.fetch import fetch_all_patterns
 
-    window = window_of_last_hours(hours, utc_now())
     async with open_existing_store(read_database_url()) as store:
         repository = await find_recorded_repository(store, name)
         rules = await stored_rules(store, repository)
-        dead_after = timedelta(days=rules.history.dead_after_days)
-        since = earliest_activity(window.before, dead_after)
-        records = await store.read(load_records, repository.id, since, shared=rules.history.shared)
-    rows, previous = (outcomes_in_window(records, period, dead_after) for period in (window, window.before))
-    computed = compute_all_patterns(rows, previous, rules.gates, hours)
-    return {login: patterns.as_json() for login, patterns in sorted(computed.items())}
+        patterns_by_login = await fetch_all_patterns(store, repository, hours, rules, utc_now())
+    return {login: patterns.as_json() for login, patterns in sorted(patterns_by_login.items())}

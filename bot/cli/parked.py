@@ -97,7 +97,7 @@ async def requeue_parked_deliveries(ids: tuple[str, ...]) -> int:
         configuration = None
     async with open_existing_store(read_database_url()) as store:
         if configuration and await hand_over(configuration, delivery):
-            async for _ in JobFollower(store, utc_now).steps(delivery):
+            async for _ in JobFollower(store, utc_now).follow(delivery):
                 pass
             return len(ids)
         return await store.retry(ids)

@@ -20,7 +20,7 @@ from bot.feedback.check_run import add_check_effects
 from bot.gates.config import RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
-from bot.inbox.parse import ParseDelivery
+from bot.inbox.parse import parse_delivery
 from bot.markdown.links import GitHubLinks, LinkContext
 from bot.pull_request.effects import CancelWrite, Effect
 from bot.pull_request.events import CheckEvent, ConfigPushEvent, Event, IgnoredEvent, LabelEvent, ReviewEvent
@@ -36,10 +36,10 @@ from bot.resources import (
     utc_now,
 )
 from bot.store.model import Delivery
-from bot.turn.decide import decide_pull_request
+from bot.turn.decide import conclude, decide_pull_request
 from bot.turn.fetch import fetch_proposed_config, fetch_reviews, fetch_signals, fetch_unrecorded
 from bot.turn.rule_book import DefaultRules, build_rule_book
-from bot.turn.run import TurnRunner
+from bot.turn.run import Assessor
 from bot.values import Account
 
 _PAYLOAD_ONLY = "No credentials: decided on the payload's own facts, its reviewer taken for a validator."
@@ -127,7 +127,6 @@ class DryRunResult:
 class DryRun:
     """Decides on one delivery without writing anything; without GitHub it trusts the payload."""
 
-    parse: ParseDelivery
     rule_book: RuleBook
     site: LinkContext
     clock: Callable[[], datetime]
@@ -136,7 +135,7 @@ class DryRun:
 
     async def run(self, delivery: Delivery) -> DryRunResult:
         """Return the effects that this delivery would have on a pull request not seen before."""
-        event = self.parse(delivery)
+        event = parse_delivery(delivery)
         if isinstance(event, IgnoredEvent):
             return DryRunResult((), event.reason)
         pull_request = record_event(None, event, delivery.received_at) or await self._affected(event)
@@ -146,15 +145,15 @@ class DryRun:
         moment = DecisionTime(self.clock(), self.new_id())
         if self.github:
             facts = await self._fetch(self.github, pull_request, event, rules, moment.now)
-            turn = TurnRunner(rules, moment, self.site, self.github, pull_request.verdicts)
-            assessment, facts = await turn.assess(pull_request, facts)
-            decision = turn.conclude(assessment)
+            assessor = Assessor(rules, moment, self.github, pull_request.verdicts)
+            assessment, facts = await assessor.assess(pull_request, facts)
+            decision = conclude(assessment, rules, moment, self.site)
         else:
             facts = self._from_payload(pull_request, event)
             decision = decide_pull_request(pull_request, facts, rules, moment, self.site)
         decision = add_check_effects(decision, facts, rules, self.site)
         effects = tuple(effect for effect in decision.effects if not isinstance(effect, CancelWrite))
-        return DryRunResult(effects, decision.because)
+        return DryRunResult(effects, decision.reason)
 
     async def _affected(self, event: Event) -> PullRequest | None:
         """Find the first pull request that an event about a commit, or a validator's comment, is about."""
@@ -179,7 +178,7 @@ class DryRun:
     def _from_payload(self, pull_request: PullRequest, event: Event) -> Facts:
         """Take the facts from the payload: its author counts as if they had write access."""
         if isinstance(event, LabelEvent) and event.sender != pull_request.author:
-            return Facts(_NO_APP, roles={event.sender.id: "write"}, spoken=(event,))
+            return Facts(_NO_APP, roles={event.sender.id: "write"}, signals=(event,))
         if not isinstance(event, ReviewEvent):
             return Facts(_NO_APP)
         roles = {event.review.author.id: "write"} if event.review.author != pull_request.author else {}
@@ -188,7 +187,6 @@ class DryRun:
 
 async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
     """Dry-run a delivery; returns the result, and whether it rests on the payload alone."""
-    from bot.inbox import parse
     from bot.turn.rule_book import NullConfigStore
 
     delivery = Delivery("dry-run", event, "", 0, body, utc_now())
@@ -197,9 +195,9 @@ async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
     except settings_of.SettingsError:
         if environment_has_credentials():
             raise
-        run = DryRun(parse.parse_delivery, DefaultRules(), LinkContext(GitHubLinks()), utc_now, new_id)
+        run = DryRun(DefaultRules(), LinkContext(GitHubLinks()), utc_now, new_id)
         return await run.run(delivery), True
     async with open_github(configuration, utc_now) as github:
         rule_book = build_rule_book(github, NullConfigStore(), NullConfigStore(), utc_now)
-        run = DryRun(parse.parse_delivery, rule_book, link_context(configuration), utc_now, new_id, github)
+        run = DryRun(rule_book, link_context(configuration), utc_now, new_id, github)
         return await run.run(delivery), False

@@ -31,9 +31,9 @@ def _run(arguments: argparse.Namespace) -> int:
 async def _reconcile(settings: Settings, arguments: argparse.Namespace) -> None:
     from bot.inbox.reconcile import FailedDeliveries
 
-    async with open_app_api_from(settings) as api:
-        deliveries = FailedDeliveries(api, utc_now)
-        failed = await deliveries.failed(timedelta(days=arguments.days))
+    async with open_app_api_from(settings) as github:
+        deliveries = FailedDeliveries(github, utc_now)
+        failed = await deliveries.find_failed(timedelta(days=arguments.days))
         outcomes = [(attempt, "failed") for attempt in failed]
         if not arguments.dry_run:
             words = {True: "sent again", False: "forgotten by GitHub"}

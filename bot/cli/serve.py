@@ -26,6 +26,7 @@ from bot.resources import (
     read_settings_without_credentials,
     reconcile_line,
     server_url,
+    utc_now,
 )
 from bot.settings import Settings, SettingsError
 
@@ -71,20 +72,20 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     *,
     web: bool,
     worker: bool,
-    pace: HeartbeatSettings | None = None,
+    heartbeat: HeartbeatSettings | None = None,
     limits: WatchdogLimits | None = None,
     reconcile: ReconcileSchedule | None = None,
 ) -> int:
     """Serve until a signal comes and what is under way has ended; returns the exit code."""
     configure_logging_from(settings)
     print(describe_store(settings), flush=True)
-    reconcile = reconcile or app.reconcile_schedule()
+    reconcile = reconcile or ReconcileSchedule()
     if worker:
         print(reconcile_line(reconcile), flush=True)
     stop = _stop_on_signal()
-    limits = limits or app.watchdog_limits()
+    limits = limits or WatchdogLimits()
     async with app.run_instance(
-        settings, serve=web, work=worker, pace=pace, limits=limits, reconcile=reconcile
+        settings, serve=web, work=worker, heartbeat=heartbeat, limits=limits, reconcile=reconcile
     ) as instance:
         # What was loaded at the start stays for good: no later collection has to look through it.
         gc.collect()
@@ -132,8 +133,10 @@ def run_setup(arguments: argparse.Namespace) -> int:
 
 
 async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
+    from bot.web.setup import SetupSessions
+
     stop = _stop_on_signal()
-    sessions = app.new_setup_sessions()
+    sessions = SetupSessions(utc_now)
     if not _has_credentials():
         conflicts = [name for name in _CREDENTIALS if os.environ.get(name, "").strip()]
         if conflicts:
@@ -146,10 +149,12 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
     settings = _with_address(read_settings(), arguments)
     settings = replace(settings, port=bare.port)
     configure_logging_from(settings)
-    reconcile = app.reconcile_schedule()
+    reconcile = ReconcileSchedule()
     print(describe_store(settings), flush=True)
     print(reconcile_line(reconcile), flush=True)
-    running = app.run_instance(settings, sessions=sessions, limits=app.watchdog_limits(), reconcile=reconcile)
+    running = app.run_instance(
+        settings, setup_sessions=sessions, limits=WatchdogLimits(), reconcile=reconcile
+    )
     async with running as instance:
         url = server_url(*(instance.address or ("", 0)))
         key = f"?key={sessions.key}" if sessions.key else ""

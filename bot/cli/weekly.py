@@ -60,7 +60,7 @@ async def post_week(configuration: Settings, name: str) -> bool:
     async with open_existing_store(configuration.database_url) as store:
         delivery = weekly_delivery_now(await find_recorded_repository(store, name), f"weekly-{new_id()}")
     async with run_job(configuration, delivery) as (follower, handed_over):
-        async for progress in follower.steps(delivery):
+        async for progress in follower.follow(delivery):
             if progress.waits_until and not handed_over:  # nobody waits here for as long as that takes
                 at = f"{progress.waits_until:%H:%M} UTC"
                 raise JobFailed(f"GitHub did not answer as hoped; the job is kept, to be done from {at} on")
@@ -75,8 +75,8 @@ async def current_week(name: str) -> WeeklyIssue | None:
         repository = await find_recorded_repository(store, name)
         rules = await stored_rules(store, repository)
         fetcher = WeeklyFetcher(store, None, LinkContext(GitHubLinks()))
-        week = await fetcher.told(repository, rules, None, utc_now())
-    return week.issue
+        decision = await fetcher.fetch_week(repository, rules, None, utc_now())
+    return decision.issue
 
 
 def weekly_delivery_now(repository: Repository, identity: str) -> Delivery:

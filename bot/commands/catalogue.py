@@ -1,83 +1,357 @@
-"""All slash commands: usage, help, and who may use them."""
+"""All slash commands: arguments, permission, help, and what each one does.
+
+To add a command, write its request class here (its reply's text in `text.py`) and an entry in
+`SLASH_COMMANDS`; one that needs more than the giver's role also has its reads in `fetch.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bot.commands import arguments
-from bot.commands.arguments import ArgumentError, ArgumentText, CommandRequest, split_arguments
-from bot.gates.config import Permission
+from bot import regex
+from bot.commands import text
+from bot.commands.model import (
+    ArgumentError,
+    CommandArguments,
+    CommandContext,
+    CommandOutcome,
+    CommandPermission,
+    CommandRequest,
+    SlashCommand,
+)
+from bot.commands.overrides import (
+    SelectionRequester,
+    apply_rejection,
+    apply_selection,
+    currently_open_tags,
+)
+from bot.gates.config import Permission, RecordVisibility, record_visibility
+from bot.gates.model import is_tag
+from bot.history.text import HistoryContext, render_history
+from bot.iterations.model import open_appeals
+from bot.markdown.escape import code_span
+from bot.pull_request.effects import CommandSource, ForgetPerson
+from bot.pull_request.model import Item, RulingAction
+from bot.values import Location
 
-COMMAND_PREFIX = "/feedback-"
-"""How every command begins."""
+MAX_HISTORY_HOURS = 24 * 3650
+"""The longest period: ten years."""
+MAX_REJECTED_TAGS = 20
+"""Of one `/feedback-reject`."""
+
+_LOGIN = regex.Regex(r"@([a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?(?:\[bot\])?)", ignore_case=True)
+_PERIOD = regex.Regex(r"(\d{1,6})([hdw])", ignore_case=True)
+_LOCATION = regex.Regex(r"(?P<path>[^:]+)(?::(?P<line>\d{1,7})(?:-(?P<end>\d{1,7}))?)?")
+_HOURS = {"h": 1, "d": 24, "w": 168}
+_ANCHORS = {
+    CommandSource.COMMENT: "#issuecomment-",
+    CommandSource.INLINE: "#discussion_r",
+    CommandSource.REVIEW: "#pullrequestreview-",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class CommandPermission:
-    """Who may give a command."""
+class HistoryRequest(CommandRequest):
+    """`/feedback-history`: an author's record; the pull request's author where no login is given."""
 
-    least: Permission
-    """The role in the repository from which on it is allowed."""
-    or_author: bool = False
-    """Whoever opened the pull request may, whatever their role."""
-    except_author: bool = False
-    """Whoever opened it may not, unless the repository allows it (`overrides.by_author`)."""
-    or_bot_author: bool = False
-    """A bot may where it opened the pull request; no other bot ever does."""
+    login: str | None = None
+    hours: int | None = None
+    tag: str | None = None
 
-    def __str__(self) -> str:
-        """Who, in words."""
-        role = "anyone who can read" if self.least is Permission.READ else f"`{self.least.value}` or more"
-        if self.or_bot_author:
-            return role
-        if self.or_author:
-            return f"the author, or {role}, no bot"
-        return f"{role}, not the author, no bot" if self.except_author else f"{role}, no bot"
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> HistoryRequest | ArgumentError:
+        """Read login, period and tag in any order, each at most once."""
+        login: str | None = None
+        hours: int | None = None
+        tag: str | None = None
+        for word in arguments.words:
+            if login is None and (match := _LOGIN.fullmatch(word)):
+                login = match[1]
+            elif hours is None and (period := _parse_hours(word)):
+                hours = period
+            elif tag is None and is_tag(word.lower()):
+                tag = word.lower()
+            else:
+                return ArgumentError(_history_mistake(word))
+        return HistoryRequest(login, hours, tag)
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Show the record, or where it can be read by those who may."""
+        facts, repository = context.facts, context.pull_request.repository
+        subject = facts.subject or context.pull_request.author
+        visibility = record_visibility(
+            context.role,
+            own=subject.id == context.invocation.account.id,
+            agent=context.rules.authors.is_agent(subject.login, bot=subject.bot),
+            public_thread=not repository.private,
+        )
+        if visibility is RecordVisibility.REFUSED or facts.history is None:
+            return context.refuse()
+        if visibility is RecordVisibility.ELSEWHERE:
+            return context.reply(text.private_record_text(subject.login, repository, context.site.public_url))
+        is_default = self.login is None
+        setting = HistoryContext(repository, context.rules.gates, context.site.web, is_default)
+        return context.reply(render_history(facts.history, setting))
 
 
 @dataclass(frozen=True, slots=True)
-class SlashCommand:
-    """A command; it can't be made without help, permission and an example that it understands."""
+class HelpRequest(CommandRequest):
+    """`/feedback-help`: the list of commands."""
 
-    name: str
-    usage: str
-    """The words behind the name, as the help shows them; empty for none."""
-    example: str
-    """A whole line that works."""
-    help: str
-    who: CommandPermission
-    parse: Callable[[ArgumentText], CommandRequest | ArgumentError]
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> HelpRequest | ArgumentError:
+        """Accept no arguments."""
+        return _unexpected(arguments.words) or HelpRequest()
 
-    def __post_init__(self) -> None:
-        """Refuse a command that could not be explained to whoever uses it wrongly."""
-        if not (self.help.strip() and self.example.startswith(self.line)):
-            raise ValueError(f"{self.line} needs a help and an example of its own")
-        understood = self.read(self.example.removeprefix(self.line))
-        if isinstance(understood, ArgumentError):
-            raise ValueError(f"{self.example}: {understood.what}")  # noqa: TRY004 - its text is wrong, not its type
-
-    @property
-    def line(self) -> str:
-        """How it begins: `/feedback-history`."""
-        return f"{COMMAND_PREFIX}{self.name}"
-
-    @property
-    def right_use(self) -> str:
-        """The whole line with its words."""
-        return f"{self.line} {self.usage}".rstrip()
-
-    def read(self, text: str) -> CommandRequest | ArgumentError:
-        """What the words behind the name ask for."""
-        return self.parse(split_arguments(text))
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """List the commands."""
+        return context.reply(text.help_text(SLASH_COMMANDS))
 
 
-ANYONE = CommandPermission(Permission.READ)
-ANYONE_AND_BOT = CommandPermission(Permission.READ, or_bot_author=True)
-OVERRIDES = CommandPermission(Permission.WRITE, except_author=True)
-APPEALS = CommandPermission(Permission.WRITE, or_author=True)
+@dataclass(frozen=True, slots=True)
+class ExplainRequest(CommandRequest):
+    """`/feedback-explain`: what a gate wants."""
+
+    tag: str
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> ExplainRequest | ArgumentError:
+        """Read one tag."""
+        tag = _parse_tag(arguments)
+        return tag if isinstance(tag, ArgumentError) else ExplainRequest(tag)
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Describe the gate."""
+        explanation = text.explain_text(
+            self.tag,
+            context.rules.gates,
+            context.pull_request.repository,
+            context.site.web,
+            may_appeal=not context.invocation.account.bot,
+        )
+        return context.reply(explanation)
+
+
+@dataclass(frozen=True, slots=True)
+class RejectRequest(CommandRequest):
+    """`/feedback-reject`: a verdict, or an appeal refused."""
+
+    tags: tuple[str, ...]
+    place: Location | None = None
+    reason: str | None = None
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> RejectRequest | ArgumentError:
+        """Read tags, and at most one location."""
+        tags = tuple(dict.fromkeys(word.lower() for word in arguments.words if is_tag(word.lower())))
+        others = [word for word in arguments.words if not is_tag(word.lower())]
+        if not tags:
+            return ArgumentError("a tag is missing")
+        if len(tags) > MAX_REJECTED_TAGS:
+            return ArgumentError(f"{len(tags)} tags are too many, at most {MAX_REJECTED_TAGS} are read")
+        if not others:
+            return RejectRequest(tags, None, arguments.reason)
+        location = _parse_location(others[0])
+        if location is None or len(others) > 1:
+            return ArgumentError(f"{code_span(others[-1], 60)} is no tag and no place")
+        return RejectRequest(tags, location, arguments.reason)
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Record the tags as the giver's verdict, and refuse the appeals against them."""
+        rulings = tuple(context.ruling(RulingAction.REJECT, tag, self.reason or "") for tag in self.tags)
+        pull_request, invocation = context.pull_request, context.invocation
+        page = context.site.web.pull_url(pull_request.repository, pull_request.number)
+        url = f"{page}{_ANCHORS[invocation.where]}{invocation.id}"
+        appeals = open_appeals(pull_request)
+        refused = [appeals[tag] for tag in self.tags if tag in appeals]
+        items = [Item(tag, words=self.reason or "", place=self.place, url=url) for tag in self.tags]
+        rejected = apply_rejection(pull_request, items, invocation, context.facts.role, url)
+        reply = text.rejected_text(rulings, refused, currently_open_tags(rejected), context.rules.gates)
+        return replace(context, pull_request=rejected).reply(reply, *rulings)
+
+
+class IterationChoice(StrEnum):
+    """An iteration that is not given by its number."""
+
+    BEST = "best"
+    FINAL = "final"
+
+
+@dataclass(frozen=True, slots=True)
+class SelectRequest(CommandRequest):
+    """`/feedback-select`: this iteration is the result."""
+
+    choice: IterationChoice | int
+    reason: str
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> SelectRequest | ArgumentError:
+        """Read an iteration and a reason."""
+        word = arguments.words[0].lower() if arguments.words else ""
+        choice = int(word) if word.isascii() and word.isdigit() and len(word) <= 4 else word
+        if isinstance(choice, str) and choice not in set(IterationChoice):
+            return ArgumentError("say which iteration: `best`, `final` or its number")
+        if mistake := _unexpected(arguments.words[1:]) or _missing_reason(arguments):
+            return mistake
+        return SelectRequest(
+            choice if isinstance(choice, int) else IterationChoice(choice), arguments.reason or ""
+        )
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Record the selection with its audit."""
+        invocation = context.invocation
+        requester = SelectionRequester(invocation.account, invocation.at, context.head_seen)
+        selected, reply = apply_selection(
+            context.pull_request, str(self.choice), self.reason, requester, context.rules
+        )
+        return replace(context.reply(reply), pull_request=selected)
+
+
+@dataclass(frozen=True, slots=True)
+class DismissRequest(CommandRequest):
+    """`/feedback-dismiss`: the tag does not hold, or an appeal is upheld."""
+
+    tag: str
+    reason: str
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> DismissRequest | ArgumentError:
+        """Read one tag and a reason."""
+        tag = _parse_tag(arguments)
+        if isinstance(tag, ArgumentError):
+            return tag
+        return _missing_reason(arguments) or DismissRequest(tag, arguments.reason or "")
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Lift the tag at the head that the giver saw."""
+        tags = currently_open_tags(context.pull_request)
+        if self.tag not in tags:
+            return context.reply(text.not_open_text(self.tag, tags, context.rules.gates))
+        ruling = context.ruling(RulingAction.DISMISS, self.tag, self.reason)
+        remaining = [tag for tag in tags if tag != self.tag]
+        return context.reply(text.dismissed_text(ruling, remaining), ruling)
+
+
+@dataclass(frozen=True, slots=True)
+class AppealRequest(CommandRequest):
+    """`/feedback-appeal`: the tag is wrong, a maintainer should look."""
+
+    tag: str
+    reason: str
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> AppealRequest | ArgumentError:
+        """Read one tag and a reason."""
+        tag = _parse_tag(arguments)
+        if isinstance(tag, ArgumentError):
+            return tag
+        return _missing_reason(arguments) or AppealRequest(tag, arguments.reason or "")
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Record the appeal."""
+        tags = currently_open_tags(context.pull_request)
+        if self.tag not in tags:
+            return context.reply(text.not_open_text(self.tag, tags, context.rules.gates))
+        ruling = context.ruling(RulingAction.APPEAL, self.tag, self.reason)
+        return context.reply(text.appealed_text(ruling), ruling)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest(CommandRequest):
+    """`/feedback-export`: where the giver's data can be downloaded."""
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> ExportRequest | ArgumentError:
+        """Accept no arguments."""
+        return _unexpected(arguments.words) or ExportRequest()
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Say where the data is."""
+        login = context.invocation.account.login
+        return context.reply(
+            text.export_text(login, context.pull_request.repository, context.site.public_url)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetRequest(CommandRequest):
+    """`/feedback-forget`: delete the giver's data; unconfirmed, only say what would be deleted."""
+
+    confirmed: bool = False
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> ForgetRequest | ArgumentError:
+        """Read nothing, or `confirm`."""
+        if [word.lower() for word in arguments.words] == ["confirm"]:
+            return ForgetRequest(confirmed=True)
+        return _unexpected(arguments.words) or ForgetRequest()
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Delete the data once it is confirmed; the reply then names nobody."""
+        account, facts = context.invocation.account, context.facts
+        reply = text.forget_text(account.login, facts.stored, done=self.confirmed)
+        if not self.confirmed:
+            return context.reply(reply)
+        forget = ForgetPerson(
+            context.pull_request.repository.id,
+            account.id,
+            account.login,
+            facts.now,
+            context.invocation.key,
+        )
+        return replace(context.reply(reply, anonymous=True), store_commands=(forget,))
+
+
+def _parse_tag(arguments: CommandArguments) -> str | ArgumentError:
+    if not arguments.words:
+        return ArgumentError("a tag is missing")
+    word = arguments.words[0]
+    if not is_tag(word.lower()):
+        return ArgumentError(f"{code_span(word, 60)} is no tag, which is two or more words joined by `_`")
+    return _unexpected(arguments.words[1:]) or word.lower()
+
+
+def _unexpected(words: tuple[str, ...]) -> ArgumentError | None:
+    return ArgumentError(f"{code_span(words[0], 60)} is not understood") if words else None
+
+
+def _missing_reason(arguments: CommandArguments) -> ArgumentError | None:
+    return None if arguments.reason else ArgumentError("a reason is missing")
+
+
+def _parse_hours(word: str) -> int | None:
+    match = _PERIOD.fullmatch(word)
+    hours = int(match[1]) * _HOURS[match[2].lower()] if match else 0
+    return hours if 0 < hours <= MAX_HISTORY_HOURS else None
+
+
+def _history_mistake(word: str) -> str:
+    shown = code_span(word, 60)
+    if _LOGIN.fullmatch(word) or _parse_hours(word) or is_tag(word.lower()):
+        return f"{shown} is one too many: a login, a period and a tag are read, each once"
+    if word[0].isdigit():
+        return f"{shown} is no period: hours, days or weeks up to ten years, such as `24h`, `30d` or `6w`"
+    return f"{shown} is no login with `@`, no period and no tag"
+
+
+def _parse_location(word: str) -> Location | None:
+    match = _LOCATION.fullmatch(word)
+    if match is None or not any(sign in word for sign in "./:"):
+        return None
+    if match["line"] is None:
+        return Location(match["path"])
+    line = int(match["line"])
+    end = int(match["end"] or line)
+    if not 0 < line <= end:
+        return None
+    return Location(match["path"], line, end if end > line else None)
+
+
+_ANYONE = CommandPermission(Permission.READ)
+_ANYONE_AND_BOT = CommandPermission(Permission.READ, or_bot_author=True)
+_OVERRIDES = CommandPermission(Permission.WRITE, except_author=True)
+_APPEALS = CommandPermission(Permission.WRITE, or_author=True)
 
 SLASH_COMMANDS = (
     SlashCommand(
@@ -85,72 +359,76 @@ SLASH_COMMANDS = (
         usage="[@login] [30d|24h|…] [tag]",
         example="/feedback-history @rio-agent[bot] 30d date_errors",
         help="Which gates an author breaks, how often, and what fixed them last time.",
-        who=ANYONE_AND_BOT,
-        parse=arguments.parse_history,
+        who=_ANYONE_AND_BOT,
+        request=HistoryRequest,
     ),
     SlashCommand(
         name="explain",
         usage="TAG",
         example="/feedback-explain date_errors",
         help="What a gate wants, with examples.",
-        who=ANYONE_AND_BOT,
-        parse=arguments.parse_explain,
+        who=_ANYONE_AND_BOT,
+        request=ExplainRequest,
     ),
     SlashCommand(
         name="appeal",
         usage="TAG reason: …",
         example="/feedback-appeal date_errors reason: the source gives no other date",
         help="Say that a tag is wrong; it is shown at its gate until a maintainer decides.",
-        who=APPEALS,
-        parse=arguments.parse_appeal,
+        who=_APPEALS,
+        request=AppealRequest,
+        needs_fresh_role=True,
     ),
     SlashCommand(
         name="reject",
         usage="TAG… [path:line] [reason: …]",
         example="/feedback-reject date_errors claims/x.md:5 reason: month 13",
         help="Reject this revision for these tags, or refuse an appeal.",
-        who=OVERRIDES,
-        parse=arguments.parse_reject,
+        who=_OVERRIDES,
+        request=RejectRequest,
+        needs_fresh_role=True,
     ),
     SlashCommand(
         name="dismiss",
         usage="TAG reason: …",
         example="/feedback-dismiss date_errors reason: the date is right",
         help="Lift a tag at this revision, or uphold an appeal.",
-        who=OVERRIDES,
-        parse=arguments.parse_dismiss,
+        who=_OVERRIDES,
+        request=DismissRequest,
+        needs_fresh_role=True,
     ),
     SlashCommand(
         name="select",
         usage="best|final|N reason: …",
         example="/feedback-select best reason: the last push broke the links",
         help="Say which iteration is the result.",
-        who=OVERRIDES,
-        parse=arguments.parse_select,
+        who=_OVERRIDES,
+        request=SelectRequest,
+        needs_fresh_role=True,
     ),
     SlashCommand(
         name="export",
         usage="",
         example="/feedback-export",
         help="Where to get all that is stored about you.",
-        who=ANYONE,
-        parse=arguments.parse_export,
+        who=_ANYONE,
+        request=ExportRequest,
     ),
     SlashCommand(
         name="forget",
         usage="[confirm]",
         example="/feedback-forget confirm",
         help="Delete what is stored about you; without `confirm` only say what would go.",
-        who=ANYONE,
-        parse=arguments.parse_forget,
+        who=_ANYONE,
+        request=ForgetRequest,
     ),
     SlashCommand(
         name="help",
         usage="",
         example="/feedback-help",
         help="This list.",
-        who=ANYONE_AND_BOT,
-        parse=arguments.parse_help,
+        who=_ANYONE_AND_BOT,
+        request=HelpRequest,
     ),
 )
 
@@ -158,64 +436,5 @@ _BY_NAME = {command.name: command for command in SLASH_COMMANDS}
 
 
 def find_command(name: str) -> SlashCommand | None:
-    """The command of this name, in any case."""
+    """Return the command of this name, in any case."""
     return _BY_NAME.get(name.lower())
-
-
-REPLY_PAUSE = timedelta(minutes=1)
-"""Between two answers in a thread to one whose answers are counted."""
-MAX_REPLIES_PER_DAY = 10
-"""Answers in a thread to one whose answers are counted."""
-
-
-class Permit(StrEnum):
-    """What becomes of a command."""
-
-    YES = "yes"
-    NO = "no"
-    """The commenter may not: a puzzled face, and no reply."""
-    IGNORED = "ignored"
-    """No reaction either, so that nobody can keep the bot busy."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommandGiver:
-    """Who gave a command, as far as it decides."""
-
-    role: Permission | None
-    is_author: bool = False
-    """They opened the pull request."""
-    is_bot: bool = False
-    """GitHub says that the account is a bot."""
-    is_agent: bool = False
-    """A bot, or a user whom the repository calls an agent."""
-    is_bot_itself: bool = False
-    is_text_author: bool = True
-    """The sender of the event is the author of the text."""
-
-
-def check_permission(command: SlashCommand, giver: CommandGiver, *, by_author: bool = False) -> Permit:
-    """Decide by who gave the command; `by_author` is the repository's `overrides.by_author`."""
-    who = command.who
-    if giver.is_bot_itself or not giver.is_text_author:
-        return Permit.IGNORED
-    if giver.is_bot and not (giver.is_author and who.or_bot_author):
-        return Permit.IGNORED
-    if who.except_author and (giver.is_agent or (giver.is_author and not by_author)):
-        return Permit.NO
-    if who.or_author and giver.is_author:
-        return Permit.YES
-    may = giver.role is not None and giver.role.is_at_least(who.least)
-    return Permit.YES if may or (giver.is_bot and who.least is Permission.READ) else Permit.NO
-
-
-def is_rate_limited(giver: CommandGiver) -> bool:
-    """Whether the answers are counted: a bot's, and those of people who only look on."""
-    looks_on = giver.role is None or not giver.role.is_at_least(Permission.TRIAGE)
-    return giver.is_bot or (looks_on and not giver.is_author)
-
-
-def can_answer(answers: Sequence[datetime], now: datetime) -> bool:
-    """Whether there is another answer in this thread, after those that there were."""
-    today = [answer for answer in answers if answer > now - timedelta(days=1)]
-    return len(today) < MAX_REPLIES_PER_DAY and all(answer <= now - REPLY_PAUSE for answer in today)

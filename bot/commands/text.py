@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from bot.commands.catalogue import SLASH_COMMANDS, SlashCommand
-from bot.commands.invocation import InvalidCommand
+from bot.commands.model import InvalidCommand, SlashCommand
 from bot.gates.model import Gate, Gates
 from bot.history.model import StoredCounts
 from bot.markdown.escape import code_span, escape_mentions, gate_code, table_cell
@@ -14,19 +13,19 @@ from bot.markdown.links import GitHubLinks, format_login, short_sha
 from bot.pull_request.model import Ruling
 from bot.values import Repository
 
-_LONG = 300  # characters of an example
-_TAGS = 60  # in the list of all gates
+_MAX_EXAMPLE = 300  # characters
+_MAX_TAGS = 60  # in the list of all gates
 
 
 def explain_text(
     tag: str, gates: Gates, repository: Repository, web: GitHubLinks, *, may_appeal: bool = True
 ) -> str:
-    """The gate with its fix and examples, or the nearest one there is."""
+    """Explain a gate with its fix and examples; an unknown tag gets the nearest one."""
     gate = gates.get(tag)
     if gate is None:
-        return _unknown(tag, gates)
+        return _unknown_tag_text(tag, gates)
     parts = (
-        f"**{escape_mentions(gate.gate)}** {code_span(tag)} — {_weight(gate)}",
+        f"**{escape_mentions(gate.gate)}** {code_span(tag)} — {_severity(gate)}",
         escape_mentions(gate.description),
         f"Fix: {escape_mentions(gate.fix)}",
         _examples(gate),
@@ -36,14 +35,14 @@ def explain_text(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _weight(gate: Gate) -> str:
-    weight = "blocking" if gate.is_blocking else "a warning, not blocking"
-    return f"{weight}, auto-fixable" if gate.auto_fixable else weight
+def _severity(gate: Gate) -> str:
+    severity = "blocking" if gate.is_blocking else "a warning, not blocking"
+    return f"{severity}, auto-fixable" if gate.auto_fixable else severity
 
 
 def _examples(gate: Gate) -> str:
     return "\n".join(
-        f"- Not {gate_code(example.bad, _LONG)}\n  but {gate_code(example.good, _LONG)}"
+        f"- Not {gate_code(example.bad, _MAX_EXAMPLE)}\n  but {gate_code(example.good, _MAX_EXAMPLE)}"
         for example in gate.examples
     )
 
@@ -60,28 +59,30 @@ def _footer(tag: str, *, may_appeal: bool) -> str:
     return f"<sub>{wrong}{often} · all commands: `/feedback-help`</sub>"
 
 
-def _unknown(tag: str, gates: Gates) -> str:
-    near = gates.nearest(tag)
-    meant = f" Did you mean {code_span(near)}?" if near else ""
-    more = f" and {len(gates) - _TAGS} more" if len(gates) > _TAGS else ""
-    known = ", ".join(code_span(each) for each in gates.tags[:_TAGS])
-    listed = f"\n\nThe gates here: {known}{more}" if known else ""
-    return f"No gate has the tag {code_span(tag)}.{meant}{listed}\n"
+def _unknown_tag_text(tag: str, gates: Gates) -> str:
+    more = f" and {len(gates) - _MAX_TAGS} more" if len(gates) > _MAX_TAGS else ""
+    tags = ", ".join(map(code_span, gates.tags[:_MAX_TAGS]))
+    listed = f"\n\nThe gates here: {tags}{more}" if tags else ""
+    return f"No gate has the tag {code_span(tag)}.{_suggestion(gates.nearest(tag))}{listed}\n"
 
 
-def usage_text(mistake: InvalidCommand) -> str:
-    """What is wrong, the right use, and a line that works."""
-    command = mistake.command
+def _suggestion(tag: str | None) -> str:
+    return f" Did you mean {code_span(tag)}?" if tag else ""
+
+
+def usage_text(invalid: InvalidCommand) -> str:
+    """Say what is wrong with a command, its usage, and an example."""
+    command = invalid.command
     return (
-        f"Not understood: {mistake.what}.\n\n"
-        f"Use: {code_span(command.right_use)} · for example: {code_span(command.example)}\n\n"
+        f"Not understood: {invalid.message}.\n\n"
+        f"Use: {code_span(command.synopsis)} · for example: {code_span(command.example)}\n\n"
         f"<sub>{command.help} All commands: `/feedback-help`</sub>\n"
     )
 
 
-def help_text() -> str:
-    """Every command with its use, who may give it, and an example."""
-    table = "\n".join(("| Command | Does | Who | Example |", "|---|---|---|---|", *map(_row, SLASH_COMMANDS)))
+def help_text(commands: Iterable[SlashCommand]) -> str:
+    """List the commands with usage, permission and example."""
+    table = "\n".join(("| Command | Does | Who | Example |", "|---|---|---|---|", *map(_row, commands)))
     return (
         "**Commands**, each at the start of a line in a new comment\n\n"
         f"{table}\n\n"
@@ -90,7 +91,7 @@ def help_text() -> str:
 
 
 def export_text(login: str, repository: Repository, public_url: str | None) -> str:
-    """Where to get one's data; never the data, since others read this thread."""
+    """Say where somebody's data can be downloaded; never the data, since others read this thread."""
     path = f"/api/v1/repos/{repository.full_name}/authors/{login}/export"
     if public_url is None:
         where = f"this bot's server, at {code_span(f'GET {path}', 300)}"
@@ -104,19 +105,19 @@ def export_text(login: str, repository: Repository, public_url: str | None) -> s
 
 
 def forget_text(login: str, stored: StoredCounts, *, done: bool = False) -> str:
-    """What goes, or what is gone, and what stays: in the store, and on GitHub."""
-    what = _stored(stored)
+    """Say what is deleted and what stays, in the store and on GitHub."""
+    what = _stored_counts(stored)
     if done:
         # Without the login: what is still to be posted is in the store.
-        return f"Deleted for you in this repository: {what}.\n\n{_STAYS}\n"
+        return f"Deleted for you in this repository: {what}.\n\n{_WHAT_STAYS}\n"
     return (
         f"Stored about {format_login(login)} in this repository: {what}. This can't be undone.\n\n"
-        f"{_STAYS}\n\n"
+        f"{_WHAT_STAYS}\n\n"
         "To delete it: `/feedback-forget confirm` · to see it first: `/feedback-export`\n"
     )
 
 
-_STAYS = (
+_WHAT_STAYS = (
     "- Stays in the bot's store, without name: counts, and the findings on open pull requests (their words "
     "go when the pull request is closed; until then its author and reviewers are known by account number). "
     "Backups of the operator keep what they had.\n"
@@ -128,7 +129,7 @@ _STAYS = (
 
 
 def private_record_text(login: str, repository: Repository, public_url: str | None) -> str:
-    """Where a person's record can be read, since a public thread is not the place."""
+    """Say where a person's record can be read, since it is not shown in a public thread."""
     path = f"/api/v1/repos/{repository.full_name}/authors/{login}/patterns"
     command = code_span(f"whetstone history {repository.full_name} {login}", 300)
     address = code_span(f"GET {public_url}{path}", 300)
@@ -140,11 +141,11 @@ def private_record_text(login: str, repository: Repository, public_url: str | No
 
 
 def _row(command: SlashCommand) -> str:
-    cells = (code_span(command.right_use), command.help, str(command.who), code_span(command.example))
+    cells = (code_span(command.synopsis), command.help, str(command.who), code_span(command.example))
     return f"| {' | '.join(map(table_cell, cells))} |"
 
 
-def _stored(stored: StoredCounts) -> str:
+def _stored_counts(stored: StoredCounts) -> str:
     parts = (
         (stored.pull_requests, "pull request"),
         (stored.verdicts, "verdict"),
@@ -154,57 +155,56 @@ def _stored(stored: StoredCounts) -> str:
     return join_words([*counts, "the webhook deliveries that name you"])
 
 
-def dismissed_text(ruling: Ruling, left: Sequence[str]) -> str:
-    """The tag is lifted; what is left to be mended."""
-    return f"Dismissed {_what(ruling)}. {_left(left)}\n"
+def dismissed_text(ruling: Ruling, open_tags: Sequence[str]) -> str:
+    """Confirm a dismissal, with the tags that stay open."""
+    return f"Dismissed {_tag_at_head(ruling)}. {_open_tags(open_tags)}\n"
 
 
 def appealed_text(ruling: Ruling) -> str:
-    """The appeal is heard, and who decides."""
+    """Confirm an appeal, with who decides about it."""
     return (
-        f"Appealed against {_what(ruling)}. It is shown at its gate until a maintainer decides: "
+        f"Appealed against {_tag_at_head(ruling)}. It is shown at its gate until a maintainer decides: "
         f"{code_span(f'/feedback-dismiss {ruling.tag} reason: …')} upholds it, "
         f"{code_span(f'/feedback-reject {ruling.tag}')} refuses it.\n"
     )
 
 
 def rejected_text(
-    rulings: Sequence[Ruling], appeals: Sequence[Ruling], left: Sequence[str], gates: Gates
+    rulings: Sequence[Ruling], appeals: Sequence[Ruling], open_tags: Sequence[str], gates: Gates
 ) -> str:
-    """The tags are held against the revision, which appeals that refuses, and which tags no gate has."""
+    """Confirm a rejection, with the appeals that it refuses and the tags that no gate has."""
     tags = join_words([code_span(ruling.tag) for ruling in rulings])
     first = rulings[0]
     why = f": {code_span(first.reason, 300)}" if first.reason else ""
-    said = [
+    sentences = [
         f"Rejected {code_span(short_sha(first.head))} for {tags}{why}.",
         *(
-            f"The appeal of {format_login(one.by)} against {code_span(one.tag)} is refused."
-            for one in appeals
+            f"The appeal of {format_login(appeal.by)} against {code_span(appeal.tag)} is refused."
+            for appeal in appeals
         ),
-        *(_no_gate(one.tag, gates) for one in rulings if one.tag not in gates),
-        _left(left),
+        *(
+            f"No gate has the tag {code_span(ruling.tag)}, so it is only a warning."
+            f"{_suggestion(gates.nearest(ruling.tag))}"
+            for ruling in rulings
+            if ruling.tag not in gates
+        ),
+        _open_tags(open_tags),
     ]
-    return f"{' '.join(said)}\n"
+    return f"{' '.join(sentences)}\n"
 
 
 def not_open_text(tag: str, open_tags: Sequence[str], gates: Gates) -> str:
-    """The tag is not held against this pull request; which ones are."""
-    near = gates.nearest(tag) if tag not in gates else None
-    meant = f" Did you mean {code_span(near)}?" if near and near in open_tags else ""
-    return f"{code_span(tag)} is not open here.{meant} {_left(open_tags)}\n"
+    """Say that a tag is not open, with the tags that are."""
+    nearest = gates.nearest(tag) if tag not in gates else None
+    suggestion = _suggestion(nearest if nearest in open_tags else None)
+    return f"{code_span(tag)} is not open here.{suggestion} {_open_tags(open_tags)}\n"
 
 
-def _no_gate(tag: str, gates: Gates) -> str:
-    near = gates.nearest(tag)
-    meant = f" Did you mean {code_span(near)}?" if near else ""
-    return f"No gate has the tag {code_span(tag)}, so it is only a warning.{meant}"
-
-
-def _what(ruling: Ruling) -> str:
+def _tag_at_head(ruling: Ruling) -> str:
     return f"{code_span(ruling.tag)} at {code_span(short_sha(ruling.head))}: {code_span(ruling.reason, 300)}"
 
 
-def _left(tags: Sequence[str]) -> str:
+def _open_tags(tags: Sequence[str]) -> str:
     if not tags:
         return "No tag is open."
     return f"{format_count(len(tags), 'tag')} open: {join_words([code_span(tag) for tag in tags])}."

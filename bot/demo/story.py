@@ -414,8 +414,8 @@ async def open_demo(clock: StoryClock) -> AsyncIterator[tuple[FakeGitHub, Settle
 
                 async def settle() -> None:
                     await github.until(lambda: github.deliveries.is_idle)
-                    if bot.week_clock:  # the story's time runs faster than the clock looks at it
-                        await bot.week_clock.tick()
-                    await bot.settled()
+                    if bot.weekly_scheduler:  # the story's time runs faster than the clock looks at it
+                        await bot.weekly_scheduler.tick()
+                    await bot.wait_until_idle()
 
                 yield github, settle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import re2
@@ -17,7 +18,9 @@ from bot.detection.rules import (
     FeedbackType,
     LearnedWeights,
     OutputStructure,
+    RepositoryCue,
 )
+from bot.gates.config import DetectionConfig
 from bot.gates.packs import rules_directory
 from bot.gates.problems import RuleFileError, RuleFileProblem
 from bot.gates.rule_files import find_schema_problems, read_yaml_document
@@ -46,6 +49,20 @@ def load_shipped_detection() -> DetectionRules:
     rules = load_detection(rules_directory())
     warm_up(rules)
     return rules
+
+
+@cache
+def shipped_detection_rules() -> DetectionRules:
+    """Return the shipped rules, which are loaded once a process and shared."""
+    return load_shipped_detection()
+
+
+def detection_rules(section: DetectionConfig) -> DetectionRules:
+    """Return the shipped rules with a repository's own cues, threshold and number of rounds."""
+    cues = (RepositoryCue(FeedbackType(cue.type), cue.phrase) for cue in section.cues)
+    return shipped_detection_rules().extended(
+        cues, threshold=section.threshold, rounds=section.max_refinement_iterations
+    )
 
 
 def load_detection(directory: Path) -> DetectionRules:

@@ -23,25 +23,29 @@ _STOP = (
 )
 
 
-def render_escalation(feedback: Feedback, identity: str, why: str, mention: str | None = None) -> str:
-    """Tell an agent to stop and a person to decide; nobody is mentioned unless a team is given."""
+def render_escalation(feedback: Feedback, identity: str, reason: str, mention: str | None = None) -> str:
+    """Render the request to an agent to stop and to a person to decide; only a given team is mentioned."""
     tags = [code_span(gate.tag or gate.name) for gate in feedback.blocking]
-    named = ", ".join(tags[:MAX_ANNOUNCED_TAGS]) + (
+    listed = ", ".join(tags[:MAX_ANNOUNCED_TAGS]) + (
         f" and {len(tags) - MAX_ANNOUNCED_TAGS} more" if len(tags) > MAX_ANNOUNCED_TAGS else ""
     )
-    still = f", and {_open(len(tags))} at {_head(feedback)}: {named}" if tags else f" at {_head(feedback)}"
+    state = (
+        f", and {_open_count(len(tags))} at {_head_span(feedback)}: {listed}"
+        if tags
+        else f" at {_head_span(feedback)}"
+    )
     parts = [
         render_marker(AnnouncementKind.ESCALATION, _marker(feedback, identity)),
-        f"**Stop, a person decides** — {why}{still}.",
+        f"**Stop, a person decides** — {reason}{state}.",
         _STOP,
-        f"If you are that person: approve it, close it, or say what to change.{_selectable(feedback)}",
+        f"If you are that person: approve it, close it, or say what to change.{_best_hint(feedback)}",
         f"@{mention}" if mention else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def render_selection_announcement(feedback: Feedback, report: SelectionReport, identity: str) -> str:
-    """The report where the branch was closed with less than its best."""
+    """Render the selection report of a pull request that was closed below its best iteration."""
     marker = render_marker(AnnouncementKind.SELECTION, _marker(feedback, identity))
     return f"{marker}\n\n{render_selection_report(report)}"
 
@@ -57,53 +61,55 @@ def _marker(feedback: Feedback, identity: str) -> dict[str, object]:
     }
 
 
-def _open(count: int) -> str:
+def _open_count(count: int) -> str:
     return "1 blocking issue is open" if count == 1 else f"{count} blocking issues are open"
 
 
-def _head(feedback: Feedback) -> str:
+def _head_span(feedback: Feedback) -> str:
     return code_span(short_sha(feedback.iteration.head))
 
 
-def _selectable(feedback: Feedback) -> str:
-    """The best iteration, where it is another one than the present."""
+def _best_hint(feedback: Feedback) -> str:
+    """Name the best iteration, where it is not the current one."""
     if feedback.best.number == feedback.iteration.number:
         return ""
     return f" Iteration {feedback.best.number} scored highest: `/feedback-select best reason: …` selects it."
 
 
 def record_maintainer_answer(pull_request: PullRequest, facts: Facts) -> PullRequest:
-    """The pull request with when a person with `write` first spoke after the escalation."""
+    """Record when a person with `write` first answered the escalation."""
     escalation = pull_request.escalation
     if escalation is None or escalation.heard_at is not None:
         return pull_request
-    spoken = [
+    verdict_times = [
         verdict.at
         for verdict in pull_request.verdicts
         if verdict.counted and not (verdict.validator.bot or verdict.validator.check)
     ]
-    heard = [at for at in (*spoken, facts.heard_at) if at is not None and at > escalation.at]
-    if not heard:
+    answers = [
+        at for at in (*verdict_times, facts.maintainer_answered_at) if at is not None and at > escalation.at
+    ]
+    if not answers:
         return pull_request
-    return replace(pull_request, escalation=replace(escalation, heard_at=min(heard)))
+    return replace(pull_request, escalation=replace(escalation, heard_at=min(answers)))
 
 
 def is_awaiting_maintainer(pull_request: PullRequest) -> bool:
-    """Whether nothing new may be posted: a person was asked to decide, and none has spoken since."""
+    """Whether nothing new may be posted: a person was asked to decide, and none has answered."""
     return pull_request.escalation is not None and pull_request.escalation.heard_at is None
 
 
 def escalate(feedback: Feedback, rules: RepositoryRules) -> PullRequest:
-    """The pull request, escalated where that is due for the first time."""
+    """Escalate the pull request, where that is due for the first time."""
     pull_request = feedback.pull_request
-    due = (
+    is_due = (
         feedback.verdict == IterationOutcome.ESCALATE
         and pull_request.open
         and pull_request.escalation is None
     )
-    if not (due and rules.iterations.escalate.enabled and rules.comment.enabled):
+    if not (is_due and rules.iterations.escalate.enabled and rules.comment.enabled):
         return pull_request
-    # GitHub's own time, so that what is said later can be told by GitHub's times alone.
+    # GitHub's own time, so that later answers can be recognised by GitHub's times alone.
     at = max(verdict.at for verdict in feedback.iteration.standing)
     return replace(pull_request, escalation=Escalation(at, feedback.iteration.head))
 
@@ -111,30 +117,30 @@ def escalate(feedback: Feedback, rules: RepositoryRules) -> PullRequest:
 def decide_announcements(
     before: PullRequest, feedback: Feedback, rules: RepositoryRules, moment: DecisionTime
 ) -> tuple[tuple[Announce, ...], PullRequest]:
-    """What is to be said beside the sticky comment, and the pull request that remembers it."""
+    """Decide the comments beside the sticky one, and return the pull request that records them."""
     pull_request = feedback.pull_request
-    said: list[Announce] = []
+    announcements: list[Announce] = []
     if before.escalation is None and pull_request.escalation is not None:
         identity = f"{moment.id}:escalation"
         mention = rules.iterations.escalate.mention
         text = render_escalation(feedback, identity, escalation_reason(feedback), mention)
-        said.append(_announce(pull_request, AnnouncementKind.ESCALATION, identity, text))
-    if _left_the_best(feedback) and rules.comment.enabled and feedback.report:
+        announcements.append(_announce(pull_request, AnnouncementKind.ESCALATION, identity, text))
+    if _is_closed_below_best(feedback) and rules.comment.enabled and feedback.report:
         identity = f"{moment.id}:selection"
         text = render_selection_announcement(feedback, feedback.report, identity)
-        said.append(_announce(pull_request, AnnouncementKind.SELECTION, identity, text))
+        announcements.append(_announce(pull_request, AnnouncementKind.SELECTION, identity, text))
         pull_request = replace(pull_request, reported=pull_request.head)
-    return tuple(said), pull_request
+    return tuple(announcements), pull_request
 
 
-def _left_the_best(feedback: Feedback) -> bool:
-    """Closed, not merged, with a final iteration that scored less than the selected one."""
+def _is_closed_below_best(feedback: Feedback) -> bool:
+    """Whether it was closed unmerged with a final iteration that scored less than the selected one."""
     pull_request, report = feedback.pull_request, feedback.report
     if report is None or pull_request.open or pull_request.merged or pull_request.sticky is None:
         return False
     selected, final = report.selection.selected, report.selection.final
-    lower = (final.quality or 0.0) < (selected.quality or 0.0)
-    return lower and pull_request.reported != pull_request.head
+    is_lower = (final.quality or 0.0) < (selected.quality or 0.0)
+    return is_lower and pull_request.reported != pull_request.head
 
 
 def _announce(pull_request: PullRequest, kind: AnnouncementKind, identity: str, body: str) -> Announce:

@@ -26,39 +26,39 @@ MAX_ALTERNATIVES = 3
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """What is open, as a brief needs it: the gate's words, the validator's words, and the places."""
+    """An open item as a brief needs it: the gate's text, the validator's text, and the locations."""
 
     name: str
-    words: str = ""
+    text: str = ""
     fix: str = ""
-    """What the gate registry says to do, or the validator; a brief invents nothing."""
-    places: tuple[Location, ...] = ()
+    """The fix from the gate or the validator; a brief invents nothing."""
+    locations: tuple[Location, ...] = ()
     is_blocking: bool = True
     suggestion: str | None = None
     expects: str = ""
-    """What the gate asks for, where a check or a linter's log shows at a line that it is not so."""
+    """What the gate requires, where a check or a tool's log shows at a line that it is not met."""
 
 
 @dataclass(frozen=True, slots=True)
 class BriefFacts:
     """What was observed besides the items."""
 
-    asked: str
-    """Who can be asked: the validator that speaks."""
-    said: str = ""
-    """The validator's words."""
+    contact: str
+    """The validator who can be asked."""
+    comment_text: str = ""
+    """The validator's text."""
     checks: tuple[str, ...] = ()
     """Names of the checks that failed at this head."""
     logs: tuple[str, ...] = ()
-    """Names of the tools that found something, by logs that were handed in."""
+    """Names of the tools whose submitted logs have findings."""
     framework: str = ""
     """The framework that the trace or the manifest names."""
     annotations: tuple[str, ...] = ()
-    """What the failed checks say of single lines."""
+    """The annotations of failed checks."""
     titles: tuple[str, ...] = ()
-    """What they call that: the test, or the rule."""
-    seen: tuple[str, ...] = ()
-    """Where else the failure was seen: evidence of a document, claims that were looked up."""
+    """The titles of the annotations: the test, or the rule."""
+    observed: tuple[str, ...] = ()
+    """Other observations of the failure: evidence of a document, verified claims."""
     only_checks: bool = False
     """No person or agent rejects it: there is output to read, and nobody to ask."""
     output: str = ""
@@ -66,94 +66,96 @@ class BriefFacts:
 
     @property
     def has_evidence(self) -> bool:
-        """Whether anything shows the failure: an error, a failed check, an annotation, a look at the file."""
-        shown = self.checks or self.logs or self.annotations or self.seen
-        return bool(shown or self.error or self.first(find_expectation))
+        """Whether anything shows the failure: an error, a failed check, an annotation, an observation."""
+        is_shown = self.checks or self.logs or self.annotations or self.observed
+        return bool(is_shown or self.error or self.first(find_expectation))
 
     @property
     def has_trace(self) -> bool:
         """Whether a trace names a line of the project's own code."""
-        shown = f"{self.output}\n{self.said}"
-        frames = (frame[1] or frame[2] for frame in _FRAME.finditer(shown))
+        text = f"{self.output}\n{self.comment_text}"
+        frames = (frame[1] or frame[2] for frame in _FRAME.finditer(text))
         return any(not _INSTALLED.search(path) for path in frames)
 
     @property
     def has_proof(self) -> bool:
-        """Whether it is known what has to pass."""
+        """Whether it is known which check or test has to pass."""
         return bool(self.checks or self.logs or self.test)
 
     @property
     def test(self) -> str:
-        """The name of the test that failed: of many that are printed, one that is reported as failed."""
-        return find_reported_test(self.output) or find_failing_test(self.said)
+        """The name of the failed test: of several in the output, one that is reported as failed."""
+        return find_reported_test(self.output) or find_failing_test(self.comment_text)
 
     @property
     def error(self) -> str:
-        """The error that was met, by what was printed or else by what was said."""
-        return find_error_message(self.output) or find_quoted_error(self.said)
+        """The error, from the output or else from the comment."""
+        return find_error_message(self.output) or find_quoted_error(self.comment_text)
 
     def first(self, reader: Callable[[str], str]) -> str:
-        """What is read from the output, or else from the words: a program says it more exactly."""
-        return reader(self.output) or reader(self.said)
+        """Apply the reader to the output, or else to the comment: a program is more exact."""
+        return reader(self.output) or reader(self.comment_text)
 
 
-def fill_slots(items: tuple[OpenItem, ...], known: BriefFacts) -> Mapping[str, str]:
+def fill_slots(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, str]:
     """Return a value for each slot that an observation fills, blocking items first."""
     ordered = sorted(items, key=lambda item: not item.is_blocking)
     blocking = [item for item in ordered if item.is_blocking] or ordered
     first = ordered[0] if ordered else OpenItem("")
-    found = {
-        "error_message": _short(known.error or next(iter(known.annotations), "")),
-        "detected_framework": _short(known.framework),
-        "test_description": _what_must_pass(known),
-        "expected_behavior": _short(
-            known.first(find_expectation) or next(filter(None, (item.expects for item in ordered)), "")
+    values = {
+        "error_message": _shorten(facts.error or next(iter(facts.annotations), "")),
+        "detected_framework": _shorten(facts.framework),
+        "test_description": _what_must_pass(facts),
+        "expected_behavior": _shorten(
+            facts.first(find_expectation) or next(filter(None, (item.expects for item in ordered)), "")
         ),
-        "clarification_prompt": _short(find_intent(known.said)),
+        "clarification_prompt": _shorten(find_intent(facts.comment_text)),
         "narrowed_scope": _scope(blocking) or _scope(ordered),
         "alternatives": _alternatives(blocking),
-        "gap_description": _short(first.words or first.name),
-        "constraint": _short(first.fix),
-        "issue": _short(first.name),
+        "gap_description": _shorten(first.text or first.name),
+        "constraint": _shorten(first.fix),
+        "issue": _shorten(first.name),
     }
-    return {slot: value for slot, value in found.items() if value}
+    return {slot: value for slot, value in values.items() if value}
 
 
 def has_slots(template: str) -> bool:
-    """Whether the template says anything of this pull request, or is advice for any."""
+    """Whether the template is specific to a pull request, not general advice."""
     return _SLOT.search(template) is not None
 
 
 def fill_template(template: str, values: Mapping[str, str]) -> str | None:
     """Fill the template's slots, or return None where one of them has no value."""
-    wanted = _SLOT.findall(template)
-    if any(slot not in values for slot in wanted):
+    slots = _SLOT.findall(template)
+    if any(slot not in values for slot in slots):
         return None
     return _SLOT.sub(lambda slot: values[slot[1]], template)
 
 
 def find_error_message(text: str) -> str:
-    """Return the line in which a program says what went wrong; of a trace that is the last one."""
+    """Return the line that states a program's error; of a trace that is the last one."""
     lines = [line.strip() for line in text.splitlines() if _ERROR.search(line)]
     return lines[-1].strip("` ") if lines else ""
 
 
 def find_quoted_error(text: str) -> str:
-    """Return the error that somebody shows as code, or else repeats as a program prints it."""
-    shown = "\n".join(text[start:end] for kind, start, end in cover_pieces(text) if kind in _SHOWN)
-    if found := find_error_message(shown):
-        return found
+    """Return the error that a comment shows as code, or else repeats as a program prints it."""
+    code = "\n".join(text[start:end] for kind, start, end in cover_pieces(text) if kind in _SHOWN)
+    if error := find_error_message(code):
+        return error
     own = mask_hidden(text, SpanKind.QUOTE, SpanKind.COMMENT, *_SHOWN)
-    printed = [line.strip() for line in own.splitlines() if _PRINTED.search(line) and not _OVER.search(line)]
+    printed = [
+        line.strip() for line in own.splitlines() if _PRINTED.search(line) and not _SETTLED.search(line)
+    ]
     return printed[-1] if printed else ""
 
 
 def find_reported_test(text: str) -> str:
     """Return the name of the first test that a test runner reports as failed."""
-    for found in _REPORTED.finditer(text):
-        name = next(filter(None, found.groups()))
+    for match in _REPORTED.finditer(text):
+        name = next(filter(None, match.groups()))
         if not name.strip(" "):  # only what introduces it: the name itself must look like a test's
-            name = _test_ahead(text[found.end() : found.end() + _LONGEST_NAME])
+            name = _test_ahead(text[match.end() : match.end() + _LONGEST_NAME])
         if name:
             return str(name.strip("`"))
     return ""
@@ -167,34 +169,41 @@ def _test_ahead(text: str) -> str:
 
 
 def find_failing_test(text: str) -> str:
-    """Return the name of the test that failed by the text, or that a clause of it says so of."""
+    """Return the name of the test that the text reports or describes as failed."""
     if reported := find_reported_test(text):
         return reported
     clauses = _CLAUSE_END.split(mask_hidden(text, SpanKind.QUOTE, SpanKind.FENCE, SpanKind.COMMENT))
-    named = (_TEST.search(clause) for clause in clauses if _FAILING.search(clause))
-    return next((match[0].strip("`") for match in named if match), "")
+    matches = (_TEST.search(clause) for clause in clauses if _FAILING.search(clause))
+    return next((match[0].strip("`") for match in matches if match), "")
 
 
 def find_expectation(text: str) -> str:
-    """Return the part of the text that sets what was wanted against what came."""
-    found = (match[0].strip() for match in _EXPECTED.finditer(text))
-    return next((one for one in found if not _is_opinion(one) or len(_VALUE.findall(one)) > 1), "")
+    """Return the part of the text that compares the expected with the actual result."""
+    candidates = (match[0].strip() for match in _EXPECTED.finditer(text))
+    return next(
+        (
+            candidate
+            for candidate in candidates
+            if not _is_opinion(candidate) or len(_VALUE.findall(candidate)) > 1
+        ),
+        "",
+    )
 
 
 def _is_opinion(text: str) -> bool:
-    said = text.lower()
-    return any(not said.endswith("but ", 0, was.start()) for was in _WAS.finditer(said))
+    lowered = text.lower()
+    return any(not lowered.endswith("but ", 0, match.start()) for match in _WAS.finditer(lowered))
 
 
 def find_intent(text: str) -> str:
-    """Return the sentence in which the validator says what was wanted, whole: half of one misleads."""
-    own = mask_hidden(text, SpanKind.QUOTE, SpanKind.FENCE, SpanKind.COMMENT)
-    match = next((found for found in _INTENT.finditer(own) if not found["praise"]), None)
+    """Return the whole sentence in which the validator states what was wanted: half of it misleads."""
+    visible = mask_hidden(text, SpanKind.QUOTE, SpanKind.FENCE, SpanKind.COMMENT)
+    match = next((candidate for candidate in _INTENT.finditer(visible) if not candidate["praise"]), None)
     if match is None:
         return ""
-    ends = list(_sentence_ends(own))
+    ends = list(_sentence_ends(visible))
     start = max((end for end in ends if end <= match.start()), default=0)
-    stop = min((end for end in ends if end > match.start()), default=len(own))
+    stop = min((end for end in ends if end > match.start()), default=len(visible))
     return _LIST_MARK.sub("", text[start:stop].strip()).rstrip(".! ")
 
 
@@ -205,9 +214,9 @@ _GAVE_UP = (
 )
 _ERROR = regex.Regex(rf"\b[A-Z]\w*(?:Error|Exception)\b:? ?\S|{_GAVE_UP}")
 _PRINTED = regex.Regex(rf"\b[A-Z]\w*(?:Error|Exception): ?\S|{_GAVE_UP}")
-"""Stricter than among what a program printed: people speak of errors by their names as well."""
+"""Stricter than for a program's output: people mention errors by name as well."""
 _SHOWN = (SpanKind.FENCE, SpanKind.CODE)
-_OVER = regex.Regex(r"(?i)\b(?:no more|no longer|not any ?more|without|fixed|gone|never)\b")
+_SETTLED = regex.Regex(r"(?i)\b(?:no more|no longer|not any ?more|without|fixed|gone|never)\b")
 _FAILING = regex.Regex(
     r"(?i)\b(?:fail\w*|red|breaks?|broken?|crash\w*|tim(?:es?|ed|ing) out|errors?|so (?:is|does)|same for"
     r"|(?:not|n't|n’t|no longer|make\b.{0,80}) (?:pass|passes|passing))\b"
@@ -249,19 +258,22 @@ _SENTENCE_END = regex.Regex(r"(?P<abbreviation>\b(?:[eE]\.g|[iI]\.e|[cC]f|vs)\.)
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
-    for found in _SENTENCE_END.finditer(text):
-        at = found.start()
-        behind_number = found["sign"] == "." and text[at - 1 : at].isdecimal()
-        if found["sign"] and (not behind_number or _is_end_behind_number(text, at)):
-            yield at + 1
-        if found[0].endswith("\n"):
-            yield found.end()
+    for match in _SENTENCE_END.finditer(text):
+        position = match.start()
+        behind_number = match["sign"] == "." and text[position - 1 : position].isdecimal()
+        if match["sign"] and (not behind_number or _is_end_behind_number(text, position)):
+            yield position + 1
+        if match[0].endswith("\n"):
+            yield match.end()
 
 
-def _is_end_behind_number(text: str, at: int) -> bool:
+def _is_end_behind_number(text: str, position: int) -> bool:
     """Whether a sentence begins behind the dot, and its number is not that of a list in the text."""
-    listed = text[at - 2 : at - 1] == " " and text[max(at - 3, 0) : at - 2] in _BEFORE_LISTED
-    following = at + 1
+    listed = (
+        text[position - 2 : position - 1] == " "
+        and text[max(position - 3, 0) : position - 2] in _BEFORE_LISTED
+    )
+    following = position + 1
     while text[following : following + 1].isspace():
         following += 1
     return not listed and "A" <= text[following : following + 1] <= "Z"
@@ -271,27 +283,27 @@ _BEFORE_LISTED = tuple(":;,.!?")
 _LIST_MARK = regex.Regex(r"^(?:[-*+>]|\d{1,9}[.)])\s+")
 
 
-def _what_must_pass(known: BriefFacts) -> str:
-    test = known.test
-    tools = (*(f"check {check}" for check in known.checks), *known.logs)
+def _what_must_pass(facts: BriefFacts) -> str:
+    test = facts.test
+    tools = (*(f"check {check}" for check in facts.checks), *facts.logs)
     named = ", ".join(tools[:MAX_SLOT_LOCATIONS])
-    told = ", ".join(known.titles[:MAX_SLOT_LOCATIONS]) or find_error_message(known.output)
-    found = test or _short(told)
-    return f"{named} ({found})" if named and found else named or test
+    titles = ", ".join(facts.titles[:MAX_SLOT_LOCATIONS]) or find_error_message(facts.output)
+    failure = test or _shorten(titles)
+    return f"{named} ({failure})" if named and failure else named or test
 
 
 def _scope(items: Sequence[OpenItem]) -> str:
-    places = dict.fromkeys(str(place) for item in items for place in item.places)
-    return ", ".join(tuple(places)[:MAX_SLOT_LOCATIONS])
+    locations = dict.fromkeys(str(location) for item in items for location in item.locations)
+    return ", ".join(tuple(locations)[:MAX_SLOT_LOCATIONS])
 
 
 def _alternatives(items: Sequence[OpenItem]) -> str:
-    """What the registry asks for instead, item by item."""
-    fixes = dict.fromkeys(_short(item.fix).rstrip(".") for item in items if item.fix)
+    """List the items' fixes, each once."""
+    fixes = dict.fromkeys(_shorten(item.fix).rstrip(".") for item in items if item.fix)
     return "; ".join(tuple(fixes)[:MAX_ALTERNATIVES])
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= MAX_SLOT_LENGTH else f"{line[: MAX_SLOT_LENGTH - 1].rstrip()}…"
 
@@ -300,12 +312,12 @@ GOOD_SCORE = 7
 """The score from which a brief is posted as it is."""
 MAX_BRIEF_LINES = 5
 BRIEF_POINTS = 2
-"""What each of the five marks of a good brief is worth."""
+"""Points for each of the five criteria of a good brief."""
 
 
 @dataclass(frozen=True, slots=True)
 class BriefLine:
-    """One step: the action of document 004 that it comes from, and the step in words."""
+    """One step: the name of its action in document 004, and its text."""
 
     action: str
     text: str
@@ -313,7 +325,7 @@ class BriefLine:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What the next revision is told, and how well that can be acted on."""
+    """The instructions for the next revision, and their score."""
 
     feedback_type: FeedbackType
     confidence: float
@@ -321,7 +333,7 @@ class Brief:
     lines: tuple[BriefLine, ...]
 
     def as_document(self) -> dict[str, Any]:
-        """The brief as the actionable-feedback document has it."""
+        """Return the brief as part of the actionable-feedback document."""
         return {
             "feedback_type": self.feedback_type.value,
             "confidence": self.confidence,
@@ -332,16 +344,16 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class BriefInput:
-    """What one round goes by; the rounds are numbered by what they read."""
+    """The inputs of one round; the rounds are numbered by what they read."""
 
     round: int
     items: tuple[OpenItem, ...]
-    known: BriefFacts
+    facts: BriefFacts
 
 
 @dataclass(frozen=True, slots=True)
 class BriefRound:
-    """A round, and the brief that came of it."""
+    """A round and its brief."""
 
     brief: Brief
     round: int
@@ -349,7 +361,7 @@ class BriefRound:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackLogEntry:
-    """One round as it is kept for analysis, with the fields of document 004."""
+    """One round as it is logged for analysis, with the fields of document 004."""
 
     timestamp: datetime
     original_prompt: str
@@ -359,11 +371,11 @@ class FeedbackLogEntry:
     refined_prompt: str
     iteration: int
     success: bool | None = None
-    """Whether the next verdict accepted the revision; unknown before, false of what was not posted."""
+    """Whether the next verdict accepted the revision; None before, False for what was not posted."""
     round: int = 1
 
     def as_document(self) -> dict[str, Any]:
-        """The entry with the field names of document 004."""
+        """Return the entry with the field names of document 004."""
         return {
             "timestamp": self.timestamp.isoformat().replace("+00:00", "Z"),
             "original_prompt": self.original_prompt,
@@ -378,63 +390,63 @@ class FeedbackLogEntry:
 
 
 def write_brief(
-    detection: Detection, items: tuple[OpenItem, ...], known: BriefFacts, rules: DetectionRules
+    detection: Detection, items: tuple[OpenItem, ...], facts: BriefFacts, rules: DetectionRules
 ) -> Brief | None:
-    """Fill the actions' templates from what is known; None where nothing was detected or shown."""
+    """Fill the actions' templates from the facts; None where nothing was detected or shown."""
     if detection.type is None or not detection.is_shown:
         return None
-    values = fill_slots(items, known)
-    told = [
+    values = fill_slots(items, facts)
+    filled = [
         (action, text)
         for action in rules.actions.get(detection.type, ())
         if (text := fill_template(action.template, values)) is not None
     ][:MAX_BRIEF_LINES]
-    tied = bool(items) and bool(told) and all(has_slots(action.template) for action, _ in told)
-    score = BRIEF_POINTS * (sum(_marks(items, known).values()) + tied)
+    is_specific = bool(items) and bool(filled) and all(has_slots(action.template) for action, _ in filled)
+    score = BRIEF_POINTS * (sum(_marks(items, facts).values()) + is_specific)
     return Brief(
         detection.type,
         detection.confidence,
         score,
-        tuple(BriefLine(action.name, text) for action, text in told),
+        tuple(BriefLine(action.name, text) for action, text in filled),
     )
 
 
 def refine_brief(
-    detection: Detection, readings: Sequence[BriefInput], rules: DetectionRules
+    detection: Detection, inputs_by_round: Sequence[BriefInput], rules: DetectionRules
 ) -> tuple[BriefRound, ...]:
-    """Return the rounds up to the first good brief, or as many as are allowed: then it says what to ask.
+    """Return the rounds up to the first good brief; where none is good, the last one asks a question.
 
-    A round that has nothing more to go by than the one before is none.
+    A round with the same inputs as the one before is skipped.
     """
     rounds: list[BriefRound] = []
     last: BriefInput | None = None
-    for reading in readings[: rules.max_refinement_iterations]:
-        if last and (reading.items, reading.known) == (last.items, last.known):
+    for inputs in inputs_by_round[: rules.max_refinement_iterations]:
+        if last and (inputs.items, inputs.facts) == (last.items, last.facts):
             continue
-        made = write_brief(detection, reading.items, reading.known, rules)
-        if made is None:
+        brief = write_brief(detection, inputs.items, inputs.facts, rules)
+        if brief is None:
             return ()
-        rounds.append(BriefRound(made, reading.round))
-        last = reading
-        if made.score >= GOOD_SCORE:
+        rounds.append(BriefRound(brief, inputs.round))
+        last = inputs
+        if brief.score >= GOOD_SCORE:
             return tuple(rounds)
-    return (*rounds[:-1], _asking(rounds[-1], last)) if last else ()
+    return (*rounds[:-1], _add_question(rounds[-1], last)) if last else ()
 
 
-def _marks(items: tuple[OpenItem, ...], known: BriefFacts) -> Mapping[str, bool]:
-    """What a brief is good for, each as the question that it leaves open."""
+def _marks(items: tuple[OpenItem, ...], facts: BriefFacts) -> Mapping[str, bool]:
+    """Return the criteria of a good brief, each as the question that it leaves open."""
     return {
-        "which place?": known.has_trace or any(item.places for item in items),
+        "which place?": facts.has_trace or any(item.locations for item in items),
         "what should change?": any(item.fix or item.suggestion for item in items),
-        "what shows it?": known.has_evidence,
-        "which check or test proves it?": known.has_proof,
+        "what shows it?": facts.has_evidence,
+        "which check or test proves it?": facts.has_proof,
     }
 
 
-def _asking(refinement: BriefRound, reading: BriefInput) -> BriefRound:
-    """The round with a last line that asks for what is missing most."""
-    made, known = refinement.brief, reading.known
-    question = next(mark for mark, is_there in _marks(reading.items, known).items() if not is_there)
-    whom = f"Read the output of `{known.asked}`" if known.only_checks else f"Ask `{known.asked}`"
-    line = BriefLine("request_clarification", f"{whom}: {question}")
-    return replace(refinement, brief=replace(made, lines=(*made.lines[: MAX_BRIEF_LINES - 1], line)))
+def _add_question(refinement: BriefRound, inputs: BriefInput) -> BriefRound:
+    """Replace the last line by a question about what is missing most."""
+    brief, facts = refinement.brief, inputs.facts
+    question = next(mark for mark, is_met in _marks(inputs.items, facts).items() if not is_met)
+    instruction = f"Read the output of `{facts.contact}`" if facts.only_checks else f"Ask `{facts.contact}`"
+    line = BriefLine("request_clarification", f"{instruction}: {question}")
+    return replace(refinement, brief=replace(brief, lines=(*brief.lines[: MAX_BRIEF_LINES - 1], line)))

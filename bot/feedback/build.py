@@ -10,62 +10,76 @@ from bot.feedback.model import FailedGate, Feedback, demote_unlocated, find_fail
 from bot.gates.config import RepositoryRules
 from bot.gates.model import Aspect, Gates
 from bot.history.rates import item_outcomes
-from bot.iterations import model as judged
 from bot.iterations.followup import ItemResponse, item_responses, track_feedback
 from bot.iterations.line_tracking import track_files
-from bot.iterations.model import Iteration, Situation, iterations_after_rulings
-from bot.iterations.progress import progress
+from bot.iterations.model import (
+    Iteration,
+    Situation,
+    compare_iterations,
+    current_iteration,
+    decide_outcome,
+    iterations_after_rulings,
+    previous_iteration,
+    repeated_tags,
+)
+from bot.iterations.progress import measure_progress
 from bot.iterations.scoring import ScoredIteration, item_severity
 from bot.iterations.selection import build_selection_report
 from bot.pull_request.facts import DecisionTime
-from bot.pull_request.model import PullRequest, Revision, TrackedIteration
+from bot.pull_request.model import BLOCKING_SEVERITIES, PullRequest, Revision, TrackedIteration
 from bot.verdicts.quality import FeedbackText, QualityProblem, find_problems
 
 MAX_TRACKED_ITERATIONS = 50
 
-_BLOCKING = frozenset({"critical", "major"})
-
 
 def track_followup(feedback: Feedback) -> PullRequest:
-    """The pull request with how the feedback of each iteration turned out in the next.
+    """Record how the feedback of each iteration turned out in the next.
 
-    What is known of earlier ones stays as it was told then: the patches that told it may be gone.
+    Earlier results stay as they were recorded: the patches that showed them may be gone.
     """
-    pull_request, course = feedback.pull_request, feedback.course
-    if course is None or len(course.trajectory.scored) < 2:
+    pull_request, progress = feedback.pull_request, feedback.progress
+    if progress is None or len(progress.trajectory.scored) < 2:
         return pull_request
-    known = {each.iteration: each for each in pull_request.tracked}
-    pairs = list(pairwise(course.trajectory.scored))
+    tracked_by_number = {
+        tracked_iteration.iteration: tracked_iteration for tracked_iteration in pull_request.tracked
+    }
+    pairs = list(pairwise(progress.trajectory.scored))
     for before, after in pairs:
-        if before.number not in known or (before, after) == pairs[-1]:
-            known[before.number] = _tracked(pull_request, before, after, course.gates)
-    tracked = tuple(known[number] for number in sorted(known))[-MAX_TRACKED_ITERATIONS:]
+        if before.number not in tracked_by_number or (before, after) == pairs[-1]:
+            tracked_by_number[before.number] = _track_iteration(pull_request, before, after, progress.gates)
+    tracked = tuple(tracked_by_number[number] for number in sorted(tracked_by_number))[
+        -MAX_TRACKED_ITERATIONS:
+    ]
     return pull_request if tracked == pull_request.tracked else replace(pull_request, tracked=tracked)
 
 
-def _tracked(
+def _track_iteration(
     pull_request: PullRequest, before: ScoredIteration, after: ScoredIteration, gates: Gates
 ) -> TrackedIteration:
     iteration = before.snapshot.iteration
-    kept = {revision.head: revision for revision in pull_request.revisions}
-    places = [item.place for item in iteration.open_items if item.place]
-    old, new = (kept.get(each.head, _unknown(each)) for each in (before, after))
-    found = item_responses(
-        iteration, after.snapshot.iteration, track_files(places, old, new), pull_request.resolved_threads
+    revisions = {revision.head: revision for revision in pull_request.revisions}
+    locations = [item.place for item in iteration.open_items if item.place]
+    old, new = (revisions.get(scored.head, _unread_revision(scored)) for scored in (before, after))
+    responses = item_responses(
+        iteration, after.snapshot.iteration, track_files(locations, old, new), pull_request.resolved_threads
     )
-    tracking = track_feedback(found, before, after, [_quality_problems(answer, gates) for answer in found])
+    tracking = track_feedback(
+        responses, before, after, [_quality_problems(response, gates) for response in responses]
+    )
     author = f"user:{pull_request.author.id}"
     at = after.snapshot.iteration.reviewed_at
-    return TrackedIteration(before.number, before.head, tracking, item_outcomes(found, tracking, author, at))
+    return TrackedIteration(
+        before.number, before.head, tracking, item_outcomes(responses, tracking, author, at)
+    )
 
 
-def _unknown(scored: ScoredIteration) -> Revision:
+def _unread_revision(scored: ScoredIteration) -> Revision:
     return Revision(scored.head, scored.snapshot.iteration.reviewed_at)
 
 
-def _quality_problems(answer: ItemResponse, gates: Gates) -> tuple[QualityProblem, ...]:
-    """What keeps the item from being acted on, as the document shows it: the gate speaks where nobody did."""
-    item = answer.item
+def _quality_problems(response: ItemResponse, gates: Gates) -> tuple[QualityProblem, ...]:
+    """Return the item's quality problems, with the gate's texts where the validator gave none."""
+    item = response.item
     gate = gates.get(item.tag) if item.tag else None
     description, fix = (gate.description, gate.fix) if gate else ("", "")
     return find_problems(
@@ -74,7 +88,7 @@ def _quality_problems(answer: ItemResponse, gates: Gates) -> tuple[QualityProble
             action=item.action or fix,
             rationale=item.rationale or description,
             has_place=item.place is not None,
-            blocking=item_severity(item, gates) in _BLOCKING,
+            blocking=item_severity(item, gates) in BLOCKING_SEVERITIES,
         )
     )
 
@@ -82,74 +96,71 @@ def _quality_problems(answer: ItemResponse, gates: Gates) -> tuple[QualityProble
 def build_feedback(
     pull_request: PullRequest, rules: RepositoryRules, moment: DecisionTime
 ) -> Feedback | None:
-    """What is wrong now, or None before the first judgement."""
-    known = iterations_after_rulings(pull_request)
-    present = judged.current_iteration(pull_request, known)
-    if present is None:
+    """Build the feedback, or return None before the first verdict."""
+    iterations = iterations_after_rulings(pull_request)
+    current = current_iteration(pull_request, iterations)
+    if current is None:
         return None
-    previous = judged.previous_iteration(known, present)
-    went = progress(pull_request, known, present, rules)
-    gates = find_failed_gates(present.standing, rules.gates, frozenset(previous.keys if previous else ()))
+    previous = previous_iteration(iterations, current)
+    progress = measure_progress(pull_request, iterations, current, rules)
+    gates = find_failed_gates(current.standing, rules.gates, frozenset(previous.keys if previous else ()))
     gates = demote_unlocated(gates) if rules.quality.strict else gates
-    gates = add_grounding_outcomes(gates, pull_request.grounding, present.head, rules.grounding)
-    repeated = _repeated(known[: present.number], gates, rules)
+    gates = add_grounding_outcomes(gates, pull_request.grounding, current.head, rules.grounding)
+    repeated = _repeated_blocking_tags(iterations[: current.number], gates, rules)
     return Feedback(
         id=moment.id,
         at=moment.now,
         pull_request=pull_request,
-        iteration=present,
+        iteration=current,
         previous=previous,
-        changes=judged.compare_iterations(previous, present),
+        changes=compare_iterations(previous, current),
         gates=gates,
-        issues=present.tags,
-        more=sum(verdict.more for verdict in present.standing),
-        verdict=_outcome(present, gates, rules, repeated=bool(repeated)),
+        issues=current.tags,
+        more=sum(verdict.more for verdict in current.standing),
+        verdict=_outcome(current, gates, rules, repeated=bool(repeated)),
         max_iterations=rules.iterations.max,
-        best=went.best.snapshot.iteration,
-        score=_score(went.quality, present),
+        best=progress.best.snapshot.iteration,
+        score=_score(progress.quality, current),
         previously_open_count=len(last_open_gates(pull_request)),
         grounding=rules.grounding,
-        hint=render_reviewer_hint(present.standing, rules),
+        hint=render_reviewer_hint(current.standing, rules),
         repeated=repeated,
-        course=went,
+        progress=progress,
         weights=rules.scoring.weights.severities,
         report=None
-        if pull_request.open or len(known) < 2
-        else build_selection_report(pull_request, went, rules),
+        if pull_request.open or len(iterations) < 2
+        else build_selection_report(pull_request, progress, rules),
     )
 
 
-def _repeated(
-    known: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: RepositoryRules
+def _repeated_blocking_tags(
+    iterations: tuple[Iteration, ...], gates: tuple[FailedGate, ...], rules: RepositoryRules
 ) -> tuple[str, ...]:
     blocking = frozenset(gate.tag for gate in gates if gate.blocking and gate.tag)
-    escalate = rules.iterations.escalate
-    return judged.repeated_tags(known, blocking, escalate.repeats, escalate.window)
+    return repeated_tags(iterations, blocking, rules.iterations.escalate)
 
 
 def _outcome(
-    present: Iteration, gates: tuple[FailedGate, ...], rules: RepositoryRules, *, repeated: bool
+    current: Iteration, gates: tuple[FailedGate, ...], rules: RepositoryRules, *, repeated: bool
 ) -> str:
     findings = [(finding, gate) for gate in gates for finding in gate.findings]
-    return judged.decide_outcome(
+    return decide_outcome(
         Situation(
-            rejected=present.rejected,
-            blocking=any(gate.blocking for gate in gates),
-            number=present.number,
+            is_rejected=current.is_rejected,
+            has_blocking=any(gate.blocking for gate in gates),
+            number=current.number,
             maximum=rules.iterations.max,
-            repeated=repeated,
-            critical=any(
-                _is_critical(gate) or finding.item.severity == "critical" for finding, gate in findings
+            has_repeated=repeated,
+            has_critical=any(
+                (gate.blocking and gate.gate and gate.gate.aspect is Aspect.SECURITY)
+                or finding.item.severity == "critical"
+                for finding, gate in findings
             ),
-            fixable=any(gate.is_auto_fixable or finding.item.suggestion for finding, gate in findings),
+            is_fixable=any(gate.is_auto_fixable or finding.item.suggestion for finding, gate in findings),
         )
     ).value
 
 
-def _is_critical(gate: FailedGate) -> bool:
-    return gate.blocking and gate.gate is not None and gate.gate.aspect is Aspect.SECURITY
-
-
-def _score(quality: float | None, present: Iteration) -> float:
-    """The document must have a number, also where nothing was observed: then only the verdict is known."""
-    return quality if quality is not None else float(not present.rejected)
+def _score(quality: float | None, current: Iteration) -> float:
+    """Return the score; where nothing was observed, the document still needs a number: the verdict's."""
+    return quality if quality is not None else float(not current.is_rejected)

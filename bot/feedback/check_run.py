@@ -38,23 +38,23 @@ from bot.values import Conclusion
 
 
 def render_config_check(report: ConfigReport, head: str, *, in_force: bool) -> CheckRunText:
-    """The check run: every mistake at its line and column, as many as GitHub takes.
+    """Render the check run: every problem at its line and column, as many as GitHub takes.
 
     `in_force` says that it is the default branch's own version, not one that is proposed.
     """
-    annotations = tuple(_annotation(problem) for problem in report.problems[:MAX_ANNOTATIONS])
+    annotations = tuple(_config_annotation(problem) for problem in report.problems[:MAX_ANNOTATIONS])
     return CheckRunText(
         name=CONFIG_CHECK_NAME,
         head=head,
         conclusion=report.conclusion,
-        title=_title(report),
-        summary=_summary(report, in_force=in_force),
+        title=_config_title(report),
+        summary=_config_summary(report, in_force=in_force),
         places=hashlib.sha256(repr(annotations).encode("utf-8", "surrogatepass")).hexdigest()[:32],
         annotations=annotations,
     )
 
 
-def _annotation(problem: RuleFileProblem) -> CheckAnnotation:
+def _config_annotation(problem: RuleFileProblem) -> CheckAnnotation:
     return CheckAnnotation(
         path=problem.file,
         line=max(1, problem.line),
@@ -64,7 +64,7 @@ def _annotation(problem: RuleFileProblem) -> CheckAnnotation:
     )
 
 
-def _title(report: ConfigReport) -> str:
+def _config_title(report: ConfigReport) -> str:
     if report.conclusion is Conclusion.NEUTRAL:
         return "The config is removed"
     if report.conclusion is Conclusion.SUCCESS:
@@ -73,35 +73,32 @@ def _title(report: ConfigReport) -> str:
     return f"The config has {count} mistake{'' if count == 1 else 's'}"
 
 
-def _summary(report: ConfigReport, *, in_force: bool) -> str:
+def _config_summary(report: ConfigReport, *, in_force: bool) -> str:
     path = code_span(report.path)
     if report.conclusion is Conclusion.NEUTRAL:
         return f"Without {path} the owner's config and the defaults hold."
     if report.conclusion is Conclusion.SUCCESS:
         return f"{path} holds once it is on the default branch: {report.gates} gates would be in force."
     lines = [f"- {code_span(str(problem), 300)}" for problem in report.problems[:MAX_ANNOTATIONS]]
-    if left := len(report.problems) - len(lines):
-        lines.append(f"- and {left} more")
-    then = (
+    if omitted := len(report.problems) - len(lines):
+        lines.append(f"- and {omitted} more")
+    consequence = (
         "The last version without a mistake stays in force; without one, the defaults do."
         if in_force
         else "It is not applied; a broken config on the default branch leaves the last good one in force."
     )
-    return "\n".join([*lines, "", then])
-
-
-"""Label → colour and description, where the repository has none of this name yet."""
+    return "\n".join([*lines, "", consequence])
 
 
 def shows_degradation(feedback: Feedback | None) -> bool:
-    """Whether the iteration that is held up now is flagged as worse than the one before."""
-    if feedback is None or feedback.course is None:
+    """Whether the current rejected iteration is flagged as worse than the one before."""
+    if feedback is None or feedback.progress is None:
         return False
-    return bool(choose_label(feedback)) and feedback.course.present.flagged
+    return bool(choose_label(feedback)) and feedback.progress.present.is_flagged
 
 
 def choose_label(feedback: Feedback | None) -> str:
-    """The label that says what the comment's heading says; none where nothing is wrong."""
+    """Return the label that matches the comment's heading; empty where nothing is wrong."""
     if feedback is None or not feedback.rejecting or not feedback.gates:
         return ""
     return REJECTED_LABEL if feedback.blocking else WARNINGS_LABEL
@@ -114,41 +111,41 @@ MAX_SUGGESTIONS = 20
 def add_check_effects(
     decision: Decision, facts: Facts, rules: RepositoryRules, site: LinkContext
 ) -> Decision:
-    """The decision with the check runs and suggestions that belong to it."""
-    known, effects = decision.pull_request, list(decision.effects)
+    """Add check runs, suggestions and labels to the decision."""
+    pull_request, effects = decision.pull_request, list(decision.effects)
     if facts.config:
-        said = render_config_check(facts.config, known.head, in_force=False)
-        effects.append(ShowCheckRun(known.repository, said))
-        known = replace(known, proposes=True)
-        decision = replace(decision, pull_request=known)
-    if known.check and not rules.check.enabled:
-        known = replace(known, check="")  # whoever switches it on again owes every head a run
-        decision = replace(decision, pull_request=known)
+        text = render_config_check(facts.config, pull_request.head, in_force=False)
+        effects.append(ShowCheckRun(pull_request.repository, text))
+        pull_request = replace(pull_request, proposes=True)
+        decision = replace(decision, pull_request=pull_request)
+    if pull_request.check and not rules.check.enabled:
+        pull_request = replace(pull_request, check="")  # whoever switches it on again owes every head a run
+        decision = replace(decision, pull_request=pull_request)
     labels = rules.comment.enabled and rules.comment.labels
-    wanted = rules.check.enabled or rules.comment.suggestions or labels or known.labelled
-    if not known.open or not wanted:
+    is_wanted = rules.check.enabled or rules.comment.suggestions or labels or pull_request.labelled
+    if not pull_request.open or not is_wanted:
         return replace(decision, effects=tuple(effects))
     feedback = decision.feedback
     if rules.check.enabled:
-        known, more = _add_gates_check(known, feedback, _first_lines(decision, site))
+        pull_request, more = _add_gates_check(pull_request, feedback, _summary_lines(decision, site))
         effects += more
     if rules.comment.suggestions and feedback:
-        known, more = _add_suggestions(known, feedback)
+        pull_request, more = _add_suggestions(pull_request, feedback)
         effects += more
-    known, more = _add_labels(known, feedback if labels else None)
+    pull_request, more = _add_labels(pull_request, feedback if labels else None)
     effects += more
-    return replace(decision, pull_request=known, effects=tuple(effects))
+    return replace(decision, pull_request=pull_request, effects=tuple(effects))
 
 
 def mark_budgeted(effects: Iterable[Effect]) -> tuple[Effect, ...]:
-    """The effects of a turn that only catches up on check runs, whose writes were allowed one by one."""
+    """Mark the check runs of a backfill as budgeted: each write was allowed before."""
     return tuple(
         replace(effect, counted=True) if isinstance(effect, ShowCheckRun) else effect for effect in effects
     )
 
 
 def render_gates_check(pull_request: PullRequest, feedback: Feedback | None, lines: str) -> CheckRunText:
-    """The check run on the present head; success until somebody says otherwise."""
+    """Render the check run on the current head; success until something rejects it."""
     if feedback is None or not feedback.rejecting:
         title = "Nothing rejects this pull request"
         return CheckRunText(GATES_CHECK_NAME, pull_request.head, Conclusion.SUCCESS, title, lines or title)
@@ -165,41 +162,43 @@ def render_gates_check(pull_request: PullRequest, feedback: Feedback | None, lin
 
 
 def _add_gates_check(
-    known: PullRequest, feedback: Feedback | None, lines: str
+    pull_request: PullRequest, feedback: Feedback | None, lines: str
 ) -> tuple[PullRequest, tuple[Effect, ...]]:
-    said = render_gates_check(known, feedback, lines)
-    fingerprint = _hash(repr(said))
-    if known.check == fingerprint:
-        return known, ()
-    return replace(known, check=fingerprint), (ShowCheckRun(known.repository, said, links=True),)
+    text = render_gates_check(pull_request, feedback, lines)
+    fingerprint = _hash(repr(text))
+    if pull_request.check == fingerprint:
+        return pull_request, ()
+    return replace(pull_request, check=fingerprint), (
+        ShowCheckRun(pull_request.repository, text, links=True),
+    )
 
 
 def _conclusion(feedback: Feedback) -> Conclusion:
-    """The verdict in GitHub's words: what does not block only warns."""
+    """Return the check run's conclusion: what does not block only warns."""
     if not feedback.blocking:
         return Conclusion.NEUTRAL
     return Conclusion.ACTION_REQUIRED if feedback.verdict == "escalate" else Conclusion.FAILURE
 
 
-def _first_lines(decision: Decision, site: LinkContext) -> str:
-    """The comment's first lines: all before the first gate or fold, without the marker."""
+def _summary_lines(decision: Decision, site: LinkContext) -> str:
+    """Return the comment's first lines: all before the first gate or fold, without the marker."""
     feedback = decision.feedback
     if feedback is None:
         return ""
-    first: list[str] = []
+    blocks: list[str] = []
     body = decision.body or comments.render_comment(
         feedback, site, documents.build_document(feedback, site.schema)
     )
     for block in body.split("\n\n")[1:]:
         if block.startswith(("**[", "<details", "and ")):
             break
-        first.append(block.strip())
-    return "\n\n".join(first)
+        blocks.append(block.strip())
+    return "\n\n".join(blocks)
 
 
 def _annotations(feedback: Feedback) -> tuple[CheckAnnotation, ...]:
-    """The places at which something is wrong, the blocking ones first."""
-    found = dict.fromkeys(
+    """Return the located items as annotations, the blocking ones first."""
+    annotations = dict.fromkeys(
         CheckAnnotation(
             path=finding.item.place.path,
             line=finding.item.place.line,
@@ -212,37 +211,45 @@ def _annotations(feedback: Feedback) -> tuple[CheckAnnotation, ...]:
         for finding in gate.findings
         if finding.item.place and finding.item.place.line
     )
-    return tuple(found)[:MAX_ANNOTATIONS]
+    return tuple(annotations)[:MAX_ANNOTATIONS]
 
 
-def _add_suggestions(known: PullRequest, feedback: Feedback) -> tuple[PullRequest, tuple[Effect, ...]]:
-    """One review a head, with what nobody has offered there yet."""
-    head = known.head
-    if known.suggested == head or feedback.iteration.head != head:
-        return known, ()
-    found = dict.fromkeys(
+def _add_suggestions(pull_request: PullRequest, feedback: Feedback) -> tuple[PullRequest, tuple[Effect, ...]]:
+    """Add one review per head, with the suggestions that nobody offered yet."""
+    head = pull_request.head
+    if pull_request.suggested == head or feedback.iteration.head != head:
+        return pull_request, ()
+    by_location = dict.fromkeys(
         Suggestion(
-            place.path, place.line, _suggestion_body(gate.name, gate.tag or "", finding.item.suggestion)
+            location.path, location.line, _suggestion_body(gate.name, gate.tag or "", finding.item.suggestion)
         )
         for gate in feedback.gates
         if gate.is_auto_fixable
         for finding in gate.findings
-        if (place := finding.item.place) and place.line and not place.end_line
+        if (location := finding.item.place) and location.line and not location.end_line
         if finding.item.suggestion and not finding.item.offered
     )
-    if not found:
-        return known, ()
-    suggestions = tuple(found)[:MAX_SUGGESTIONS]
+    if not by_location:
+        return pull_request, ()
+    suggestions = tuple(by_location)[:MAX_SUGGESTIONS]
     marker = render_marker(SUGGESTION_MARKER, {"head": head, "v": 1})
     body = f"{marker}\n\nFixes that follow from the file itself, one a line."
-    effect = PostSuggestions(known.repository, known.number, head, body, suggestions)
-    return replace(known, suggested=head), (effect,)
+    effect = PostSuggestions(pull_request.repository, pull_request.number, head, body, suggestions)
+    return replace(pull_request, suggested=head), (effect,)
 
 
-def _add_labels(known: PullRequest, feedback: Feedback | None) -> tuple[PullRequest, tuple[Effect, ...]]:
-    effect = ShowLabel(known.repository, known.number, choose_label(feedback), shows_degradation(feedback))
+def _add_labels(
+    pull_request: PullRequest, feedback: Feedback | None
+) -> tuple[PullRequest, tuple[Effect, ...]]:
+    effect = ShowLabel(
+        pull_request.repository, pull_request.number, choose_label(feedback), shows_degradation(feedback)
+    )
     labelled = ", ".join(effect.labels)
-    return (known, ()) if known.labelled == labelled else (replace(known, labelled=labelled), (effect,))
+    return (
+        (pull_request, ())
+        if pull_request.labelled == labelled
+        else (replace(pull_request, labelled=labelled), (effect,))
+    )
 
 
 def _suggestion_body(gate: str, tag: str, line: str) -> str:

@@ -15,13 +15,13 @@ from bot.paths import is_secret_path
 from bot.pull_request.model import Item
 
 GENERIC_FIX = "See the repository's quality gates."
-_LEAST, _MOST_WORDS, _MOST_ACTION = 20, 500, 1000
+_MIN_TEXT, _MAX_TEXT, _MAX_ACTION = 20, 500, 1000
 
 DocumentJson = dict[str, object]
 
 
 def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> DocumentJson:
-    """The whole document, items in the order in which to mend them."""
+    """Build the whole document, items in the order in which to fix them."""
     pull_request, shared = feedback.pull_request, _shared_path(feedback)
     return {
         "$schema": schema,
@@ -51,7 +51,7 @@ def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> Docu
 
 
 def shorten_document(whole: DocumentJson, most: int) -> DocumentJson:
-    """The comment's copy: at most so many items, and without the text around a place."""
+    """Return the comment's copy: at most `most` items, without the text around a location."""
     items = [_without_context(item) for item in document_items(whole)]
     copy: DocumentJson = {**whole, "feedback_items": items[:most]}
     if len(items) > most:
@@ -60,7 +60,7 @@ def shorten_document(whole: DocumentJson, most: int) -> DocumentJson:
 
 
 def document_fence(copy: DocumentJson) -> str:
-    """The copy as a JSON fence, one item a line; no string in it can end the fence."""
+    """Render the copy as a JSON fence, one item per line; no string in it can end the fence."""
     lines = []
     for key, value in copy.items():
         if key == "feedback_items" and isinstance(value, list):
@@ -73,21 +73,21 @@ def document_fence(copy: DocumentJson) -> str:
 
 
 def summarize_feedback(feedback: Feedback) -> str:
-    """One sentence of 50 to 500 characters, made of counts."""
-    counts = _counts(feedback)
+    """Return one sentence of 50 to 500 characters, made of counts."""
+    counts = _count_text(feedback)
     return truncate(
-        f"{counts} at iteration {format_iteration_budget(feedback)}: {_since(feedback)}.", _MOST_WORDS
+        f"{counts} at iteration {format_iteration_budget(feedback)}: {_changes_text(feedback)}.", _MAX_TEXT
     )
 
 
 def format_iteration_budget(feedback: Feedback) -> str:
-    """`3 of 5`: which iteration it is, against how many there may be."""
+    """Return the iteration and its maximum: `3 of 5`."""
     number, most = feedback.iteration.number, feedback.max_iterations
     return f"{number} of {most}" if number <= most else f"{number} (the budget was {most})"
 
 
 def artifact_kind(path: str) -> str:
-    """What kind of file a path names: test, schema, configuration, document, code or artifact."""
+    """Return the kind of a file: test, schema, configuration, document, code or artifact."""
     name = posixpath.basename(path)
     suffix = posixpath.splitext(name)[1].lower()
     if _TEST.search(path):
@@ -119,17 +119,17 @@ _CODE = regex.Regex(
 
 
 def _shared_path(feedback: Feedback) -> str | None:
-    """The file that every item is about, where there is one."""
+    """Return the file that all items are about, where there is one."""
     paths = {place.path for gate in feedback.gates for place in gate.places}
     everywhere = all(finding.item.place for gate in feedback.gates for finding in gate.findings)
     return next(iter(paths)) if len(paths) == 1 and everywhere else None
 
 
-def _target(feedback: Feedback, only: str | None) -> DocumentJson:
+def _target(feedback: Feedback, path: str | None) -> DocumentJson:
     pull_request = feedback.pull_request
     return {
-        "type": artifact_kind(only) if only else "artifact",
-        "path": only or pull_request.name,
+        "type": artifact_kind(path) if path else "artifact",
+        "path": path or pull_request.name,
         "version": feedback.iteration.head,
         "context": f"{pull_request.name} into {pull_request.base}",
     }
@@ -140,7 +140,7 @@ def _item(
 ) -> DocumentJson:
     item, gate = finding.item, failed.gate
     severity = item.severity or _severity(failed)
-    found: DocumentJson = {
+    document: DocumentJson = {
         "tag": failed.tag,
         "gate": failed.name,
         "blocking": failed.blocking,
@@ -152,49 +152,49 @@ def _item(
         "location": _location(item, shared),
         "suggestion": _suggestion(finding, failed, rank),
         "auto_fixable": failed.is_auto_fixable,
-        "by": f"check:{finding.by.name}" if finding.by.check else finding.by.name,
+        "by": f"check:{finding.validator.name}" if finding.validator.check else finding.validator.name,
         "inferred": item.inferred is not None,
         "url": item.url,
         "provenance": finding.origin.as_document(),
         "grounding": _grounding(finding),
     }
     if evidence := _evidence(finding, failed):
-        found["evidence"] = evidence
-    return {key: value for key, value in found.items() if value is not None}
+        document["evidence"] = evidence
+    return {key: value for key, value in document.items() if value is not None}
 
 
 def _grounding(finding: GateItem) -> DocumentJson | None:
-    """What looking the item's claims up showed, and where."""
-    found = finding.grounding
-    if found is None:
+    """Return the outcome of the item's claims, and its source."""
+    grounding = finding.grounding
+    if grounding is None:
         return None
-    said: DocumentJson = {"outcome": found.outcome.value, "source": found.source}
-    if not found.confirmed:
-        said |= {"claim": found.decisive.claim, "note": found.decisive.note}
-    if found.decisive.nearest:
-        said["nearest"] = found.decisive.nearest
-    if found.moved_from is not None:
-        said["moved_from"] = found.moved_from
-    return said
+    document: DocumentJson = {"outcome": grounding.outcome.value, "source": grounding.source}
+    if not grounding.confirmed:
+        document |= {"claim": grounding.decisive.claim, "note": grounding.decisive.note}
+    if grounding.decisive.nearest:
+        document["nearest"] = grounding.decisive.nearest
+    if grounding.moved_from is not None:
+        document["moved_from"] = grounding.moved_from
+    return document
 
 
 def item_issue_text(finding: GateItem, failed: FailedGate) -> str:
-    """The validator's words; where they are too few to stand alone, what they are about behind them."""
+    """Return the validator's text; a short one is followed by the gate's description."""
     words = finding.item.words
-    if len(words) >= _LEAST:
-        return truncate(words, _MOST_WORDS)
-    about = failed.gate.description if failed.gate else _unknown(finding, failed)
-    return _long_enough(truncate(f"{words} ({about})" if words else about, _MOST_WORDS), failed)
+    if len(words) >= _MIN_TEXT:
+        return truncate(words, _MAX_TEXT)
+    subject = failed.gate.description if failed.gate else _unknown_gate_text(finding, failed)
+    return _pad(truncate(f"{words} ({subject})" if words else subject, _MAX_TEXT), failed)
 
 
-def _unknown(finding: GateItem, failed: FailedGate) -> str:
+def _unknown_gate_text(finding: GateItem, failed: FailedGate) -> str:
     if failed.tag:
-        return f"{finding.by.name} names {failed.name}, which is no gate of this repository"
-    return f"said by {finding.by.name} about {failed.name.lower()}"
+        return f"{finding.validator.name} names {failed.name}, which is no gate of this repository"
+    return f"said by {finding.validator.name} about {failed.name.lower()}"
 
 
-def _long_enough(text: str, failed: FailedGate) -> str:
-    return text if len(text) >= _LEAST else f"{text} (gate {failed.name})".ljust(_LEAST, ".")
+def _pad(text: str, failed: FailedGate) -> str:
+    return text if len(text) >= _MIN_TEXT else f"{text} (gate {failed.name})".ljust(_MIN_TEXT, ".")
 
 
 def _severity(failed: FailedGate) -> str:
@@ -204,35 +204,35 @@ def _severity(failed: FailedGate) -> str:
 
 
 def _location(item: Item, shared: str | None) -> DocumentJson:
-    """Where it is: inside the file that all items share, or with the file named before the place."""
-    place, before, after = item.place, item.context_before, item.context_after
-    if place is None:
-        kind, named = item.part or ("path", ".")
-        return {"type": kind, "reference": named}
+    """Return the location: inside the file that all items share, or with the file named before it."""
+    location, before, after = item.place, item.context_before, item.context_after
+    if location is None:
+        kind, name = item.part or ("path", ".")
+        return {"type": kind, "reference": name}
     around: DocumentJson = {}
-    file = "" if place.path == shared else f"{place.path}:"
-    if is_secret_path(place.path):  # lines of such a file are never quoted
+    file = "" if location.path == shared else f"{location.path}:"
+    if is_secret_path(location.path):  # lines of such a file are never quoted
         before = after = ""
     if before:
         around["context_before"] = before
     if after:
         around["context_after"] = after
-    if place.line is None and item.part:
-        kind, named = item.part
-        return {"type": kind, "reference": f"{file}{named}", "path": place.path, **around}
-    if place.line is None:
-        return {"type": "path", "reference": place.path, "path": place.path, **around}
-    if place.end_line is None or place.end_line == place.line:
+    if location.line is None and item.part:
+        kind, name = item.part
+        return {"type": kind, "reference": f"{file}{name}", "path": location.path, **around}
+    if location.line is None:
+        return {"type": "path", "reference": location.path, "path": location.path, **around}
+    if location.end_line is None or location.end_line == location.line:
         return {
             "type": "line",
-            "reference": f"{file}{place.line}",
-            "path": place.path,
-            "line": place.line,
+            "reference": f"{file}{location.line}",
+            "path": location.path,
+            "line": location.line,
             **around,
         }
-    lines = f"{file}{place.line}-{place.end_line}"
-    found: DocumentJson = {"type": "range", "reference": lines, "path": place.path, "line": place.line}
-    return {**found, "end_line": place.end_line, **around}
+    lines = f"{file}{location.line}-{location.end_line}"
+    found: DocumentJson = {"type": "range", "reference": lines, "path": location.path, "line": location.line}
+    return {**found, "end_line": location.end_line, **around}
 
 
 def _suggestion(finding: GateItem, failed: FailedGate, rank: int) -> DocumentJson:
@@ -241,44 +241,44 @@ def _suggestion(finding: GateItem, failed: FailedGate, rank: int) -> DocumentJso
     rationale = item.rationale or (
         failed.gate.description if failed.gate else item_issue_text(finding, failed)
     )
-    found: DocumentJson = {
-        "action": _long_enough(truncate(action, _MOST_ACTION), failed),
-        "rationale": _long_enough(truncate(rationale, _MOST_WORDS), failed),
+    suggestion: DocumentJson = {
+        "action": _pad(truncate(action, _MAX_ACTION), failed),
+        "rationale": _pad(truncate(rationale, _MAX_TEXT), failed),
         "priority": min(rank, 10),
     }
     if item.suggestion:
-        found["example"] = item.suggestion
-    return found
+        suggestion["example"] = item.suggestion
+    return suggestion
 
 
 def _evidence(finding: GateItem, failed: FailedGate) -> DocumentJson:
-    found: DocumentJson = {}
+    evidence: DocumentJson = {}
     if finding.item.evidence:
-        found["test_result"] = finding.item.evidence
+        evidence["test_result"] = finding.item.evidence
     if finding.item.metric:
-        found["metric"] = finding.item.metric
+        evidence["metric"] = finding.item.metric
     if reference := finding.item.reference or (failed.gate.guide if failed.gate else None):
-        found["reference"] = reference
-    return found
+        evidence["reference"] = reference
+    return evidence
 
 
 def _without_context(item: DocumentJson) -> DocumentJson:
     location = item["location"]
-    kept = (
+    shortened = (
         {key: value for key, value in location.items() if not key.startswith("context_")}
         if isinstance(location, dict)
         else location
     )
-    return {**item, "location": kept}
+    return {**item, "location": shortened}
 
 
 def document_items(whole: DocumentJson) -> list[DocumentJson]:
-    """The items of a document."""
+    """Return the items of a document."""
     items = whole["feedback_items"]
     return items if isinstance(items, list) else []
 
 
-def _counts(feedback: Feedback) -> str:
+def _count_text(feedback: Feedback) -> str:
     blocking, warnings = len(feedback.blocking), len(feedback.warnings)
     parts = []
     if blocking or not warnings:
@@ -288,7 +288,7 @@ def _counts(feedback: Feedback) -> str:
     return " and ".join(parts)
 
 
-def _since(feedback: Feedback) -> str:
+def _changes_text(feedback: Feedback) -> str:
     if feedback.previous is None:
         return f"the first revision of {feedback.pull_request.name} that was judged"
     changes = feedback.changes
@@ -299,7 +299,11 @@ def _since(feedback: Feedback) -> str:
 
 
 def _scored_higher(feedback: Feedback) -> str:
-    course = feedback.course
-    before = course.quality_of(feedback.previous) if course else None
-    now = course.quality if course else None
-    return f", which scored higher ({before:.2f})" if before and now is not None and now < before else ""
+    progress = feedback.progress
+    quality_before = progress.quality_of(feedback.previous) if progress else None
+    quality_now = progress.quality if progress else None
+    return (
+        f", which scored higher ({quality_before:.2f})"
+        if quality_before and quality_now is not None and quality_now < quality_before
+        else ""
+    )

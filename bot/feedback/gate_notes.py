@@ -28,14 +28,14 @@ from bot.values import Repository
 from bot.verdicts import quality
 
 RECURRENCE_WINDOW = 5
-"""How many of the author's last pull requests are looked at, this one included."""
+"""Number of the author's last pull requests to look at, this one included."""
 RECURRENCE_THRESHOLD = 3
-"""From so many of them on, it is said."""
+"""Number of these from which on a recurrence is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """A tag that came back, where it was before, and the commit that fixed it last."""
+    """A tag that came back, its earlier pull request, and the commit that fixed it last."""
 
     tag: str
     times: int
@@ -47,79 +47,84 @@ class Recurrence:
 def find_recurrence(
     tag: str, number: int, records: Iterable[HistoryRecord], now: datetime
 ) -> Recurrence | None:
-    """The tag's return in this pull request; None below the third time in the author's last five."""
-    judged = [record for record in records if any(verdict.counted for verdict in record.verdicts)]
-    latest = sorted(judged, key=lambda record: (record.created_at, record.number))[-RECURRENCE_WINDOW:]
-    broken = [record for record in latest if _broke(record, tag)]
-    earlier = [record for record in broken if record.number != number]
-    if len(broken) < RECURRENCE_THRESHOLD or len(earlier) == len(broken):
+    """Return the tag's recurrence in this pull request; None below the threshold."""
+    reviewed = [record for record in records if any(verdict.counted for verdict in record.verdicts)]
+    latest = sorted(reviewed, key=lambda record: (record.created_at, record.number))[-RECURRENCE_WINDOW:]
+    breaking = [record for record in latest if _has_tag(record, tag)]
+    earlier = [record for record in breaking if record.number != number]
+    if len(breaking) < RECURRENCE_THRESHOLD or len(earlier) == len(breaking):
         return None
-    fix = latest_fixes((record for record in judged if record.number != number), now).get(tag)
-    return Recurrence(tag, len(broken), len(latest), earlier[-1].number, fix)
+    fix = latest_fixes((record for record in reviewed if record.number != number), now).get(tag)
+    return Recurrence(tag, len(breaking), len(latest), earlier[-1].number, fix)
 
 
-def render_recurrence(found: Recurrence, repository: Repository, web: GitHubLinks) -> str:
-    """The words behind `Again:`."""
-    seen = f"in {found.times} of the last {found.looked_at} pull requests"
-    last = f"last in {web.other_pull(repository, found.earlier)}"
-    if found.fix is None:
-        return f"{seen}, {last}"
-    commit = web.other_commit(repository, found.fix.head)
-    if found.fix.number == found.earlier:
-        return f"{seen}, {last}, fixed there by {commit}"
-    return f"{seen}, {last}; fixed by {commit} in {web.other_pull(repository, found.fix.number)}"
+def render_recurrence(recurrence: Recurrence, repository: Repository, web: GitHubLinks) -> str:
+    """Render the text after `Again:`."""
+    count = f"in {recurrence.times} of the last {recurrence.looked_at} pull requests"
+    last = f"last in {web.other_pull(repository, recurrence.earlier)}"
+    if recurrence.fix is None:
+        return f"{count}, {last}"
+    commit = web.other_commit(repository, recurrence.fix.head)
+    if recurrence.fix.number == recurrence.earlier:
+        return f"{count}, {last}, fixed there by {commit}"
+    return f"{count}, {last}; fixed by {commit} in {web.other_pull(repository, recurrence.fix.number)}"
 
 
-def _broke(record: HistoryRecord, tag: str) -> bool:
+def _has_tag(record: HistoryRecord, tag: str) -> bool:
     return any(verdict.counted and verdict_names_tag(verdict, tag) for verdict in record.verdicts)
 
 
 def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: GitHubLinks) -> Feedback:
-    """The feedback with what the author's last pull requests and the appeals add to its gates."""
-    known = feedback.pull_request
-    others = [record for record in recent if record.number != known.number]
-    records = (*others, build_history_record(apply_dismissals(known), overturned_tags(known)))
-    appeals = open_appeals(known)
-    before = iterations_after_rulings(known)[: feedback.iteration.number]
+    """Add appeals and recurrences to the gates."""
+    pull_request = feedback.pull_request
+    others = [record for record in recent if record.number != pull_request.number]
+    records = (*others, build_history_record(apply_dismissals(pull_request), overturned_tags(pull_request)))
+    appeals = open_appeals(pull_request)
+    iterations = iterations_after_rulings(pull_request)[: feedback.iteration.number]
 
-    def remarked(gate: FailedGate) -> FailedGate:
+    def annotate(gate: FailedGate) -> FailedGate:
         if not gate.tag:
             return gate
         appeal = appeals.get(gate.tag)
         return replace(
             gate,
-            appealed=render_appeal(appeal) if appeal else "",
-            again="; ".join(
-                said for said in (_since(gate.tag, before), _again(gate.tag, feedback, records, web)) if said
+            appeal=render_appeal(appeal) if appeal else "",
+            recurrence="; ".join(
+                said
+                for said in (
+                    _open_since(gate.tag, iterations),
+                    _recurrence_text(gate.tag, feedback, records, web),
+                )
+                if said
             ),
         )
 
-    return replace(feedback, gates=tuple(map(remarked, feedback.gates)))
+    return replace(feedback, gates=tuple(map(annotate, feedback.gates)))
 
 
-def _again(tag: str, feedback: Feedback, records: Sequence[HistoryRecord], web: GitHubLinks) -> str:
-    known = feedback.pull_request
+def _recurrence_text(tag: str, feedback: Feedback, records: Sequence[HistoryRecord], web: GitHubLinks) -> str:
+    pull_request = feedback.pull_request
     # GitHub's clock may be ahead of ours.
     now = max(feedback.at, *(record.last_active for record in records))
-    found = find_recurrence(tag, known.number, records, now)
-    return render_recurrence(found, known.repository, web) if found else ""
+    recurrence = find_recurrence(tag, pull_request.number, records, now)
+    return render_recurrence(recurrence, pull_request.repository, web) if recurrence else ""
 
 
-def _since(tag: str, known: Sequence[Iteration]) -> str:
-    """Since when it is open without a break, where that is longer than this iteration."""
-    first = len(known)
-    while first > 0 and tag in known[first - 1].tags:
+def _open_since(tag: str, iterations: Sequence[Iteration]) -> str:
+    """Name the iteration since which the tag is open without a break, where that is not the last one."""
+    first = len(iterations)
+    while first > 0 and tag in iterations[first - 1].tags:
         first -= 1
-    return f"open since iteration {known[first].number}" if first < len(known) - 1 else ""
+    return f"open since iteration {iterations[first].number}" if first < len(iterations) - 1 else ""
 
 
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def add_grounding_outcomes(
     gates: tuple[FailedGate, ...], log: Sequence[GroundedClaim], head: str, rules: GroundingRules
 ) -> tuple[FailedGate, ...]:
-    """The gates with the outcome of every item, each item at the place where it was found."""
+    """Add the grounding outcome of every item, each at its verified location."""
     if not rules.enabled:
         return gates
     return tuple(
@@ -131,26 +136,28 @@ def add_grounding_outcomes(
 def _add_outcome(
     finding: GateItem, log: Sequence[GroundedClaim], head: str, rules: GroundingRules
 ) -> GateItem:
-    if finding.by.check:
+    if finding.validator.check:
         # A log that somebody handed in is their word: no check of GitHub's shows it.
-        seen = finding.origin.way != "validation"
-        return replace(finding, grounding=_by_check(finding, head)) if seen else finding
-    found = ground_item(log, grounding_item_key(finding.by.key, finding.item), head, finding.item.place)
-    if found is None:
+        is_observed = finding.origin.way != "validation"
+        return replace(finding, grounding=_check_grounding(finding, head)) if is_observed else finding
+    grounding = ground_item(
+        log, grounding_item_key(finding.validator.key, finding.item), head, finding.item.place
+    )
+    if grounding is None:
         return finding
-    item = replace(finding.item, place=found.place) if found.place else finding.item
-    if found.shows_only_a_file:
+    item = replace(finding.item, place=grounding.place) if grounding.place else finding.item
+    if grounding.shows_only_a_file:
         return replace(finding, item=item)
-    kept = rules.allow_unverified_claim and found.outcome is ClaimOutcome.UNVERIFIABLE
-    return replace(finding, item=item, grounding=replace(found, allowed=kept))
+    is_allowed = rules.allow_unverified_claim and grounding.outcome is ClaimOutcome.UNVERIFIABLE
+    return replace(finding, item=item, grounding=replace(grounding, allowed=is_allowed))
 
 
-def _by_check(finding: GateItem, head: str) -> ItemGrounding:
-    """What a check says is its own observation."""
+def _check_grounding(finding: GateItem, head: str) -> ItemGrounding:
+    """Return the outcome of a check's item: it is its own observation."""
     return ItemGrounding(
         GroundedClaim(
-            validator=finding.by.key,
-            name=finding.by.name,
+            validator=finding.validator.key,
+            name=finding.validator.name,
             verdict="",
             item="",
             type=ClaimType.TEST_RESULTS.value,
@@ -158,27 +165,27 @@ def _by_check(finding: GateItem, head: str) -> ItemGrounding:
             claim=finding.item.words[:200],
             outcome=ClaimOutcome.VERIFIED.value,
             head=head,
-            at=_LONG_AGO,
+            at=_EPOCH,
             tool=GroundingTool.CHECKS.value,
-            check=finding.by.name,
+            check=finding.validator.name,
         ),
         finding.item.place,
     )
 
 
 def render_reviewer_hint(verdicts: Sequence[Verdict], rules: RepositoryRules) -> str:
-    """One line for those whom the config lets be told, what to write instead; or nothing."""
-    told = []
+    """Render one line for reviewers in the hint's audience: what to write instead; empty for nothing."""
+    hints = []
     for verdict in verdicts:
-        found = quality.wording_problems("\n".join(item.words for item in verdict.items))
+        problems = quality.wording_problems("\n".join(item.words for item in verdict.items))
         if (
-            found
+            problems
             and verdict.stance is Stance.REJECTS
             and not verdict.validator.check
             and _is_audience(verdict, rules)
         ):
-            told.append(f"To {code_span(verdict.validator.name)}: {quality.quality_hint(found)}.")
-    return " ".join(told[:3])
+            hints.append(f"To {code_span(verdict.validator.name)}: {quality.quality_hint(problems)}.")
+    return " ".join(hints[:3])
 
 
 def _is_audience(verdict: Verdict, rules: RepositoryRules) -> bool:

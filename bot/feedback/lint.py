@@ -77,7 +77,7 @@ def _schema_problem(file: FeedbackFile, violation: SchemaViolation) -> LintProbl
 def _wording_problem(file: FeedbackFile, path: DocumentPath, problem: QualityProblem) -> LintProblem:
     position = file.words(path, problem.start, problem.end) if problem.end else file.position(path)
     return LintProblem(
-        problem.level, problem.rule, json_pointer(path), position, problem.message, problem.instead
+        problem.level, problem.rule, json_pointer(path), position, problem.message, problem.suggestion
     )
 
 

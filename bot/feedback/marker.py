@@ -16,7 +16,7 @@ MAX_MARKER_LENGTH = 1_000
 
 
 def marker_data(feedback: Feedback) -> dict[str, object]:
-    """The marker's object, small enough for one line: tags that don't fit are counted."""
+    """Return the marker's object, small enough for one line: tags that don't fit are counted."""
     blocking = [gate.tag for gate in feedback.blocking if gate.tag]
     return fit_marker(list(feedback.issues), blocking, feedback.more, partial(_marker, feedback))
 
@@ -25,14 +25,14 @@ def fit_marker(
     issues: list[str],
     blocking: list[str],
     left_out: int,
-    made: Callable[[list[str], list[str], int], dict[str, object]],
+    build: Callable[[list[str], list[str], int], dict[str, object]],
 ) -> dict[str, object]:
-    """The object that is made of as many tags as fit into one line, and of the number of the others.
+    """Build the marker with as many tags as fit into one line, and the number of the others.
 
-    Warnings go first, the last one before the others, then what blocks, the least important first.
+    Warnings are dropped first, from the end, then blocking tags, the least important first.
     """
     while True:
-        data = made(issues, blocking, left_out)
+        data = build(issues, blocking, left_out)
         if len(render_marker(FEEDBACK_MARKER, data)) <= MAX_MARKER_LENGTH or not (issues or blocking):
             return data
         dropped = ([tag for tag in issues if tag not in blocking] or blocking)[-1]
@@ -58,19 +58,17 @@ def _marker(feedback: Feedback, issues: list[str], blocking: list[str], left_out
 
 
 def find_bot_comment(app: str, thread: Sequence[ThreadComment]) -> ThreadComment | None:
-    """The newest comment with a marker that the App itself wrote; a marker alone proves nothing."""
+    """Return the newest comment with a marker that the App itself wrote; a marker alone proves nothing."""
     login = f"{app.removesuffix('[bot]')}[bot]".casefold()
-    ours = (each for each in reversed(thread) if each.bot and each.login.casefold() == login)
-    return next((each for each in ours if parse_marker(FEEDBACK_MARKER, each.body) is not None), None)
+    own = (comment for comment in reversed(thread) if comment.bot and comment.login.casefold() == login)
+    return next((comment for comment in own if parse_marker(FEEDBACK_MARKER, comment.body) is not None), None)
 
 
 def parse_document(body: str) -> dict[str, object] | None:
-    """The first JSON fence, if it holds an object."""
-    first = next(
-        (fence.text for fence in spans.find_fences(body) if fence.info.split()[:1] == ["json"]), None
-    )
+    """Parse the first JSON fence, if it holds an object."""
+    text = next((fence.text for fence in spans.find_fences(body) if fence.info.split()[:1] == ["json"]), None)
     try:
-        found = json.loads(first) if first is not None else None
+        document = json.loads(text) if text is not None else None
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None

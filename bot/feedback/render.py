@@ -20,51 +20,55 @@ from bot.markdown.links import GitHubLinks, LinkContext, format_login, short_sha
 from bot.pull_request.model import Ruling, Stance, Validator, Verdict
 from bot.values import Location
 
-_REASON = 120  # characters of a reason at its gate
+_MAX_REASON = 120  # characters of a reason at its gate
 
 
 def render_dismissals(rulings: Sequence[Ruling]) -> str:
-    """The line of the comment that names what was dismissed, by whom and why; empty for nothing."""
-    told = [
-        f"{code_span(one.tag)} by {format_login(one.by)} at {code_span(short_sha(one.head))} "
-        f"({code_span(one.reason, _REASON)})"
-        for one in rulings
+    """Render the line that names what was dismissed, by whom and why; empty for nothing."""
+    parts = [
+        f"{code_span(ruling.tag)} by {format_login(ruling.by)} at {code_span(short_sha(ruling.head))} "
+        f"({code_span(ruling.reason, _MAX_REASON)})"
+        for ruling in rulings
     ]
-    return f"Dismissed: {join_words(told)}." if told else ""
+    return f"Dismissed: {join_words(parts)}." if parts else ""
 
 
 def render_appeal(ruling: Ruling) -> str:
-    """The words at a gate."""
-    return f"Appealed: by {format_login(ruling.by)}, {code_span(ruling.reason, _REASON)}"
+    """Render the appeal at a gate."""
+    return f"Appealed: by {format_login(ruling.by)}, {code_span(ruling.reason, _MAX_REASON)}"
 
 
-_MOST_ACTION = 300  # characters of what somebody says to do
-_MOST_WORDS = 500  # of words that stand where a gate is described: nothing else says what is wrong
+_MAX_ACTION = 300  # characters of what somebody says to do
+_MAX_WORDS = 500  # of words that stand where a gate is described: nothing else says what is wrong
 
 
 def render_gate(
     failed: FailedGate, where: str = "", rules: GroundingRules | None = None, guide: str = ""
 ) -> str:
-    """Name, what is wrong, the fix with its tag, then where it is and what to write if that is known.
+    """Render a gate: name, description, fix with tag, then locations and suggestion where known.
 
-    The tag leads to the address of the gate's guide, where there is one.
+    The tag links to the gate's guide, where there is one.
     """
     icon = "BLOCK" if failed.blocking else "WARN"
-    what = escape_mentions(failed.gate.description) if failed.gate else _unknown(failed)
+    what = escape_mentions(failed.gate.description) if failed.gate else _unknown_gate_text(failed)
     auto = " (auto-fixable)" if failed.is_auto_fixable else ""
     name = escape_mentions(failed.name) if failed.gate or not failed.tag else code_span(failed.tag)
-    lines = [f"**[{icon}] {name}**: {what}{auto}", f"  - Fix: {_fix(failed, guide)}"]
+    lines = [f"**[{icon}] {name}**: {what}{auto}", f"  - Fix: {_fix_text(failed, guide)}"]
     if where:
         lines.append(f"  - Where: {where}")
-    if write := _write(failed):
+    if write := _suggestion_text(failed):
         lines.append(f"  - Write: {write}")
-    if failed.appealed:
-        lines.append(f"  - {failed.appealed}")
-    elif doubted := next((each.grounding for each in failed.findings if is_unconfirmed(each)), None):
+    if failed.appeal:
+        lines.append(f"  - {failed.appeal}")
+    elif grounding := next(
+        (finding.grounding for finding in failed.findings if is_unconfirmed(finding)), None
+    ):
         catalogue = (rules or GroundingRules()).catalogue
-        lines.append(f"  - Not confirmed: {unconfirmed_message(doubted.decisive, catalogue, doubted.also)}")
-    elif failed.again:
-        lines.append(f"  - Again: {failed.again}")
+        lines.append(
+            f"  - Not confirmed: {unconfirmed_message(grounding.decisive, catalogue, grounding.also)}"
+        )
+    elif failed.recurrence:
+        lines.append(f"  - Again: {failed.recurrence}")
     return "\n".join(lines)
 
 
@@ -76,9 +80,9 @@ def render_locations(
     *,
     bare: bool = False,
 ) -> str:
-    """The places, the validator's words, and where that was seen.
+    """Render the locations, the validator's text, and the source.
 
-    Empty where nothing more was said than the tag, unless it has to be told who said that.
+    Empty where only the tag was stated, unless `bare` asks for its author.
     """
     finding = representative_item(failed)
     if not places and not (finding.item.words and failed.tag) and not bare:
@@ -87,7 +91,7 @@ def render_locations(
     words = f" — {code_span(finding.item.words)}" if finding.item.words and failed.tag else ""
     claim = f"{', '.join(places) or 'no place given'}{words}"
     return claim_with_source(
-        claim, finding.grounding, f"{_origin(finding)} @ {head[:7]}", rules or GroundingRules()
+        claim, finding.grounding, f"{_origin_text(finding)} @ {head[:7]}", rules or GroundingRules()
     )
 
 
@@ -97,34 +101,36 @@ def is_unconfirmed(finding: GateItem) -> bool:
 
 
 def representative_item(failed: FailedGate) -> GateItem:
-    """The item whose words stand for the gate."""
+    """Return the item whose text represents the gate."""
     return next((finding for finding in failed.findings if finding.item.words), failed.findings[0])
 
 
-def _origin(finding: GateItem) -> str:
-    way = "check" if finding.by.check and not finding.by.is_log else f"{finding.origin.way} by"
-    return f"{way} {code_span(finding.by.name)}"
+def _origin_text(finding: GateItem) -> str:
+    way = "check" if finding.validator.check and not finding.validator.is_log else f"{finding.origin.way} by"
+    return f"{way} {code_span(finding.validator.name)}"
 
 
-def _unknown(failed: FailedGate) -> str:
+def _unknown_gate_text(failed: FailedGate) -> str:
     if not failed.tag:
-        return code_span(representative_item(failed).item.words or "nothing more was said", _MOST_WORDS)
+        return code_span(representative_item(failed).item.words or "nothing more was said", _MAX_WORDS)
     near = f"; the nearest known tag is {code_span(failed.nearest)}" if failed.nearest else ""
     return f"no gate of this repository has this tag{near}"
 
 
-def _fix(failed: FailedGate, guide: str) -> str:
+def _fix_text(failed: FailedGate, guide: str) -> str:
     fix = escape_mentions(failed.gate.fix) if failed.gate else documents.GENERIC_FIX
     if not failed.tag:
         action = representative_item(failed).item.action
-        return code_span(action, _MOST_ACTION) if action else fix
+        return code_span(action, _MAX_ACTION) if action else fix
     tag = code_span(failed.tag)
-    inferred = f" (understood from plain words, confidence {failed.inferred:.2f})" if failed.inferred else ""
+    inferred = (
+        f" (understood from plain words, confidence {failed.confidence:.2f})" if failed.confidence else ""
+    )
     return f"{fix} {f'[{tag}]({guide})' if guide else tag}{inferred}"
 
 
-def _write(failed: FailedGate) -> str:
-    """What was suggested, or where it stands: several lines put into one, or cut, would be something else."""
+def _suggestion_text(failed: FailedGate) -> str:
+    """Return the suggestion, or where it is: joined or shortened lines would be something else."""
     item = next((finding.item for finding in failed.findings if finding.item.suggestion), None)
     if item is None or not item.suggestion:
         return ""
@@ -143,16 +149,16 @@ MAX_DOUBTS = 10
 MAX_TAGS_LISTED = 40
 
 
-def fold_warnings(warnings: list[FailedGate], told: list[str], of: int) -> str:
-    """Warnings beside what blocks: these, as they are told, of so many."""
+def fold_warnings(warnings: list[FailedGate], lines: list[str], of: int) -> str:
+    """Fold the warnings beside blocking gates."""
     if not warnings:
         return ""
     names = ", ".join(dict.fromkeys(gate.name if gate.gate else (gate.tag or gate.name) for gate in warnings))
-    return _fold(f"{format_count(of, 'warning')}, not blocking: {_plain(names)}", "\n\n".join(told))
+    return _fold(f"{format_count(of, 'warning')}, not blocking: {_inline_text(names)}", "\n\n".join(lines))
 
 
 def list_remaining(names: list[str], more: int) -> str:
-    """What is only named, and how much there is besides that is not even named."""
+    """List the gates that are only named, and count the omitted ones."""
     left_out = len(names) + more
     if not left_out:
         return ""
@@ -161,36 +167,44 @@ def list_remaining(names: list[str], more: int) -> str:
 
 
 def fold_unverified(feedback: Feedback, shown: int) -> str:
-    """The items whose claims were not confirmed and whose gate does not say so already."""
+    """Fold the items with unconfirmed claims that their gates do not show already."""
     doubted = [
         (gate, finding)
         for rank, gate in enumerate(feedback.gates)
         for finding in [each for each in gate.findings if is_unconfirmed(each)][
-            _said_at_gate(gate) if rank < shown else 0 :
+            _count_shown_doubts(gate) if rank < shown else 0 :
         ]
     ]
     if not doubted:
         return ""
-    lines = [_doubt(gate, finding, feedback) for gate, finding in doubted[:MAX_DOUBTS]]
+    lines = [_doubt_line(gate, finding, feedback) for gate, finding in doubted[:MAX_DOUBTS]]
     return _fold(f"Could not verify {format_count(len(doubted), 'more item')}", "\n".join(lines))
 
 
 def fold_quality(feedback: Feedback, web: GitHubLinks) -> str:
-    """From the second iteration on how the quality went; once it is closed, which iteration is selected."""
-    course, report = feedback.course, feedback.report
-    if course is None:
+    """Fold the scores from the second iteration on; once it is closed, the selection report."""
+    progress, report = feedback.progress, feedback.report
+    if progress is None:
         return ""
     if report is not None:
-        result = progress_text.progress_summary(course.trajectory, way_back=False)
+        result = progress_text.progress_summary(progress.trajectory, way_back=False)
         return _fold(result, selection.render_selection_report(report).rstrip())
-    known = feedback.pull_request
-    fold = progress_text.fold_progress(course.trajectory, course.present, course.gates, web, known.repository)
-    made = known.override if known.override and known.override.head == known.head else None
-    return "\n\n".join(part for part in (progress_text.override_line(made) if made else "", fold) if part)
+    pull_request = feedback.pull_request
+    fold = progress_text.fold_progress(
+        progress.trajectory, progress.present, progress.gates, web, pull_request.repository
+    )
+    override = (
+        pull_request.override
+        if pull_request.override and pull_request.override.head == pull_request.head
+        else None
+    )
+    return "\n\n".join(
+        part for part in (progress_text.override_line(override) if override else "", fold) if part
+    )
 
 
 def fold_document(copy: documents.DocumentJson | None) -> str:
-    """The document, where the comment has room for one."""
+    """Fold the document, where the comment has room for one."""
     items = copy.get("feedback_items") if copy else None
     if copy is None or not isinstance(items, list) or not items:
         return ""
@@ -201,46 +215,43 @@ def fold_document(copy: documents.DocumentJson | None) -> str:
     )
 
 
-def _said_at_gate(gate: FailedGate) -> int:
-    """How many of a gate's doubts stand in its own lines: an appeal takes the place of the one."""
-    return 0 if gate.appealed else 1
+def _count_shown_doubts(gate: FailedGate) -> int:
+    """Return how many doubts the gate's own lines show: an appeal replaces the one."""
+    return 0 if gate.appeal else 1
 
 
-def _doubt(gate: FailedGate, finding: GateItem, feedback: Feedback) -> str:
+def _doubt_line(gate: FailedGate, finding: GateItem, feedback: Feedback) -> str:
     place = code_span(str(finding.item.place), 200) if finding.item.place else "no place given"
-    known = feedback.grounding.catalogue
-    said = unconfirmed_message(finding.grounding.decisive, known) if finding.grounding else ""
-    return f"- {code_span(gate.tag or gate.name)}, {place}: {said}"
+    catalogue = feedback.grounding.catalogue
+    message = unconfirmed_message(finding.grounding.decisive, catalogue) if finding.grounding else ""
+    return f"- {code_span(gate.tag or gate.name)}, {place}: {message}"
 
 
 def _fold(result: str, inside: str) -> str:
     return f"<details><summary>{result}</summary>\n\n{inside}\n\n</details>"
 
 
-def _plain(text: str) -> str:
-    """Text inside a summary element, where Markdown is not read but HTML, mentions and references are."""
-    text = _LIVE.sub(_inert, truncate(one_line(text), 200))
+def _inline_text(text: str) -> str:
+    """Escape text in a summary element, where HTML, mentions and references work but Markdown does not."""
+    text = _REFERENCE.sub(_break_reference, truncate(one_line(text), 200))
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-_LIVE = regex.Regex(r"[@#/]|gh-|[0-9a-f]{7,}", ignore_case=True)
+_REFERENCE = regex.Regex(r"[@#/]|gh-|[0-9a-f]{7,}", ignore_case=True)
 
 
-def _inert(found: regex.RegexMatch) -> str:
-    """Put a word joiner where it keeps GitHub from making a link: behind the sign, or in the number."""
-    text, at = found[0], found.start()
-    if text.lower() == "gh-" and regex.is_word(found.string[at - 1 : at]):
+def _break_reference(match: regex.RegexMatch) -> str:
+    """Insert a word joiner that keeps GitHub from making a link: behind the sign, or in the number."""
+    text, at = match[0], match.start()
+    if text.lower() == "gh-" and regex.is_word(match.string[at - 1 : at]):
         return str(text)
     return "\u2060".join(text[start : start + 6] for start in range(0, len(text), 6)) + "\u2060" * (
         len(text) < 6
     )
 
 
-"""After what a word joiner keeps a mention, a number, an address or a commit from being one."""
-
-
 def comment_heading(blocking: int, warnings: int) -> str:
-    """How bad it is, in one line."""
+    """Return the comment's heading."""
     if blocking:
         tail = f", {format_count(warnings, 'warning')}" if warnings else ""
         return f"**Rejected** — {format_count(blocking, 'blocking issue')}{tail}"
@@ -250,23 +261,23 @@ def comment_heading(blocking: int, warnings: int) -> str:
 
 
 def no_blocking_line(feedback: Feedback) -> str:
-    """Who requests changes, where nothing that they name blocks."""
+    """Name who requests changes, where nothing that they name blocks."""
     if feedback.blocking:
         return ""
-    who = _all_of([_validator(verdict.validator) for verdict in feedback.rejecting])
+    names = _join_distinct([_validator_text(verdict.validator) for verdict in feedback.rejecting])
     verb = "requests" if len(feedback.rejecting) == 1 else "request"
     what = "a blocking gate" if feedback.gates else "a gate"
-    return f"{who} {verb} changes without naming {what}."
+    return f"{names} {verb} changes without naming {what}."
 
 
 def status_line(feedback: Feedback, web: GitHubLinks) -> str:
-    """The iteration, who judged it, and what became of the issues since the one before."""
+    """Name the iteration, its reviewers, and the changes since the one before."""
     iteration = feedback.iteration
-    here = [verdict for verdict in iteration.standing if verdict.head in {iteration.head, None}]
-    at, by = head_link(feedback, web), _judged_by(feedback, here)
+    current = [verdict for verdict in iteration.standing if verdict.head in {iteration.head, None}]
+    at, by = head_link(feedback, web), _reviewers_text(feedback, current)
     line = f"Iteration {documents.format_iteration_budget(feedback)} at {at}, {by}."
-    if earlier := [verdict for verdict in feedback.rejecting if here and verdict not in here]:
-        names = _all_of([_validator(verdict.validator) for verdict in earlier])
+    if earlier := [verdict for verdict in feedback.rejecting if current and verdict not in current]:
+        names = _join_distinct([_validator_text(verdict.validator) for verdict in earlier])
         line += f" The earlier verdict of {names} still stands."
     if feedback.previous:
         changes = feedback.changes
@@ -278,7 +289,7 @@ def status_line(feedback: Feedback, web: GitHubLinks) -> str:
 
 
 def next_step_line(feedback: Feedback) -> str:
-    """What to do, in at most two sentences."""
+    """Return the next step, in at most two sentences."""
     if feedback.verdict == "escalate":
         return f"**Next**: stop, a person decides: {escalation_reason(feedback)}."
     blocking = len(feedback.blocking)
@@ -288,57 +299,61 @@ def next_step_line(feedback: Feedback) -> str:
         what = "the warning" if len(feedback.gates) == 1 else f"the {len(feedback.gates)} warnings"
         return f"**Next**: mend {what}, or ask {code_span(feedback.source)} what else blocks."
     what = "the blocking issue" if blocking == 1 else f"the {blocking} blocking issues in this order"
-    return f"**Next**: fix {what}{_then_checks(feedback)}.{_shorter(feedback)}"
+    return f"**Next**: fix {what}{_checks_text(feedback)}.{_shorter_path_text(feedback)}"
 
 
 def escalation_reason(feedback: Feedback) -> str:
-    """Why a person has to decide."""
+    """Return why a person has to decide."""
     if feedback.iteration.number >= feedback.max_iterations:
         return f"all {feedback.max_iterations} iterations are used up"
-    tags = _all_of([code_span(tag) for tag in feedback.repeated])
+    tags = _join_distinct([code_span(tag) for tag in feedback.repeated])
     return f"{tags} {'keeps' if len(feedback.repeated) == 1 else 'keep'} coming back"
 
 
 def head_link(feedback: Feedback, web: GitHubLinks) -> str:
-    """The head that was judged, linked."""
+    """Return a link to the reviewed head."""
     return web.commit(feedback.pull_request.repository, feedback.iteration.head)
 
 
-def _judged_by(feedback: Feedback, here: list[Verdict]) -> str:
-    """Who judged this revision, and who of them approves."""
-    approving = [verdict for verdict in here if verdict.stance is Stance.APPROVES]
-    others = [verdict for verdict in here if verdict not in approving]
-    judges = _all_of([_validator(verdict.validator) for verdict in others or approving or feedback.rejecting])
+def _reviewers_text(feedback: Feedback, current: list[Verdict]) -> str:
+    """Name the reviewers of this revision, and who of them approves."""
+    approving = [verdict for verdict in current if verdict.stance is Stance.APPROVES]
+    other_verdicts = [verdict for verdict in current if verdict not in approving]
+    reviewers = _join_distinct(
+        [_validator_text(verdict.validator) for verdict in other_verdicts or approving or feedback.rejecting]
+    )
     verb = "approves" if len(approving) == 1 else "approve"
     if not approving:
-        return f"judged by {judges}"
-    names = _all_of([_validator(verdict.validator) for verdict in approving])
-    return f"judged by {judges}; {names} {verb}" if others else f"judged by {judges}, who {verb}"
+        return f"judged by {reviewers}"
+    names = _join_distinct([_validator_text(verdict.validator) for verdict in approving])
+    return (
+        f"judged by {reviewers}; {names} {verb}" if other_verdicts else f"judged by {reviewers}, who {verb}"
+    )
 
 
-def _shorter(feedback: Feedback) -> str:
-    course, tags = feedback.course, [gate.tag for gate in feedback.blocking]
-    way = progress_text.shorter_path_line(course.trajectory, course.gates, tags) if course else ""
+def _shorter_path_text(feedback: Feedback) -> str:
+    progress, tags = feedback.progress, [gate.tag for gate in feedback.blocking]
+    way = progress_text.shorter_path_line(progress.trajectory, progress.gates, tags) if progress else ""
     return f" {way}" if way else ""
 
 
-def _then_checks(feedback: Feedback) -> str:
+def _checks_text(feedback: Feedback) -> str:
     tools = [verdict.validator for verdict in feedback.rejecting if verdict.validator.check]
-    checks = _all_of([code_span(tool.name) for tool in tools if not tool.is_log])
-    logs = _all_of([code_span(tool.name) for tool in tools if tool.is_log])
-    todo = [f"make {checks} pass"] if checks else []
-    todo += [f"hand in a clean log of {logs}"] if logs else []
-    return f", then {' and '.join(todo)}" if todo else ""
+    checks = _join_distinct([code_span(tool.name) for tool in tools if not tool.is_log])
+    logs = _join_distinct([code_span(tool.name) for tool in tools if tool.is_log])
+    steps = [f"make {checks} pass"] if checks else []
+    steps += [f"hand in a clean log of {logs}"] if logs else []
+    return f", then {' and '.join(steps)}" if steps else ""
 
 
-def _validator(validator: Validator) -> str:
+def _validator_text(validator: Validator) -> str:
     name = code_span(validator.name)
     if validator.is_log:
         return f"the log of {name}"
     return f"the check {name}" if validator.check else name
 
 
-def _all_of(names: list[str]) -> str:
+def _join_distinct(names: list[str]) -> str:
     unique = tuple(dict.fromkeys(names))
     return join_words(unique) if unique else ""
 
@@ -350,26 +365,30 @@ COMMAND_HINTS = (
     "<sub>Unclear: `/feedback-explain TAG` · wrong: `/feedback-appeal TAG reason: …` · "
     "your record: `/feedback-history`</sub>"
 )
-"""The last line of a rejection: what its reader can do besides mending it."""
+"""The last line of a rejection: what its reader can do besides fixing it."""
 
 
 def render_comment(feedback: Feedback, site: LinkContext, whole: documents.DocumentJson) -> str:
-    """The comment's text with a copy of the whole document, at most 20,000 characters, with one marker."""
+    """Render the comment with a copy of the document, at most 20,000 characters, with one marker."""
     if not feedback.rejecting:
-        return _resolved(feedback, site)
+        return _render_resolved(feedback, site)
     for gates, items in ((10, 10), (10, 5), (10, 2), (5, 1), (3, 1), (1, 1), (1, 0), (0, 0)):
-        text = _rejected(feedback, site, gates, documents.shorten_document(whole, items) if items else None)
+        text = _render_rejected(
+            feedback, site, gates, documents.shorten_document(whole, items) if items else None
+        )
         if len(text) <= MAX_COMMENT_LENGTH:
             return text
     return truncate(text, MAX_COMMENT_LENGTH)
 
 
 def render_superseded(successor_url: str) -> str:
-    """What is left of a comment that a newer one replaces; it carries no marker."""
+    """Render what is left of a comment that a newer one replaces; it carries no marker."""
     return f"Superseded by [a newer comment]({successor_url})."
 
 
-def _rejected(feedback: Feedback, site: LinkContext, most: int, copy: documents.DocumentJson | None) -> str:
+def _render_rejected(
+    feedback: Feedback, site: LinkContext, max_gates: int, copy: documents.DocumentJson | None
+) -> str:
     blocks = [
         render_marker(FEEDBACK_MARKER, marker_data(feedback)),
         comment_heading(len(feedback.blocking), len(feedback.warnings)),
@@ -378,12 +397,12 @@ def _rejected(feedback: Feedback, site: LinkContext, most: int, copy: documents.
         render_dismissals(current_dismissals(feedback.pull_request)),
         next_step_line(feedback),
     ]
-    full = feedback.gates[: min(most, MAX_GATES_IN_FULL)]
-    blocks += [_gate(gate, feedback, site) for gate in full if gate.blocking or not feedback.blocking]
+    full = feedback.gates[: min(max_gates, MAX_GATES_IN_FULL)]
+    blocks += [_render_gate(gate, feedback, site) for gate in full if gate.blocking or not feedback.blocking]
     if feedback.blocking:
         warnings = [gate for gate in full if not gate.blocking]
-        told = [_gate(gate, feedback, site) for gate in warnings]
-        blocks.append(fold_warnings(warnings, told, len(feedback.warnings)))
+        texts = [_render_gate(gate, feedback, site) for gate in warnings]
+        blocks.append(fold_warnings(warnings, texts, len(feedback.warnings)))
     blocks.append(
         list_remaining([gate.tag or gate.name for gate in feedback.gates[len(full) :]], feedback.more)
     )
@@ -395,12 +414,12 @@ def _rejected(feedback: Feedback, site: LinkContext, most: int, copy: documents.
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _resolved(feedback: Feedback, site: LinkContext) -> str:
+def _render_resolved(feedback: Feedback, site: LinkContext) -> str:
     issues = feedback.previously_open_count
-    gone = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
-    gone = gone if issues else "no verdict rejects it any more"
+    what = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
+    what = what if issues else "no verdict rejects it any more"
     result = (
-        f"**Resolved** — {gone} at {head_link(feedback, site.web)}, iteration {feedback.iteration.number}"
+        f"**Resolved** — {what} at {head_link(feedback, site.web)}, iteration {feedback.iteration.number}"
     )
     dismissed = render_dismissals(current_dismissals(feedback.pull_request))
     blocks = [
@@ -412,50 +431,52 @@ def _resolved(feedback: Feedback, site: LinkContext) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _gate(failed: FailedGate, feedback: Feedback, site: LinkContext) -> str:
+def _render_gate(failed: FailedGate, feedback: Feedback, site: LinkContext) -> str:
     repository, head = feedback.pull_request.repository, feedback.iteration.head
-    places = [
-        site.web.blob(repository, head, place) + _notes(failed, place)
+    links = [
+        site.web.blob(repository, head, place) + _location_notes(failed, place)
         for place in failed.places[:MAX_LOCATIONS_PER_GATE]
     ]
     if len(failed.places) > MAX_LOCATIONS_PER_GATE:
-        places.append(f"{len(failed.places) - MAX_LOCATIONS_PER_GATE} more")
-    said = render_locations(failed, places, head, feedback.grounding, bare=not _is_one_review(feedback))
+        links.append(f"{len(failed.places) - MAX_LOCATIONS_PER_GATE} more")
+    locations = render_locations(failed, links, head, feedback.grounding, bare=not _is_one_review(feedback))
     guide = failed.gate.guide if failed.gate else None
     address = site.web.guide_url(repository, guide) if guide else ""
-    return render_gate(failed, said, feedback.grounding, address)
+    return render_gate(failed, locations, feedback.grounding, address)
 
 
 def _is_one_review(feedback: Feedback) -> bool:
-    """Whether everything was said in one review, which the line above the gates names already."""
+    """Whether all items are from one review, which the line above the gates names already."""
     return len(feedback.rejecting) == 1 and feedback.rejecting[0].id.startswith("review:")
 
 
-def _notes(failed: FailedGate, place: Location) -> str:
-    """What the items of one place note of it, each once: beside it stand the words of only one of them."""
-    said = [_note(finding) for finding in failed.findings if finding.item.place == place]
-    notes = list(dict.fromkeys(note for note in said if note))
-    more = [f"{len(notes) - MAX_LOCATIONS_PER_GATE} more"] if len(notes) > MAX_LOCATIONS_PER_GATE else []
-    return f" ({', '.join([*notes[:MAX_LOCATIONS_PER_GATE], *more])})" if notes else ""
+def _location_notes(failed: FailedGate, location: Location) -> str:
+    """Return the notes of all items at one location, each once: it shows the text of only one of them."""
+    notes = [_location_note(finding) for finding in failed.findings if finding.item.place == location]
+    distinct = list(dict.fromkeys(note for note in notes if note))
+    more = (
+        [f"{len(distinct) - MAX_LOCATIONS_PER_GATE} more"] if len(distinct) > MAX_LOCATIONS_PER_GATE else []
+    )
+    return f" ({', '.join([*distinct[:MAX_LOCATIONS_PER_GATE], *more])})" if distinct else ""
 
 
-def _note(finding: GateItem) -> str:
-    """What inside the file; or that a line was found again, and where it was before."""
-    found, place = finding.grounding, finding.item.place
-    if place and place.line is None and finding.item.part:
+def _location_note(finding: GateItem) -> str:
+    """Return the part of the file, or the line that the location moved from."""
+    grounding, location = finding.grounding, finding.item.place
+    if location and location.line is None and finding.item.part:
         return code_span(finding.item.part[1])
-    if found is None or found.moved_from is None or found.place is None:
+    if grounding is None or grounding.moved_from is None or grounding.place is None:
         return ""
-    return f"moved: line {found.moved_from} → {found.place.end_line or found.place.line}"
+    return f"moved: line {grounding.moved_from} → {grounding.place.end_line or grounding.place.line}"
 
 
 def render_tags(
     failed: tuple[FailedGate, ...], issues: tuple[str, ...], source: str, at: datetime, identity: str
 ) -> str:
-    """The comment, within the same bounds as one in a thread."""
+    """Render a comment from tags alone, within the same limits as one in a thread."""
     first = _marker(failed, issues, source, at, identity)
     for most in (MAX_GATES_IN_FULL, 5, 3, 1, 0):
-        text = _text(first, failed, source, most)
+        text = _render_tag_text(first, failed, source, most)
         if len(text) <= MAX_COMMENT_LENGTH:
             return text
     return truncate(text, MAX_COMMENT_LENGTH)
@@ -474,7 +495,7 @@ def _marker(
     return render_marker(FEEDBACK_MARKER, fit_marker(list(issues), blocking, 0, made))
 
 
-def _text(first: str, failed: tuple[FailedGate, ...], source: str, most: int) -> str:
+def _render_tag_text(first: str, failed: tuple[FailedGate, ...], source: str, most: int) -> str:
     blocking = sum(gate.blocking for gate in failed)
     asks = "" if blocking else f"{code_span(source)} requests changes without naming a blocking gate."
     full = failed[:most]

@@ -13,7 +13,6 @@ from functools import cache
 
 import msgspec
 
-from bot.detection.rules import DetectionRules
 from bot.gates.model import Aspect, Gates, matches_name
 from bot.gates.packs import rules_directory
 from bot.gates.problems import RuleFileProblem
@@ -143,9 +142,6 @@ class ClaimRule:
     would_verify: str
     tools: tuple[GroundingTool, ...] = ()
     """The reads that can show it; a claim seen with another one goes beyond the observation."""
-    verification: str = ""
-    mitigation: str = ""
-    """How the writer avoids claims that nobody looked up."""
 
 
 class QualityDimension(StrEnum):
@@ -372,7 +368,6 @@ class GroundingRules:
 
     enabled: bool = True
     reads: int = 5
-    version: str = "1.0.0"
     mandatory: tuple[ClaimType, ...] = _CLAIMS[:10]
     recommended: tuple[ClaimType, ...] = _CLAIMS[10:14]
     not_required: tuple[ClaimType, ...] = _CLAIMS[14:]
@@ -433,5 +428,3 @@ class RepositoryRules:
     detection: DetectionConfig = DetectionConfig()
     scoring: ScoringRules = field(default_factory=shipped_scoring)
     """From `rules/scoring.yml`; no section of a config."""
-    understanding: DetectionRules | None = None
-    """From `rules/detection.yml` and the config's cues; None where they are not loaded."""

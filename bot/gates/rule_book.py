@@ -10,14 +10,18 @@ from bot.gates.config import RepositoryRules
 from bot.gates.problems import RuleFileProblem
 from bot.values import Conclusion, Repository
 
+CONFIG_FILE = ".github/whetstone.yml"
+OWNER_CONFIG_REPOSITORY = ".github"
+"""The repository whose config applies to all repositories of its owner."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigReport:
-    """The result of checking a version of a config without applying it."""
+    """The result of checking a config without applying it."""
 
     path: str
     conclusion: Conclusion
-    """Success: it is valid; failure: it is not; neutral: the file is gone."""
+    """Success: it is valid; failure: it is not; neutral: there is no such file any more."""
     gates: int
     problems: tuple[RuleFileProblem, ...] = ()
 
@@ -36,25 +40,25 @@ class ConfigStore(Protocol):
     """Stores the last valid text of every config file."""
 
     async def config(self, key: str) -> StoredConfig | None:
-        """Return what is stored of this file, or None."""
+        """What is stored of this file; None if nothing is."""
         ...
 
     async def keep_config(self, key: str, installation_id: int, kept: StoredConfig) -> None:
-        """Store what is known of the file now."""
+        """Replace what is stored of this file."""
         ...
 
 
 class RuleBook(Protocol):
-    """Looks up the rules of a repository."""
+    """Looks up the rules of a repository, and checks its config."""
 
     async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:
-        """Return the rules in force in this repository, read after `since` where that is given."""
+        """The rules in force in this repository; with `since`, as read after that time."""
         ...
 
-    async def report(self, repository: Repository, head: str) -> ConfigReport | None:
-        """Return the report on the config at this head; None where it equals the default branch's."""
+    async def check_head(self, repository: Repository, head: str) -> ConfigReport | None:
+        """Check the config at this head; None if it is the same as the default branch's."""
         ...
 
-    async def judged(self, repository: Repository) -> ConfigReport:
-        """Return the report on the default branch's config."""
+    async def check_default(self, repository: Repository) -> ConfigReport:
+        """Check the config of the default branch."""
         ...

@@ -38,8 +38,8 @@ from bot.github.transport import (
     response_cache,
 )
 
-SECONDS = 10
-"""For one request."""
+REQUEST_SECONDS = 10
+"""Time limit of one request."""
 _DELIVERIES = "/app/hook/deliveries"
 
 Parsed = TypeVar("Parsed")
@@ -54,8 +54,8 @@ async def open_app_api(
     tracing: Sequence[aiohttp.TraceConfig] = (),
     may_write: Callable[[], bool] = lambda: True,
 ) -> AsyncIterator[GitHubAppApi]:
-    """A desk with connections of its own."""
-    timeout = aiohttp.ClientTimeout(total=SECONDS)
+    """Open the App API with its own connections."""
+    timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS)
     async with aiohttp.ClientSession(timeout=timeout, trace_configs=list(tracing)) as session:
         yield GitHubAppApi(
             key, Transport(session, api_url, api_url, ErrorMapper(now), response_cache(), may_write), now
@@ -63,81 +63,80 @@ async def open_app_api(
 
 
 class GitHubAppApi:
-    """Asks as the App itself, never as an installation."""
+    """Calls as the App itself, never as an installation."""
 
-    def __init__(self, key: AppKey, wire: Transport, now: Callable[[], datetime]) -> None:
-        self._wire = wire
-        self._callers = Authenticator(key, wire, now)
+    def __init__(self, key: AppKey, transport: Transport, now: Callable[[], datetime]) -> None:
+        self._transport = transport
+        self._auth = Authenticator(key, transport, now)
         self.budget_left = 1.0
-        """The share of the hour's requests that was left after the last look at the deliveries."""
+        """The share of the hour's requests that was left after the last call about deliveries."""
 
     async def time(self) -> datetime | None:
-        """GitHub's clock by its `Date`, None where it shows none; asked without any credentials."""
-        address = f"{self._wire.api_url}/rate_limit"
+        """GitHub's clock from its `Date` header, None if there is none; sent without credentials."""
+        address = f"{self._transport.api_url}/rate_limit"
         try:
-            async with self._wire.session.get(address, headers={"user-agent": USER_AGENT}) as answer:
+            async with self._transport.session.get(address, headers={"user-agent": USER_AGENT}) as answer:
                 return _date(answer.headers.get("date", ""))
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise GitHubUnavailable(f"{address}: {describe_connection_error(error)}") from error
 
-    async def about(self) -> AppInfo:
+    async def app(self) -> AppInfo:
         """The App as it is registered."""
-        found = await self._get("/app")
-        return _read("GET /app", found, _about)
+        return _parse("GET /app", await self._get("/app"), _app_info)
 
-    async def hook(self) -> WebhookConfig:
+    async def webhook_config(self) -> WebhookConfig:
         """Where GitHub sends deliveries."""
-        found = await self._get("/app/hook/config")
-        return _read("GET /app/hook/config", found, _hook)
+        path = "/app/hook/config"
+        return _parse(f"GET {path}", await self._get(path), _webhook_config)
 
     async def installations(self) -> tuple[AppInstallation, ...]:
         """Everywhere the App is installed."""
         path = "/app/installations?per_page=100"
-        asked = ApiRequest(f"GET {path}", "", 0)
-        found = await self._callers.as_app(asked, lambda api: api.items(path))
-        return tuple(_read(asked.what, each, _installed) for each in found)
+        request = ApiRequest(f"GET {path}", "", 0)
+        items = await self._auth.as_app(request, lambda api: api.items(path))
+        return tuple(_parse(request.what, item, _installation) for item in items)
 
     async def installation_of(self, owner: str, name: str) -> AppInstallation | None:
-        """The installation that covers a repository, None where there is none."""
+        """The installation that covers a repository; None if there is none."""
         path = "/repos/{owner}/{repo}/installation"
         try:
-            found = await self._get(path, owner=owner, repo=name)
+            answer = await self._get(path, owner=owner, repo=name)
         except NotFound:
             return None
-        return _read(f"GET {path.format(owner=owner, repo=name)}", found, _installed)
+        return _parse(f"GET {path.format(owner=owner, repo=name)}", answer, _installation)
 
     async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
         """What GitHub sent since then, newest first; it keeps three days of it."""
-        asked = ApiRequest(f"GET {_DELIVERIES}", "", 0)
-        listed = self._counted(lambda api: api.items_until(f"{_DELIVERIES}?per_page=100", _older(since)))
-        found = await self._callers.as_app(asked, listed)
-        sent = (_read(asked.what, each, _delivery_attempt) for each in found)
-        return tuple(each for each in sent if each.at >= since)
+        request = ApiRequest(f"GET {_DELIVERIES}", "", 0)
+        send = self._counted(lambda api: api.items_until(f"{_DELIVERIES}?per_page=100", _older(since)))
+        items = await self._auth.as_app(request, send)
+        attempts = (_parse(request.what, item, _delivery_attempt) for item in items)
+        return tuple(attempt for attempt in attempts if attempt.at >= since)
 
     async def redeliver(self, delivery_id: int) -> None:
-        """Have GitHub send a delivery again; it keeps its GUID."""
+        """Ask GitHub to redeliver; the delivery keeps its GUID."""
         path = f"{_DELIVERIES}/{{delivery}}/attempts"
-        asked = ApiRequest(f"POST {path.format(delivery=delivery_id)}", "", 0)
-        again = self._counted(lambda api: api.write("POST", path, b"", delivery=delivery_id))
-        await self._callers.as_app(asked, again)
+        request = ApiRequest(f"POST {path.format(delivery=delivery_id)}", "", 0)
+        send = self._counted(lambda api: api.write("POST", path, b"", delivery=delivery_id))
+        await self._auth.as_app(request, send)
 
     def _counted(
-        self, ask: Callable[[GitHubRequester], Awaitable[Parsed]]
+        self, send: Callable[[GitHubRequester], Awaitable[Parsed]]
     ) -> Callable[[GitHubRequester], Awaitable[Parsed]]:
-        async def asked(api: GitHubRequester) -> Parsed:
-            answer = await ask(api)
+        async def send_and_count(api: GitHubRequester) -> Parsed:
+            answer = await send(api)
             self.budget_left = api.budget_left
             return answer
 
-        return asked
+        return send_and_count
 
     async def _get(self, path: str, **gaps: str | int) -> Any:
-        asked = ApiRequest(f"GET {path.format(**gaps)}", "", 0)
-        return await self._callers.as_app(asked, lambda api: api.get(path, **gaps))
+        request = ApiRequest(f"GET {path.format(**gaps)}", "", 0)
+        return await self._auth.as_app(request, lambda api: api.get(path, **gaps))
 
 
 def _older(since: datetime) -> Callable[[Any], bool]:
-    """Whether an item of the list is older: the list is in order, so the pages after it are too."""
+    """A test for items older than `since`: the list is in order, so all later pages are older too."""
 
     def is_older(item: Any) -> bool:
         try:
@@ -148,11 +147,11 @@ def _older(since: datetime) -> Callable[[Any], bool]:
     return is_older
 
 
-def _about(tree: Any) -> AppInfo:
+def _app_info(tree: Any) -> AppInfo:
     return AppInfo(require_text(tree, "slug"), get_text(tree, "html_url"), _permissions(tree), _events(tree))
 
 
-def _hook(tree: Any) -> WebhookConfig:
+def _webhook_config(tree: Any) -> WebhookConfig:
     return WebhookConfig(
         url=get_text(tree, "url"),
         json=get_text(tree, "content_type") == "json",
@@ -161,7 +160,7 @@ def _hook(tree: Any) -> WebhookConfig:
     )
 
 
-def _installed(tree: Any) -> AppInstallation:
+def _installation(tree: Any) -> AppInstallation:
     return AppInstallation(
         id=require_id(tree, "id"),
         account=get_text(tree, "account.login") or get_text(tree, "account.slug"),
@@ -186,18 +185,20 @@ def _delivery_attempt(tree: Any) -> DeliveryAttempt:
 
 
 def _permissions(tree: Any) -> Mapping[str, str]:
-    found = get_path(tree, "permissions")
-    return {str(name): str(level) for name, level in found.items()} if isinstance(found, Mapping) else {}
+    permissions = get_path(tree, "permissions")
+    if not isinstance(permissions, Mapping):
+        return {}
+    return {str(name): str(level) for name, level in permissions.items()}
 
 
 def _events(tree: Any) -> tuple[str, ...]:
-    found = get_path(tree, "events")
-    return tuple(map(str, found)) if isinstance(found, list) else ()
+    events = get_path(tree, "events")
+    return tuple(map(str, events)) if isinstance(events, list) else ()
 
 
-def _read(what: str, tree: Any, reader: Callable[[Any], Parsed]) -> Parsed:
+def _parse(what: str, tree: Any, parser: Callable[[Any], Parsed]) -> Parsed:
     try:
-        return reader(tree)
+        return parser(tree)
     except PayloadError as error:
         raise GitHubUnavailable(f"{what}: {error}") from error
 
@@ -212,12 +213,12 @@ def _date(value: str) -> datetime | None:
 _ADDRESS = regex.Regex(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 _LOGIN = regex.Regex(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 _LONGEST_NAME = 34
-"""What GitHub takes for the name of an App."""
+"""The longest App name that GitHub accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistrationRequest:
-    """What the operator wants registered."""
+    """The App that the operator wants to register."""
 
     owner: str
     organisation: bool
@@ -230,19 +231,19 @@ class RegistrationRequest:
         return (self.name or f"whetstone-{self.owner}")[:_LONGEST_NAME].rstrip("-")
 
     def problems(self, web_url: str) -> tuple[str, ...]:
-        """Everything that the GitHub whose pages are there would not take."""
-        found = []
+        """Everything that this GitHub would reject."""
+        problems = []
         if not _LOGIN.fullmatch(self.owner):
-            found.append("the account is not a login of GitHub")
+            problems.append("the account is not a login of GitHub")
         if not _ADDRESS.fullmatch(self.public_url):
-            found.append("the address is not an http:// or https:// address")
+            problems.append("the address is not an http:// or https:// address")
         elif is_loopback(self.public_url) and not is_loopback(web_url):
-            found.append("GitHub can't reach this address: it leads every machine to itself")
-        return tuple(found)
+            problems.append("GitHub can't reach this address: it leads every machine to itself")
+        return tuple(problems)
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the address means the machine itself, on whichever machine it is used."""
+    """Whether the URL's host is the local machine."""
     try:
         name = (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:
@@ -281,22 +282,22 @@ def required_permissions() -> RequiredPermissions:
     return RequiredPermissions(dict(content["default_permissions"]), tuple(content["default_events"]))
 
 
-def build_manifest(order: RegistrationRequest, redirect_url: str) -> Mapping[str, Any]:
+def build_manifest(request: RegistrationRequest, redirect_url: str) -> Mapping[str, Any]:
     """`app.yml` with this deployment's own name and addresses."""
-    public = order.public_url.rstrip("/")
+    public = request.public_url.rstrip("/")
     hook = {"url": f"{public}/webhook", "active": True}
-    own = {"name": order.app_name, "url": public, "hook_attributes": hook, "redirect_url": redirect_url}
+    own = {"name": request.app_name, "url": public, "hook_attributes": hook, "redirect_url": redirect_url}
     return {**_content(), **own}
 
 
-def manifest_form_url(web_url: str, order: RegistrationRequest, state: str) -> str:
+def manifest_form_url(web_url: str, request: RegistrationRequest, state: str) -> str:
     """Where the browser sends the manifest to."""
-    place = f"organizations/{quote(order.owner)}/settings" if order.organisation else "settings"
+    place = f"organizations/{quote(request.owner)}/settings" if request.organisation else "settings"
     return f"{web_url}/{place}/apps/new?state={quote(state)}"
 
 
 async def convert_manifest_code(api_url: str, code: str, *, seconds: float = 10) -> Registration:
-    """The new App for the code that GitHub gave the browser; `Gone` where it is used up or too old."""
+    """Exchange the browser's code for the new App; raises `NotFound` if it is used up or expired."""
     if has_dot_segment(code):
         raise NotFound("GitHub gives no such code")
     address = f"{api_url}/app-manifests/{quote(code, safe='')}/conversions"

@@ -23,8 +23,23 @@ from bot.github.errors import (
     RateLimited,
     ValidationFailed,
 )
-from bot.github.payloads import PayloadError, get_integer, get_path, require_text, require_time
-from bot.github.transport import GitHubRequester, InstallationToken, Transport
+from bot.github.payloads import (
+    PayloadError,
+    get_integer,
+    get_path,
+    get_text,
+    parse_account,
+    require_text,
+    require_time,
+)
+from bot.github.transport import (
+    GitHubRequester,
+    InstallationToken,
+    Transport,
+    path_parameters,
+    repository_request,
+)
+from bot.values import GHOST, Account, Repository
 
 _BACK = timedelta(seconds=60)  # clocks differ
 _LIFE = timedelta(minutes=9)  # GitHub takes ten at most, from its own clock
@@ -37,8 +52,8 @@ class AppKey:
     app_id: int
     pem: str = field(repr=False)
 
-    def signed(self, now: datetime) -> str:
-        """A JWT that is good for the next minutes."""
+    def sign_jwt(self, now: datetime) -> str:
+        """A JWT that is valid for the next minutes."""
         issued = now - _BACK
         claims = {
             "iat": int(issued.timestamp()),
@@ -58,60 +73,60 @@ def _parsed(pem: str) -> RSAPrivateKey:
 
 
 TokenScope = tuple[int, int]
-"""An installation, and the one repository of it that is meant: 0 for all."""
+"""An installation, and the one repository that the token is for: 0 for all."""
 
 _SPARE = timedelta(minutes=5)
 _KEPT = 10_000
 
 
 class TokenCache:
-    """Remembers tokens until shortly before they end."""
+    """Caches tokens until shortly before they expire."""
 
     def __init__(
         self, fetch: Callable[[TokenScope], Awaitable[InstallationToken]], now: Callable[[], datetime]
     ) -> None:
         self._fetch = fetch
-        self._known: TLRUCache[TokenScope, InstallationToken] = TLRUCache(
+        self._cached: TLRUCache[TokenScope, InstallationToken] = TLRUCache(
             _KEPT, _good_until, timer=lambda: now().timestamp()
         )
-        self._asked: dict[TokenScope, asyncio.Task[InstallationToken]] = {}
+        self._pending: dict[TokenScope, asyncio.Task[InstallationToken]] = {}
 
-    async def of(self, scope: TokenScope) -> InstallationToken:
-        """The scope's token; those who ask while it is fetched share the answer, or the error."""
-        known = self._known.get(scope)
-        if known is not None:
-            return known
-        task = self._asked.get(scope)
+    async def get(self, scope: TokenScope) -> InstallationToken:
+        """The scope's token; concurrent callers share one request and its error."""
+        token = self._cached.get(scope)
+        if token is not None:
+            return token
+        task = self._pending.get(scope)
         if task is None:
             task = asyncio.create_task(self._renew(scope))
-            self._asked[scope] = task
-            task.add_done_callback(_look_at_the_error)
+            self._pending[scope] = task
+            task.add_done_callback(_retrieve_error)
         # One who gives up waiting does not take the token from the others.
         return await asyncio.shield(task)
 
     def drop(self, scope: TokenScope, token: InstallationToken) -> None:
-        """Forget a token that GitHub refuses, unless a newer one is there already."""
-        if self._known.get(scope) is token:
-            del self._known[scope]
+        """Forget a token that GitHub refused, unless a newer one has replaced it."""
+        if self._cached.get(scope) is token:
+            del self._cached[scope]
 
     def any_scope(self) -> TokenScope | None:
-        """Any scope whose token is at hand."""
-        return next(iter(self._known), None)
+        """Any scope with a cached token."""
+        return next(iter(self._cached), None)
 
     async def _renew(self, scope: TokenScope) -> InstallationToken:
         try:
             token = await self._fetch(scope)
-            self._known[scope] = token
+            self._cached[scope] = token
             return token
         finally:
-            del self._asked[scope]
+            del self._pending[scope]
 
 
 def _good_until(_: TokenScope, token: InstallationToken, __: float) -> float:
     return (token.expires_at - _SPARE).timestamp()
 
 
-def _look_at_the_error(task: asyncio.Task[InstallationToken]) -> None:
+def _retrieve_error(task: asyncio.Task[InstallationToken]) -> None:
     # Whoever waited has it; where all of them gave up, asyncio would complain.
     if not task.cancelled():
         task.exception()
@@ -120,21 +135,25 @@ def _look_at_the_error(task: asyncio.Task[InstallationToken]) -> None:
 Answered = TypeVar("Answered")
 
 PauseCheck = Callable[[int], Awaitable[datetime | None]]
-"""Until when an installation must not ask, as whoever met its limit wrote it down; None where it may."""
+"""Until when an installation is paused by a rate limit, as the store has it; None if it is not."""
 
 
 async def never_paused(_installation_id: int) -> None:
-    """Nobody else met a limit."""
+    """No installation is paused."""
 
 
 class Authenticator:
-    """Lends the right credentials to each request."""
+    """Sends each request with the right credentials."""
 
     def __init__(
-        self, key: AppKey, wire: Transport, now: Callable[[], datetime], paused: PauseCheck = never_paused
+        self,
+        key: AppKey,
+        transport: Transport,
+        now: Callable[[], datetime],
+        paused: PauseCheck = never_paused,
     ) -> None:
         self._key = key
-        self._wire = wire
+        self._transport = transport
         self._now = now
         self._paused = paused
         self._tokens = TokenCache(self._new_token, now)
@@ -145,69 +164,114 @@ class Authenticator:
         return self._key.app_id
 
     async def as_installation(
-        self, asked: ApiRequest, ask: Callable[[GitHubRequester], Awaitable[Answered]]
+        self, request: ApiRequest, send: Callable[[GitHubRequester], Awaitable[Answered]]
     ) -> Answered:
-        """What the installation is answered; a token that was revoked is replaced once."""
-        scope = (asked.installation_id, asked.repository_id)
-        if not asked.installation_id:
-            raise Forbidden(f"{asked.what}: the delivery came through no installation of the App")
-        if until := await self._paused(asked.installation_id):
+        """Send a request as the installation; a revoked token is replaced once."""
+        scope = (request.installation_id, request.repository_id)
+        if not request.installation_id:
+            raise Forbidden(f"{request.what}: the delivery came through no installation of the App")
+        if until := await self._paused(request.installation_id):
             raise RateLimited(until)  # GitHub shuts out who asks all the same
-        token = await self._tokens.of(scope)
+        token = await self._tokens.get(scope)
         try:
-            return await ask(GitHubRequester(self._wire, asked, token))
+            return await send(GitHubRequester(self._transport, request, token))
         except BadToken:
             # Nothing was done, so asking again is safe.
             self._tokens.drop(scope, token)
         except Forbidden as refusal:
-            if refusal.permission and asked.permission.endswith("=write"):
+            if refusal.permission and request.permission.endswith("=write"):
                 # A token has the permissions of its day: when the write is tried again, they may be more.
                 self._tokens.drop(scope, token)
             raise
-        return await ask(GitHubRequester(self._wire, asked, await self._tokens.of(scope)))
+        return await send(GitHubRequester(self._transport, request, await self._tokens.get(scope)))
 
     async def as_app(
-        self, asked: ApiRequest, ask: Callable[[GitHubRequester], Awaitable[Answered]]
+        self, request: ApiRequest, send: Callable[[GitHubRequester], Awaitable[Answered]]
     ) -> Answered:
-        """What the App is answered."""
+        """Send a request as the App."""
         try:
-            return await ask(GitHubRequester(self._wire, asked, jwt=self._key.signed(self._now())))
+            return await send(GitHubRequester(self._transport, request, jwt=self._key.sign_jwt(self._now())))
         except BadToken as error:
             hint = "check GITHUB_APP_ID, GITHUB_PRIVATE_KEY and this machine's clock"
             raise GitHubUnavailable(f"{error}; {hint}") from error
 
     async def as_anybody(
-        self, asked: ApiRequest, ask: Callable[[GitHubRequester], Awaitable[Answered]]
+        self, request: ApiRequest, send: Callable[[GitHubRequester], Awaitable[Answered]]
     ) -> Answered:
-        """What GitHub tells everybody; by some installation, because strangers are soon limited."""
-        scope = self._tokens.any_scope() or await self._an_installation()
+        """Send a request that needs no rights; as some installation, because anonymous limits are low."""
+        scope = self._tokens.any_scope() or await self._any_installation()
         if not scope:
-            return await ask(GitHubRequester(self._wire, asked))
-        return await self.as_installation(ApiRequest(asked.what, asked.permission, *scope), ask)
+            return await send(GitHubRequester(self._transport, request))
+        return await self.as_installation(ApiRequest(request.what, request.permission, *scope), send)
 
     async def _new_token(self, scope: TokenScope) -> InstallationToken:
         installation, repository = scope
         path = "/app/installations/{installation}/access_tokens"
-        asked = ApiRequest(f"POST {path}", "", 0)
+        request = ApiRequest(f"POST {path}", "", 0)
         # Without `permissions`: asking for one that was not granted refuses the whole token. For one
         # repository by its number: a name may be another repository's by now, whose thread is not ours.
         body = {"repository_ids": [repository]} if repository else b""
         try:
             answer = await self.as_app(
-                asked, lambda api: api.write("POST", path, body, installation=installation)
+                request, lambda api: api.write("POST", path, body, installation=installation)
             )
-        except ValidationFailed as refused:
-            raise NotFound(f"{asked.what}: the installation has no such repository: {refused}") from refused
+        except ValidationFailed as error:
+            raise NotFound(f"{request.what}: the installation has no such repository: {error}") from error
         try:
             return InstallationToken(require_text(answer, "token"), require_time(answer, "expires_at"))
         except PayloadError as error:
-            raise GitHubUnavailable(f"{asked.what}: {error}") from error
+            raise GitHubUnavailable(f"{request.what}: {error}") from error
 
-    async def _an_installation(self) -> TokenScope | None:
+    async def _any_installation(self) -> TokenScope | None:
         path = "/app/installations?per_page=100"
         installations: list[Any] = await self.as_app(
             ApiRequest(f"GET {path}", "", 0), lambda api: api.get(path)
         )
-        living = (each for each in installations if not get_path(each, "suspended_at"))
-        found = next((get_integer(each, "id") for each in living), None)
-        return (found, 0) if found else None
+        active = (item for item in installations if not get_path(item, "suspended_at"))
+        installation_id = next((get_integer(item, "id") for item in active), None)
+        return (installation_id, 0) if installation_id else None
+
+
+class InstallationApi:
+    """Requests about a repository, sent as the installation that owns it."""
+
+    def __init__(self, authenticator: Authenticator) -> None:
+        self._auth = authenticator
+        self._me: Account | None = None
+        self._me_lock = asyncio.Lock()
+
+    async def me(self) -> Account:
+        """The App's own bot account; asked for once."""
+        async with self._me_lock:
+            if self._me is None:
+                self._me = await self._fetch_me()
+        return self._me
+
+    async def _fetch_me(self) -> Account:
+        app = await self._auth.as_app(ApiRequest("GET /app", "", 0), lambda api: api.get("/app"))
+        path, login = "/users/{login}", f"{get_text(app, 'slug')}[bot]"
+        request = ApiRequest(f"GET {path}", "metadata=read", 0)
+        answer = await self._auth.as_anybody(request, lambda api: api.get(path, login=login))
+        account = parse_account({"user": answer}, "user")
+        if account == GHOST:
+            raise GitHubUnavailable(f"{request.what}: {login} can't be read")
+        return account
+
+    async def _get(self, repository: Repository, path: str, permission: str, **gaps: str | int) -> Any:
+        request = repository_request(repository, "GET", path, permission)
+        names = {**path_parameters(repository), **gaps}
+        return await self._auth.as_installation(request, lambda api: api.get(path, **names))
+
+    async def _list(
+        self, repository: Repository, path: str, permission: str, limit: int | None = None, **gaps: str | int
+    ) -> list[Any]:
+        request = repository_request(repository, "GET", path, permission)
+        names = {**path_parameters(repository), **gaps}
+        return await self._auth.as_installation(request, lambda api: api.items(path, limit, **names))
+
+    async def _write(
+        self, repository: Repository, method: str, path: str, data: Any, permission: str, **gaps: int
+    ) -> Any:
+        request = repository_request(repository, method, path, permission)
+        names = {**path_parameters(repository), **gaps}
+        return await self._auth.as_installation(request, lambda api: api.write(method, path, data, **names))

@@ -15,7 +15,7 @@ from bot.github.payloads import get_path, get_text
 
 
 class GitHubError(Exception):
-    """GitHub did not do what was asked."""
+    """GitHub did not do what was request."""
 
 
 class RateLimited(GitHubError):
@@ -35,7 +35,7 @@ class NotFound(GitHubError):
 
 
 class Forbidden(GitHubError):
-    """403 that no waiting mends: locked, archived, suspended, or a permission that was not granted."""
+    """403 that waiting does not help: locked, archived, suspended, or a permission that was not granted."""
 
     def __init__(self, message: str = "", permission: str | None = None) -> None:
         super().__init__(message)
@@ -44,10 +44,10 @@ class Forbidden(GitHubError):
 
 
 class ValidationFailed(GitHubError):
-    """422: GitHub understood and will not."""
+    """422: GitHub understood the request and rejects it."""
 
 
-_AT_LEAST, _AT_MOST = timedelta(seconds=1), timedelta(days=1)  # whatever a clock or a header says
+_MIN_WAIT, _MAX_WAIT = timedelta(seconds=1), timedelta(days=1)  # whatever a clock or a header says
 _FIRST_GUESS, _LAST_GUESS = timedelta(seconds=60), timedelta(hours=1)
 _PASSING = (408, 421, 425)
 """Refusals that mean "not now": too slow, or not for this connection. A conflict (409) may last."""
@@ -57,12 +57,12 @@ _LONGEST_MESSAGE = 300
 
 
 class BadToken(GitHubUnavailable):
-    """401: what we showed is not, or no longer, good."""
+    """401: the credentials are not, or no longer, valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """One answer as it came over the wire; header names are in any case."""
+    """One HTTP answer; header names are case-insensitive."""
 
     status: int
     headers: Mapping[str, str]
@@ -71,31 +71,31 @@ class HttpAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """What was asked, of whose repository."""
+    """A request, with what is needed to explain its failure."""
 
     what: str
     permission: str
     installation_id: int
     repository_id: int = 0
-    """The one repository that is meant; 0 for any that the installation has."""
+    """The repository of the request; 0 for any of the installation."""
 
 
 @dataclass(slots=True)
 class ErrorMapper:
-    """Turns refusals into errors, and remembers who was limited without being told for how long."""
+    """Maps answers to errors, and counts rate limits that did not say for how long."""
 
     now: Callable[[], datetime]
     strikes: dict[int, int] = field(default_factory=dict)
 
-    def of(self, asked: ApiRequest, answer: HttpAnswer) -> GitHubError:
-        """The error that an answer other than a success stands for."""
-        said = _message(answer)
-        message = f"{asked.what}: {answer.status} {said}".rstrip()
+    def map_answer(self, request: ApiRequest, answer: HttpAnswer) -> GitHubError:
+        """The error for an answer that is not a success."""
+        reason = _message(answer)
+        message = f"{request.what}: {answer.status} {reason}".rstrip()
         match answer.status:
             case 401:
                 return BadToken(message)
             case 403 | 429:
-                return self._forbidden(asked, answer, said, message)
+                return self._forbidden(request, answer, reason, message)
             case 404 | 410:
                 return NotFound(message)
             case status if 400 <= status < 500 and status not in _PASSING:
@@ -103,54 +103,54 @@ class ErrorMapper:
             case _:
                 return GitHubUnavailable(message)
 
-    def of_query(self, asked: ApiRequest, answer: HttpAnswer, errors: Any) -> GitHubError:
-        """The error that GraphQL reports inside an answer of 200."""
+    def map_query_errors(self, request: ApiRequest, answer: HttpAnswer, errors: Any) -> GitHubError:
+        """The error for a GraphQL answer of 200 with errors."""
         first = errors[0] if isinstance(errors, list) and errors else {}
-        kind, said = get_text(first, "type"), get_text(first, "message")
-        message = f"{asked.what}: {kind} {said}"[:_LONGEST_MESSAGE]
+        kind, reason = get_text(first, "type"), get_text(first, "message")
+        message = f"{request.what}: {kind} {reason}"[:_LONGEST_MESSAGE]
         match kind:
             case "RATE_LIMITED":
-                return RateLimited(self._not_before(asked, answer))
+                return RateLimited(self._not_before(request, answer))
             case "NOT_FOUND":
                 return NotFound(message)
             case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
-                return _not_allowed(asked, answer, said, message)
+                return _not_allowed(request, answer, reason, message)
             case "":  # GitHub's own failures have no type
                 return GitHubUnavailable(message)
             case _:
                 return ValidationFailed(message)
 
-    def forget(self, installation_id: int) -> None:
-        """A success ends a row of limits."""
+    def reset(self, installation_id: int) -> None:
+        """Reset the count after a success."""
         self.strikes.pop(installation_id, None)
 
-    def _forbidden(self, asked: ApiRequest, answer: HttpAnswer, said: str, message: str) -> GitHubError:
+    def _forbidden(self, request: ApiRequest, answer: HttpAnswer, reason: str, message: str) -> GitHubError:
         is_limit = (
             answer.status == 429
             or "retry-after" in answer.headers
             or answer.headers.get("x-ratelimit-remaining") == "0"
-            or any(word in said.lower() for word in _LIMIT_WORDS)
+            or any(word in reason.lower() for word in _LIMIT_WORDS)
         )
-        # The last request of the hour may be one that is not granted: waiting would not mend it.
-        if is_limit and _NOT_GRANTED not in said:
-            return RateLimited(self._not_before(asked, answer))
-        return _not_allowed(asked, answer, said, message)
+        # The last request of the hour may be one that is not granted: waiting would not help.
+        if is_limit and _NOT_GRANTED not in reason:
+            return RateLimited(self._not_before(request, answer))
+        return _not_allowed(request, answer, reason, message)
 
-    def _not_before(self, asked: ApiRequest, answer: HttpAnswer) -> datetime:
+    def _not_before(self, request: ApiRequest, answer: HttpAnswer) -> datetime:
         now = self.now()
-        told = _retry_after(answer.headers, now)
-        if told is None and answer.headers.get("x-ratelimit-remaining") == "0":
-            told = _reset(answer.headers)
-        if told is not None:
-            return min(max(told, now + _AT_LEAST), now + _AT_MOST)
-        strikes = self.strikes.get(asked.installation_id, 0)
-        self.strikes[asked.installation_id] = strikes + 1
+        until = _retry_after(answer.headers, now)
+        if until is None and answer.headers.get("x-ratelimit-remaining") == "0":
+            until = _reset(answer.headers)
+        if until is not None:
+            return min(max(until, now + _MIN_WAIT), now + _MAX_WAIT)
+        strikes = self.strikes.get(request.installation_id, 0)
+        self.strikes[request.installation_id] = strikes + 1
         guess: timedelta = _FIRST_GUESS * 2 ** min(strikes, 10)
         return now + min(guess, _LAST_GUESS)
 
 
 def describe_connection_error(error: Exception) -> str:
-    """Why no answer came, in words."""
+    """Describe why no answer came."""
     match error:
         case aiohttp.ClientConnectorDNSError():
             return f"the name {error.host} is not known here"
@@ -164,10 +164,10 @@ def describe_connection_error(error: Exception) -> str:
             return f"{type(error).__name__} {error}".rstrip()
 
 
-def _not_allowed(asked: ApiRequest, answer: HttpAnswer, said: str, message: str) -> Forbidden:
-    if _NOT_GRANTED not in said:
+def _not_allowed(request: ApiRequest, answer: HttpAnswer, reason: str, message: str) -> Forbidden:
+    if _NOT_GRANTED not in reason:
         return Forbidden(message)
-    permission = answer.headers.get("x-accepted-github-permissions") or asked.permission
+    permission = answer.headers.get("x-accepted-github-permissions") or request.permission
     return Forbidden(f"{message}; the App needs {permission}", permission)
 
 
@@ -177,7 +177,7 @@ def _message(answer: HttpAnswer) -> str:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
     details = get_path(content, "errors")
-    reasons = [get_text(each, "message") for each in details] if isinstance(details, list) else []
+    reasons = [get_text(detail, "message") for detail in details] if isinstance(details, list) else []
     return ": ".join(part for part in (get_text(content, "message"), *reasons) if part)[:_LONGEST_MESSAGE]
 
 

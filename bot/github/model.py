@@ -59,13 +59,13 @@ class DeliveryAttempt:
     at: datetime
     ok: bool
     status: str
-    """GitHub's word for what came of it, with the code where there was an answer."""
+    """GitHub's description of the outcome, with the status code if there was an answer."""
     redelivery: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RequiredPermissions:
-    """What `app.yml` asks for."""
+    """The permissions and events that `app.yml` asks for."""
 
     permissions: Mapping[str, str]
     events: tuple[str, ...]
@@ -73,7 +73,7 @@ class RequiredPermissions:
 
 @dataclass(frozen=True, slots=True)
 class ThreadComment:
-    """One comment, and whose it is."""
+    """One comment and its author."""
 
     login: str
     bot: bool
@@ -83,14 +83,14 @@ class ThreadComment:
 
 @dataclass(frozen=True, slots=True)
 class TokenAccess:
-    """GitHub's word on one token in one repository."""
+    """What one token may do in one repository."""
 
     repository: Repository
     account: Account | None
-    """Whose token it is, a person's or an App's; None where GitHub does not say."""
+    """The account of the token, a person or an App; None if GitHub does not say."""
     role: Permission
     installed: bool = False
-    """It is an App's, which is installed in this repository."""
+    """Whether it is the token of an App that is installed in this repository."""
 
     def may(self, least: Permission) -> bool:
         """Whether the token's holder has at least this role."""
@@ -106,7 +106,7 @@ class TokenAccess:
 
 @dataclass(frozen=True, slots=True)
 class PostedComment:
-    """A comment of ours as GitHub stored it."""
+    """The bot's comment as GitHub stored it."""
 
     id: int
     node_id: str
@@ -115,7 +115,7 @@ class PostedComment:
 
 @dataclass(frozen=True, slots=True)
 class FoundComment:
-    """A comment of ours as GitHub shows it."""
+    """The bot's comment as GitHub shows it."""
 
     posted: PostedComment
     body: str
@@ -123,7 +123,7 @@ class FoundComment:
 
 @dataclass(frozen=True, slots=True)
 class FoundIssue:
-    """An issue of ours as GitHub shows it."""
+    """The bot's issue as GitHub shows it."""
 
     number: int
     open: bool
@@ -138,7 +138,7 @@ class PullRequestPage:
     following: str = ""
     """The next page's address; empty on the last one."""
     total: int | None = None
-    """At most so many there are on all pages, where GitHub says so."""
+    """An upper bound of the number on all pages, if GitHub says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class RateBudget:
 
 @dataclass(frozen=True, slots=True)
 class PostedCheck:
-    """A check run of ours as GitHub stored it."""
+    """The bot's check run as GitHub stored it."""
 
     id: int
     places: str

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot import regex
+from bot.gates.rule_book import CONFIG_FILE
 from bot.logging import PRIVATE_KEY, Redaction
 from bot.pull_request.checks import CheckResult
 from bot.pull_request.diff import Comparison, FileDiff
@@ -184,6 +185,14 @@ def parse_pull_request(where: Repository, tree: JsonObject) -> PullRequestSnapsh
     )
 
 
+def parse_listed_pull(repository: Repository, tree: JsonObject) -> PullRequestSnapshot | None:
+    """A pull request of a list; None if it can't be read."""
+    try:
+        return parse_pull_request(repository, tree)
+    except PayloadError:
+        return None
+
+
 def parse_review(tree: JsonObject) -> ReviewSnapshot:
     """A review, from a webhook or from a list; `Odd` for a pending one without a time."""
     submitted = get_time(tree, "submitted_at") or get_time(tree, "updated_at")
@@ -236,7 +245,6 @@ def _line(tree: JsonObject, key: str, side: str) -> int | None:
 
 
 CONFIG_BROKEN_ACTION = "config_broken"
-CONFIG_PATH = ".github/whetstone.yml"
 _NOTHING = "0" * 40
 _OUTPUT = ("title", "summary", "text")
 
@@ -333,7 +341,7 @@ def _numbers(payload: JsonObject, path: str) -> tuple[int, ...]:
 
 def _touches(commit: object) -> bool:
     lists = (get_path(commit, key) for key in ("added", "removed", "modified"))
-    return any(CONFIG_PATH in paths for paths in lists if isinstance(paths, list))
+    return any(CONFIG_FILE in paths for paths in lists if isinstance(paths, list))
 
 
 def repository_payload(where: Repository) -> dict[str, Any]:

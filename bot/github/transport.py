@@ -33,23 +33,23 @@ REPO_PATH = "/repos/{owner}/{repo}"
 
 
 def repository_request(repository: Repository, method: str, path: str, permission: str) -> ApiRequest:
-    """What is asked of a repository, without the parameters of its path."""
+    """Describe a request about a repository, without the parameters of its path."""
     what = f"{method} {path.partition('?')[0]} in {repository.full_name}"
     return ApiRequest(what, permission, repository.installation_id, repository.id)
 
 
 def path_parameters(repository: Repository) -> dict[str, str | int]:
-    """What fills the gaps of `REPO`."""
+    """The parameters of `REPO_PATH`."""
     return {"owner": repository.owner, "repo": repository.name}
 
 
 def has_dot_segment(text: str) -> bool:
-    """Whether a path with this text in it leads to another endpoint: clients and servers resolve `..`."""
+    """Whether the text has a `.` or `..` segment, which would lead a path to another endpoint."""
     return any(part in {".", ".."} for part in text.split("/"))
 
 
 def parse_posted_comment(answer: Any) -> PostedComment:
-    """A comment of ours as GitHub has it now."""
+    """Parse the bot's comment from GitHub's answer."""
     try:
         return PostedComment(
             require_id(answer, "id"), require_text(answer, "node_id"), require_text(answer, "html_url")
@@ -60,7 +60,7 @@ def parse_posted_comment(answer: Any) -> PostedComment:
 
 @dataclass(frozen=True, slots=True)
 class InstallationToken:
-    """What opens an installation's repository, and until when."""
+    """An installation's access token, and when it expires."""
 
     value: str = field(repr=False)
     expires_at: datetime
@@ -72,56 +72,60 @@ _VERSION = {"x-github-api-version": "2022-11-28"}
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HOPS = 5
 _PAGES = 100
-_REMEMBERED = 16 * 1024 * 1024
+_CACHE_BYTES = 16 * 1024 * 1024
 
 _LAST_PAGE = regex.Regex(r'[?&]page=(\d{1,9})[^>,]*>;\s*rel="last"')
 
-_Known = tuple[int, int, str, str]
-"""Installation, address, accepted type: two installations never share an answer."""
+_CacheKey = tuple[int, int, str, str]
+"""Installation, repository, URL, accepted type: two installations never share an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """What all requests of this process share."""
+    """What all requests of a client share."""
 
     session: aiohttp.ClientSession
     api_url: str
     graphql_url: str
-    refusals: ErrorMapper
-    known: LRUCache[_Known, HttpAnswer]
+    errors: ErrorMapper
+    cache: LRUCache[_CacheKey, HttpAnswer]
     may_write: Callable[[], bool] = lambda: True
 
     @property
-    def homes(self) -> frozenset[str]:
-        """Where our credentials may be shown."""
+    def trusted_origins(self) -> frozenset[str]:
+        """The origins that may receive the credentials."""
         return frozenset({_origin(self.api_url), _origin(self.graphql_url)})
 
 
-def response_cache(limit: int = _REMEMBERED) -> LRUCache[_Known, HttpAnswer]:
-    """A memory of tagged answers that holds so many bytes."""
+def response_cache(limit: int = _CACHE_BYTES) -> LRUCache[_CacheKey, HttpAnswer]:
+    """A cache of answers with an ETag, limited in bytes."""
     return LRUCache(limit, getsizeof=lambda answer: len(answer.body) + 2048)
 
 
 class GitHubRequester(GitHubAPI):
-    """gidgethub for one caller and one purpose; every failure is an error of the ports."""
+    """gidgethub for one request; every failure is raised as a `GitHubError`."""
 
     def __init__(
         self,
-        wire: Transport,
-        asked: ApiRequest,
+        transport: Transport,
+        request: ApiRequest,
         token: InstallationToken | None = None,
         jwt: str | None = None,
     ) -> None:
         super().__init__(
-            wire.session, USER_AGENT, oauth_token=token.value if token else None, base_url=wire.api_url
+            transport.session,
+            USER_AGENT,
+            oauth_token=token.value if token else None,
+            base_url=transport.api_url,
         )
-        self._wire = wire
-        self._asked = asked
+        self._transport = transport
+        self._api_request = request
+        self._what = request.what
         self._jwt = jwt
         self._last = HttpAnswer(0, {}, b"")
 
     async def get(self, path: str, **gaps: str | int) -> Any:
-        """What stands at a path."""
+        """GET a path."""
         try:
             return await self.getitem(path, _filled(gaps), accept=ACCEPT_HEADER, jwt=self._jwt)
         except _UNREADABLE as error:
@@ -136,22 +140,22 @@ class GitHubRequester(GitHubAPI):
                 return found
             page, url = await self._page(url, gaps)
             found += page
-        raise GitHubUnavailable(f"{self._asked.what}: a list without an end")
+        raise GitHubUnavailable(f"{self._what}: a list without an end")
 
     async def page(self, path: str, **gaps: str | int) -> tuple[list[Any], str | None, int | None]:
-        """One page of a list, the next one's address, and the number of the last one where it is said."""
+        """One page of a list, the next page's URL, and the number of the last page if known."""
         found, following = await self._page(path, gaps)
         last = _LAST_PAGE.search(self._last.headers.get("link", ""))
         return found, following, int(last[1]) if last else None
 
     async def named_page(self, path: str, name: str) -> tuple[list[Any], str | None]:
-        """One page of a list that stands under a name in an object, and the next one's address."""
+        """One page of a list that is a named field of the answer, and the next page's URL."""
         return await self._page(path, {}, name)
 
     async def items_until(
         self, path: str, is_enough: Callable[[Any], bool], pages: int = _PAGES, **gaps: str | int
     ) -> list[Any]:
-        """The items of a list, up to the page that has the first one that is enough."""
+        """The items of a list, up to the page with the first item for which `is_enough` holds."""
         found: list[Any] = []
         url: str | None = path
         page: list[Any] = []
@@ -164,10 +168,10 @@ class GitHubRequester(GitHubAPI):
 
     @property
     def budget_left(self) -> float:
-        """The share of the hour's requests that is left by the last answer; 1 where it does not say."""
+        """The remaining share of the hourly rate limit by the last answer; 1 if it does not say."""
         left, limit = (self._last.headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "limit"))
-        is_told = left.isdecimal() and limit.isdecimal() and int(limit) > 0
-        return int(left) / int(limit) if is_told else 1.0
+        is_known = left.isdecimal() and limit.isdecimal() and int(limit) > 0
+        return int(left) / int(limit) if is_known else 1.0
 
     async def write(self, method: str, path: str, data: Any, **gaps: str | int) -> Any:
         """What GitHub says after having written."""
@@ -187,10 +191,10 @@ class GitHubRequester(GitHubAPI):
     async def mutate(self, query: str, **variables: str) -> Any:
         """The data of a GraphQL answer."""
         try:
-            return await self.graphql(query, endpoint=self._wire.graphql_url, **variables)
+            return await self.graphql(query, endpoint=self._transport.graphql_url, **variables)
         except gidgethub.QueryError as error:
             errors = error.response.get("errors")
-            raise self._wire.refusals.of_query(self._asked, self._last, errors) from error
+            raise self._transport.errors.map_query_errors(self._api_request, self._last, errors) from error
         except (gidgethub.GraphQLException, *_UNREADABLE) as error:
             raise self._unreadable() from error
 
@@ -213,49 +217,49 @@ class GitHubRequester(GitHubAPI):
     async def _request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
     ) -> tuple[int, Mapping[str, str], bytes]:
-        wire, asked = self._wire, self._asked
-        key = (asked.installation_id, asked.repository_id, url, headers["accept"])
-        known = wire.known.get(key) if method == "GET" else None
-        tag = {"if-none-match": known.headers["etag"]} if known else {}
+        transport, request = self._transport, self._api_request
+        key = (request.installation_id, request.repository_id, url, headers["accept"])
+        cached = transport.cache.get(key) if method == "GET" else None
+        tag = {"if-none-match": cached.headers["etag"]} if cached else {}
         answer = await self._follow(method, url, {**headers, **_VERSION, **tag}, body)
-        if answer.status == 304 and known:
-            answer = known
+        if answer.status == 304 and cached:
+            answer = cached
         elif not 200 <= answer.status < 300:
-            raise wire.refusals.of(self._asked, answer)
-        elif method == "GET" and "etag" in answer.headers and len(answer.body) < wire.known.maxsize // 4:
-            wire.known[key] = answer
-        wire.refusals.forget(self._asked.installation_id)
+            raise transport.errors.map_answer(self._api_request, answer)
+        elif method == "GET" and "etag" in answer.headers and len(answer.body) < transport.cache.maxsize // 4:
+            transport.cache[key] = answer
+        transport.errors.reset(self._api_request.installation_id)
         self._last = answer
         return answer.status, answer.headers, answer.body
 
     async def _follow(self, method: str, url: str, headers: dict[str, str], body: bytes) -> HttpAnswer:
         # Renamed repositories answer with another address; a write is repeated there as it is.
         for _ in range(_HOPS):
-            at_home = _origin(url) in self._wire.homes
-            if not at_home and method != "GET":
+            is_trusted = _origin(url) in self._transport.trusted_origins
+            if not is_trusted and method != "GET":
                 break
-            shown = headers if at_home else {k: v for k, v in headers.items() if k != "authorization"}
-            answer = await self._send(method, url, shown, body)
+            sent = headers if is_trusted else {k: v for k, v in headers.items() if k != "authorization"}
+            answer = await self._send(method, url, sent, body)
             target = answer.headers.get("location")
             if answer.status not in _REDIRECTS or target is None:
                 return answer
             url = urljoin(url, target)
-        raise GitHubUnavailable(f"{self._asked.what}: redirected too often, or with a write to another host")
+        raise GitHubUnavailable(f"{self._what}: redirected too often, or with a write to another host")
 
     async def _send(self, method: str, url: str, headers: dict[str, str], body: bytes) -> HttpAnswer:
         # Asked at the last moment: a process that was held up must not write what it decided before.
-        if method != "GET" and not self._wire.may_write():
-            raise LaneFenced(f"{self._asked.what}: nothing was heard of this process for too long")
+        if method != "GET" and not self._transport.may_write():
+            raise LaneFenced(f"{self._what}: nothing was heard of this process for too long")
         try:
-            async with self._wire.session.request(
+            async with self._transport.session.request(
                 method, URL(url, encoded=True), headers=headers, data=body or None, allow_redirects=False
             ) as response:
                 return HttpAnswer(response.status, response.headers, await response.read())
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-            raise GitHubUnavailable(f"{self._asked.what}: {describe_connection_error(error)}") from error
+            raise GitHubUnavailable(f"{self._what}: {describe_connection_error(error)}") from error
 
     def _unreadable(self) -> GitHubUnavailable:
-        return GitHubUnavailable(f"{self._asked.what}: an answer of {self._last.status} that can't be read")
+        return GitHubUnavailable(f"{self._what}: an answer of {self._last.status} that can't be read")
 
 
 # A proxy's page in place of JSON, cut or wrongly encoded text.

@@ -48,13 +48,15 @@ async def fetch_comments(
 ) -> tuple[ThreadComment, ...]:
     """All comments of the thread, oldest first."""
     owner, name = repository
-    asked = ApiRequest(f"the comments of {owner}/{name}#{number}", "pull_requests=read", 0)
+    request = ApiRequest(f"the comments of {owner}/{name}#{number}", "pull_requests=read", 0)
     shown = InstallationToken(token, datetime.now(UTC) + timedelta(hours=1)) if token else None
     timeout = aiohttp.ClientTimeout(total=seconds)
     async with aiohttp.ClientSession(timeout=timeout) as session:
-        wire = Transport(session, api_url, api_url, ErrorMapper(lambda: datetime.now(UTC)), response_cache())
+        transport = Transport(
+            session, api_url, api_url, ErrorMapper(lambda: datetime.now(UTC)), response_cache()
+        )
         try:
-            found = await GitHubRequester(wire, asked, shown).items(
+            items = await GitHubRequester(transport, request, shown).items(
                 _PATH, owner=owner, repo=name, number=number
             )
         except BadToken as error:
@@ -63,12 +65,12 @@ async def fetch_comments(
             raise ValidationFailed(f"{error}; {_UNSET if token is None else _BLIND}") from error
     return tuple(
         ThreadComment(
-            login=get_text(each, "user.login"),
-            bot=get_path(each, "user.type") == "Bot",
-            body=get_text(each, "body"),
-            url=get_text(each, "html_url"),
+            login=get_text(item, "user.login"),
+            bot=get_path(item, "user.type") == "Bot",
+            body=get_text(item, "body"),
+            url=get_text(item, "html_url"),
         )
-        for each in found
+        for item in items
     )
 
 
@@ -84,19 +86,19 @@ _NO_ACCESS = frozenset({403, 404, 410, 451})
 
 
 class UnknownTokenError(Exception):
-    """GitHub does not know this token, or knows it no longer."""
+    """The token is not, or no longer, valid."""
 
 
 @asynccontextmanager
 async def open_user_api(api_url: str, graphql_url: str, *, seconds: float = 10) -> AsyncIterator[UserApi]:
-    """Connections of their own: a stranger's token never shares one with the App's."""
+    """Open with separate connections: a user's token never shares one with the App's."""
     timeout = aiohttp.ClientTimeout(total=seconds)
     async with aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session:
         yield UserApi(session, api_url, graphql_url)
 
 
 class UserApi:
-    """Asks GitHub, and remembers nothing."""
+    """Calls GitHub with a user's token; caches nothing."""
 
     def __init__(self, session: aiohttp.ClientSession, api_url: str, graphql_url: str) -> None:
         self._session = session
@@ -104,7 +106,7 @@ class UserApi:
         self._graphql_url = graphql_url
 
     async def visit(self, token: str, owner: str, name: str) -> TokenAccess | None:
-        """What the token may do there; None where it may not even read, or nothing is there."""
+        """What the token may do in a repository; None if it may not read it, or there is none."""
         if has_dot_segment(owner) or has_dot_segment(name):
             return None
         path = f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}"
@@ -126,7 +128,7 @@ class UserApi:
             raise GitHubUnavailable(f"GitHub's repository can't be read: {error}") from error
 
     async def _app(self, token: str) -> Account | None:
-        """The App whose token it is, None where GitHub does not say; REST has no such question."""
+        """The App whose token it is, None if GitHub does not say; REST has no such call."""
         try:
             async with self._session.post(
                 self._graphql_url, json={"query": _WHO}, headers=_headers(token), allow_redirects=False
@@ -140,14 +142,14 @@ class UserApi:
             GitHubUnavailable,
             UnknownTokenError,
         ):
-            return None  # a voice without a name is still heard
+            return None  # a validation without a name still counts
         login, identity = get_path(said, "data.viewer.login"), get_path(said, "data.viewer.databaseId")
         if not (isinstance(login, str) and login.endswith("[bot]") and isinstance(identity, int)):
             return None
         return Account(identity, login, bot=True)
 
     async def _is_installed(self, token: str, repository_id: int) -> bool:
-        """Whether an App's token was given for this repository: what is public every App can read."""
+        """Whether an App's token is for this repository: every App can read what is public."""
         for page in range(1, _MOST_PAGES + 1):
             answer, _ = await self._get(token, f"/installation/repositories?per_page=100&page={page}")
             listed = get_path(answer, "repositories")
@@ -158,7 +160,7 @@ class UserApi:
         return False
 
     async def _get(self, token: str, path: str) -> tuple[Any, str | None]:
-        """The answer, None where GitHub shows nothing to this token; and the scopes of a classic one."""
+        """The answer, None if GitHub shows nothing to this token; and the scopes of a classic one."""
         try:
             # A renamed repository answers with another address; the token is shown to this host only.
             async with self._session.get(self._api_url + path, headers=_headers(token)) as response:

@@ -12,7 +12,7 @@ from bot.pull_request.model import GroundedClaim
 
 @dataclass(frozen=True, slots=True)
 class GroundingRates:
-    """Counts of the claims that need grounding, and the four rates of document 002; None without any."""
+    """Counts of the claims that need grounding, and their rates; a rate of nothing is None."""
 
     claims: int
     verified: int
@@ -24,26 +24,26 @@ class GroundingRates:
     @property
     def grounding_rate(self) -> float | None:
         """Claims that an observation supports."""
-        return _share(self.verified, self.claims)
+        return _rate(self.verified, self.claims)
 
     @property
     def hallucination_rate(self) -> float | None:
         """Claims that no observation speaks to: the ungrounded rate."""
-        return _share(self.unverifiable, self.claims)
+        return _rate(self.unverifiable, self.claims)
 
     @property
     def verification_success_rate(self) -> float | None:
         """Claims that were looked up and confirmed, of those looked up."""
-        return _share(self.verified, self.looked_up)
+        return _rate(self.verified, self.looked_up)
 
     @property
     def false_claim_rate(self) -> float | None:
         """Claims that an observation contradicts, of those that one speaks to."""
-        return _share(self.contradicted, self.verified + self.contradicted)
+        return _rate(self.contradicted, self.verified + self.contradicted)
 
     @property
     def figures(self) -> dict[str, float | int | None]:
-        """The rates by the names of document 002, and the plain counts."""
+        """The counts and rates as the API shows them."""
         return {
             "claims": self.claims,
             "verified": self.verified,
@@ -58,7 +58,7 @@ class GroundingRates:
 
 
 def grounding_rates(log: Iterable[GroundedClaim]) -> GroundingRates:
-    """The rates over these entries; only claims that have to be grounded count."""
+    """Compute the rates of these entries; only claims that need grounding count."""
     entries = [entry for entry in log if entry.required]
     count = {outcome: sum(entry.outcome == outcome for entry in entries) for outcome in ClaimOutcome}
     return GroundingRates(
@@ -71,80 +71,61 @@ def grounding_rates(log: Iterable[GroundedClaim]) -> GroundingRates:
 
 
 def first_observations(log: Iterable[GroundedClaim]) -> tuple[GroundedClaim, ...]:
-    """Each claim once, as it was when first looked up: what the author fixed later was no false claim."""
-    found: dict[tuple[str, str, str, str], GroundedClaim] = {}
+    """Return each claim once, as first looked up: what the author fixed later was no false claim."""
+    first: dict[tuple[str, str, str, str], GroundedClaim] = {}
     for entry in log:
-        claim = entry.verdict, entry.item, entry.claim, entry.type
-        if claim not in found or (entry.looked_up and not found[claim].looked_up):
-            found[claim] = entry
-    return tuple(found.values())
+        key = entry.verdict, entry.item, entry.claim, entry.type
+        if key not in first or (entry.looked_up and not first[key].looked_up):
+            first[key] = entry
+    return tuple(first.values())
 
 
 def sum_rates(parts: Iterable[GroundingRates]) -> GroundingRates:
-    """The rates over all of them."""
-    known = tuple(parts)
+    """Add up the counts."""
+    rates = tuple(parts)
     return GroundingRates(
-        claims=sum(part.claims for part in known),
-        verified=sum(part.verified for part in known),
-        contradicted=sum(part.contradicted for part in known),
-        unverifiable=sum(part.unverifiable for part in known),
-        looked_up=sum(part.looked_up for part in known),
+        claims=sum(part.claims for part in rates),
+        verified=sum(part.verified for part in rates),
+        contradicted=sum(part.contradicted for part in rates),
+        unverifiable=sum(part.unverifiable for part in rates),
+        looked_up=sum(part.looked_up for part in rates),
     )
 
 
-def _share(part: int, whole: int) -> float | None:
+def _rate(part: int, whole: int) -> float | None:
     return round(part / whole, 3) if whole else None
 
 
 @dataclass(frozen=True, slots=True)
 class EntryAudit:
-    """One entry of the log, and the four checks of document 002."""
+    """An entry of the log, and the names of the audit's checks that it fails."""
 
     entry: GroundedClaim
-    claim_has_source_reference: bool
-    source_matches_observation: bool
-    observation_timestamp_recent: bool
-    no_extrapolation_beyond_observation: bool
-
-    @property
-    def passed(self) -> bool:
-        """Whether the entry can be relied on."""
-        return not self.failed
-
-    @property
-    def failed(self) -> tuple[str, ...]:
-        """The names of the checks that it does not pass."""
-        checks = {
-            "claim_has_source_reference": self.claim_has_source_reference,
-            "source_matches_observation": self.source_matches_observation,
-            "observation_timestamp_recent": self.observation_timestamp_recent,
-            "no_extrapolation_beyond_observation": self.no_extrapolation_beyond_observation,
-        }
-        return tuple(name for name, holds in checks.items() if not holds)
+    failed: tuple[str, ...]
 
 
 def audit_log(
     log: Iterable[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule]
 ) -> tuple[EntryAudit, ...]:
-    """Every claim that has to be grounded, checked against the pull request's head as it is now."""
-    return tuple(_audited(entry, head, rules) for entry in log if entry.required)
+    """Audit every claim that needs grounding against the pull request's current head."""
+    return tuple(_audit_entry(entry, head, rules) for entry in log if entry.required)
 
 
-def _audited(entry: GroundedClaim, head: str, rules: Mapping[ClaimType, ClaimRule]) -> EntryAudit:
-    decided = entry.outcome != ClaimOutcome.UNVERIFIABLE
-    allowed = rules[ClaimType(entry.type)].tools
+def _audit_entry(entry: GroundedClaim, head: str, rules: Mapping[ClaimType, ClaimRule]) -> EntryAudit:
+    is_open = entry.outcome == ClaimOutcome.UNVERIFIABLE
     is_tool = entry.tool in {tool.value for tool in GroundingTool}
-    return EntryAudit(
-        entry,
-        claim_has_source_reference=bool(entry.source) or not decided,
-        source_matches_observation=not decided or (is_tool and _shows_where(entry)),
-        observation_timestamp_recent=entry.head == head,
-        no_extrapolation_beyond_observation=not decided or entry.tool in {tool.value for tool in allowed},
-    )
+    allowed = {tool.value for tool in rules[ClaimType(entry.type)].tools}
+    checks = {
+        "claim_has_source_reference": is_open or bool(entry.source),
+        "source_matches_observation": is_open or (is_tool and _names_source(entry)),
+        "observation_timestamp_recent": entry.head == head,
+        "no_extrapolation_beyond_observation": is_open or entry.tool in allowed,
+    }
+    return EntryAudit(entry, tuple(name for name, passed in checks.items() if not passed))
 
 
-def _shows_where(entry: GroundedClaim) -> bool:
-    """Whether the source names the thing that was seen: a file for contents, a check for check runs."""
+def _names_source(entry: GroundedClaim) -> bool:
+    """Whether the entry names what was read: a file for contents, a check for check runs."""
     if entry.tool == GroundingTool.CONTENTS:
         return entry.path is not None
     return bool(entry.check) or entry.tool != GroundingTool.CHECKS
@@ -153,22 +134,22 @@ def _shows_where(entry: GroundedClaim) -> bool:
 def audit_report(
     log: Iterable[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule]
 ) -> dict[str, object]:
-    """The audit as the API gives it."""
-    audited = audit_log(log, head, rules)
+    """Return the audit as the API shows it."""
+    audits = audit_log(log, head, rules)
+    failed = [audit for audit in audits if audit.failed]
     return {
         "head": head,
-        "claims": len(audited),
-        "passed": sum(each.passed for each in audited),
+        "claims": len(audits),
+        "passed": len(audits) - len(failed),
         "failed": [
-            {"claim": each.entry.claim, "verdict": each.entry.verdict, "checks": list(each.failed)}
-            for each in audited
-            if not each.passed
+            {"claim": audit.entry.claim, "verdict": audit.entry.verdict, "checks": list(audit.failed)}
+            for audit in failed
         ],
     }
 
 
 def log_entries(log: Iterable[GroundedClaim]) -> list[dict[str, object]]:
-    """The grounding log as the API gives it, oldest first."""
+    """Return the grounding log as the API shows it, oldest first."""
     return [
         {
             "validator": entry.name,
@@ -193,7 +174,7 @@ def log_entries(log: Iterable[GroundedClaim]) -> list[dict[str, object]]:
 def grounding_report(
     log: Sequence[GroundedClaim], head: str, rules: Mapping[ClaimType, ClaimRule]
 ) -> dict[str, object]:
-    """A pull request's log with its rates, and the audit against the head as it is now."""
+    """Return a pull request's log with its rates, and the audit against its current head."""
     return {
         "log": log_entries(log),
         "rates": grounding_rates(first_observations(log)).figures,

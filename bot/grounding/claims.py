@@ -30,12 +30,12 @@ _THE = (
 )
 
 
-def _contents(heard: ClauseMatch) -> Claim | None:
-    return heard.claim(ClaimType.FILE_CONTENTS) if heard.quote() else None
+def _contents(match: ClauseMatch) -> Claim | None:
+    return match.claim(ClaimType.FILE_CONTENTS) if match.quote() else None
 
 
-def _verb(heard: ClauseMatch) -> Claim | None:
-    verb = heard.group("verb").lower()
+def _verb(match: ClauseMatch) -> Claim | None:
+    verb = match.group("verb").lower()
     form = (
         ClaimForm.CALLED
         if verb.startswith("call")
@@ -43,54 +43,54 @@ def _verb(heard: ClauseMatch) -> Claim | None:
         if verb.startswith("import")
         else ClaimForm.STATED
     )
-    return heard.claim(ClaimType.FILE_CONTENTS, form)
+    return match.claim(ClaimType.FILE_CONTENTS, form)
 
 
-def _empty(heard: ClauseMatch) -> Claim | None:
-    return heard.claim(ClaimType.FILE_CONTENTS, ClaimForm.EMPTY)
+def _empty(match: ClauseMatch) -> Claim | None:
+    return match.claim(ClaimType.FILE_CONTENTS, ClaimForm.EMPTY)
 
 
-def _defined(heard: ClauseMatch) -> Claim | None:
-    return heard.claim(ClaimType.FILE_LOCATION, ClaimForm.DEFINED)
+def _defined(match: ClauseMatch) -> Claim | None:
+    return match.claim(ClaimType.FILE_LOCATION, ClaimForm.DEFINED)
 
 
-def _at(heard: ClauseMatch) -> Claim | None:
-    claim = heard.claim(ClaimType.FILE_LOCATION)
+def _at(match: ClauseMatch) -> Claim | None:
+    claim = match.claim(ClaimType.FILE_LOCATION)
     return claim if claim.line else None
 
 
-def _existence(heard: ClauseMatch) -> Claim | None:
-    return heard.claim(ClaimType.FILE_EXISTENCE, subject="")
+def _existence(match: ClauseMatch) -> Claim | None:
+    return match.claim(ClaimType.FILE_EXISTENCE, subject="")
 
 
-def _setting(heard: ClauseMatch) -> Claim | None:
-    key, value = heard.word("key"), heard.word("val")
-    if key.lower() in _NO_KEY or value.lower() in _NO_VALUE or _CALL.fullmatch(key):
+def _setting(match: ClauseMatch) -> Claim | None:
+    key, value = match.group_text("key"), match.group_text("val")
+    if key.lower() in _NOT_A_KEY or value.lower() in _NOT_A_VALUE or _CALL.fullmatch(key):
         return None
-    return heard.claim(ClaimType.CONFIGURATION_VALUES, subject=key, value=value)
+    return match.claim(ClaimType.CONFIGURATION_VALUES, subject=key, value=value)
 
 
-def _pair(heard: ClauseMatch) -> Claim | None:
-    found = _PAIR.fullmatch(heard.quote())
-    mention = heard.mention
-    if found is None or mention is None or not _CONFIG.search(mention.path):
+def _pair(match: ClauseMatch) -> Claim | None:
+    pair = _PAIR.fullmatch(match.quote())
+    mention = match.mention
+    if pair is None or mention is None or not _CONFIG.search(mention.path):
         return None
-    return heard.claim(ClaimType.CONFIGURATION_VALUES, subject=found[1], value=found[2])
+    return match.claim(ClaimType.CONFIGURATION_VALUES, subject=pair[1], value=pair[2])
 
 
-def _cited_value(heard: ClauseMatch) -> Claim | None:
-    return heard.claim(ClaimType.CONFIGURATION_VALUES, subject="", value=heard.word("val"))
+def _cited_value(match: ClauseMatch) -> Claim | None:
+    return match.claim(ClaimType.CONFIGURATION_VALUES, subject="", value=match.group_text("val"))
 
 
-_NO_KEY_WORDS = (
+_NOT_A_KEY_WORDS = (
     "it this that there which what who file line test tests function method class build version error value"
 )
-_NO_KEY = frozenset(_NO_KEY_WORDS.split())
-_NO_VALUE_WORDS = (
+_NOT_A_KEY = frozenset(_NOT_A_KEY_WORDS.split())
+_NOT_A_VALUE_WORDS = (
     "a an the not in defined declared set used missing wrong empty called never no only also still found"
     " hardcoded incorrect invalid unused duplicated outdated absent present gone broken needed here there"
 )
-_NO_VALUE = frozenset(_NO_VALUE_WORDS.split())
+_NOT_A_VALUE = frozenset(_NOT_A_VALUE_WORDS.split())
 _CALL = regex.Regex(r"[\w./-]+\(\)")
 _PAIR = regex.Regex(r"[\"']?([\w.-]+)[\"']?\s*[:=]\s*(.+?),?")
 _CONFIG = regex.Regex(
@@ -293,12 +293,12 @@ RECOMMENDED_PATTERNS: tuple[tuple[ClaimType, regex.Regex], ...] = (
 
 
 MAX_CLAIMS = 50
-"""Claims of one text that are kept: a review with more is a document, not a review."""
+"""Claims of one text that are kept: a text with more is a document, not a review."""
 MOST_SENTENCES = 1_000
-"""Sentences of one text that are read: each is searched for every way to put a claim."""
+"""Sentences of one text that are read: each is searched for every claim pattern."""
 
 # The first that fits decides: a version in a manifest is also "contents", the narrower reading is the claim.
-_FAMILIES = (
+_PATTERNS = (
     *state_patterns.RESPONSE_PATTERNS,
     *state_patterns.ERROR_PATTERNS,
     *state_patterns.TEST_PATTERNS,
@@ -313,23 +313,23 @@ _FAMILIES = (
 
 
 def find_claims(text: str, most_sentences: int = MOST_SENTENCES) -> tuple[Claim, ...]:
-    """Every claim in the writer's own words, in order; an order, a wish or a question is none."""
-    words = mark_mentions(text)
-    found: list[Claim] = []
-    for sentence in islice(words.sentences(), most_sentences):
-        found += _of_sentence(words, sentence)
-        if len(found) >= MAX_CLAIMS:
+    """Return every claim in the writer's own words, in order; a demand, a wish or a question is none."""
+    marked = mark_mentions(text)
+    claims: list[Claim] = []
+    for sentence in islice(marked.sentences(), most_sentences):
+        claims += _sentence_claims(marked, sentence)
+        if len(claims) >= MAX_CLAIMS:
             break
-    return tuple(dict.fromkeys(found))[:MAX_CLAIMS]
+    return tuple(dict.fromkeys(claims))[:MAX_CLAIMS]
 
 
-def _of_sentence(words: MarkedText, sentence: str) -> Iterator[Claim]:
-    bare = words.plain(sentence)
-    if _PATH_SIGN not in sentence and (kind := _kind(bare, NOT_REQUIRED_PATTERNS)):
-        yield Claim(kind, bare[:200])
+def _sentence_claims(marked: MarkedText, sentence: str) -> Iterator[Claim]:
+    plain = marked.plain(sentence)
+    if _PATH_SIGN not in sentence and (kind := _find_type(plain, NOT_REQUIRED_PATTERNS)):
+        yield Claim(kind, plain[:200])
         return
     for clause in _clauses(sentence):
-        yield from _of_clause(words, clause)
+        yield from _clause_claims(marked, clause)
 
 
 def _clauses(sentence: str) -> Iterator[str]:
@@ -341,33 +341,34 @@ def _clauses(sentence: str) -> Iterator[str]:
     yield sentence[done:]
 
 
-def _of_clause(words: MarkedText, clause: str) -> Iterator[Claim]:
+def _clause_claims(marked: MarkedText, clause: str) -> Iterator[Claim]:
     covered, main = "", None
-    asked = _ASKED.search(clause) is not None
-    for pattern in () if asked else _FAMILIES:
-        if heard := pattern.hear(words, clause):
-            claim, match = heard
-            covered, main = match[0], claim.path
+    if _DEMAND.search(clause):
+        return
+    for pattern in _PATTERNS:
+        if result := pattern.match(marked, clause):
+            claim, covered = result
+            main = claim.path
             yield claim
             break
     else:
-        if not asked and (kind := _kind(words.plain(clause), RECOMMENDED_PATTERNS)):
-            yield Claim(kind, words.plain(clause)[:200])
-    if not asked and not _MADE.search(clause):
+        if kind := _find_type(marked.plain(clause), RECOMMENDED_PATTERNS):
+            yield Claim(kind, marked.plain(clause)[:200])
+    if not _TO_BE_MADE.search(clause):
         rest = clause.replace(covered, " ") if covered else clause
-        yield from (claim for claim in _named(words, rest) if claim.path != main)
+        yield from (claim for claim in _implied_claims(marked, rest) if claim.path != main)
 
 
-def _named(words: MarkedText, clause: str) -> Iterator[Claim]:
-    """The files that are only mentioned: that they are there is implied."""
+def _implied_claims(marked: MarkedText, clause: str) -> Iterator[Claim]:
+    """Yield the files that are only mentioned: that they exist is implied."""
     for sign in _PATH.finditer(clause):
-        mention = words.mentions[int(sign[1])]
-        # Of a file alone that is denied something, nobody knows whether it should be there.
-        if mention.sure and (mention.line or mention.name or not _DENIED.search(clause)):
-            yield _implied(mention, words.plain(clause)[:200])
+        mention = marked.mentions[int(sign[1])]
+        # In a negative clause, nobody knows whether a file that is only named should exist.
+        if mention.sure and (mention.line or mention.name or not _NEGATIVE.search(clause)):
+            yield _implied_claim(mention, marked.plain(clause)[:200])
 
 
-def _implied(mention: FileMention, text: str) -> Claim:
+def _implied_claim(mention: FileMention, text: str) -> Claim:
     if mention.name:
         return Claim(
             ClaimType.FILE_LOCATION, text, mention.path, subject=mention.name, form=ClaimForm.DEFINED
@@ -376,12 +377,12 @@ def _implied(mention: FileMention, text: str) -> Claim:
     return Claim(kind, text, mention.path, mention.line, mention.end_line, form=ClaimForm.NAMED)
 
 
-def _kind(text: str, table: tuple[tuple[ClaimType, regex.Regex], ...]) -> ClaimType | None:
+def _find_type(text: str, table: tuple[tuple[ClaimType, regex.Regex], ...]) -> ClaimType | None:
     return next((kind for kind, expression in table if expression.search(text)), None)
 
 
 _PATH_SIGN = "\ue000P"
-_DENIED = regex.Regex(
+_NEGATIVE = regex.Regex(
     r"\b(?:no|not|nor|never|without|missing|lacks?|gone|deleted|removed|absent|\w+n't)\b", ignore_case=True
 )
 _PATH = regex.Regex("\ue000P([0-9]+)\ue001")
@@ -390,13 +391,13 @@ _CLAUSES = regex.Regex(
     r"|(,\s+)(?:yet|so|see|cf\.?|and|while|which|then)\b|(:\s+)see\b",
     ignore_case=True,
 )
-_ASKED = regex.Regex(
+_DEMAND = regex.Regex(
     r"\b(?:should|must|needs?\s+to|ought\s+to|could|would|might|may|shall|please|let's|wants?\s+to|if|unless"
     r"|expected\s+to|supposed\s+to|has\s+to|have\s+to|will|why|whether|make\s+sure|ensure|imagine|suppose)\b",
     ignore_case=True,
 )
 # What is to be made, or is a new name, is not there yet.
-_MADE = regex.Regex(
+_TO_BE_MADE = regex.Regex(
     r"\b(?:add|create|move|rename|put|write|extract|introduce|generate|save|new\s+file|call\s+it|name\s+it|e\.g\."
     r"|such\s+as|for\s+example|for\s+instance|like)\b",
     ignore_case=True,

@@ -23,7 +23,7 @@ _LONGEST_SENTENCE = 600
 
 @dataclass(frozen=True, slots=True)
 class FileMention:
-    """A file that a text names, with the lines or the name in it, if given."""
+    """A file that a text names, with the lines or the definition in it, if given."""
 
     path: str
     line: int | None = None
@@ -35,52 +35,67 @@ class FileMention:
 
 @dataclass(slots=True)
 class MarkedText:
-    """A text in which every file and every quoted word stands as one sign."""
+    """A text in which every file and every quotation is replaced by one sign."""
 
     text: str
     mentions: list[FileMention] = field(default_factory=list)
     quotes: list[str] = field(default_factory=list)
-    said: dict[str, str] = field(default_factory=dict)
+    originals: dict[str, str] = field(default_factory=dict)
+    """Sign → what it replaced."""
 
     def sentences(self) -> Iterator[str]:
-        """The sentences, still with signs; a question claims nothing."""
+        """Yield the sentences, with signs; a question claims nothing."""
         for sentence in _sentences(self.text):
             if sentence.strip() and not sentence.rstrip(" )*_").endswith("?"):
                 yield sentence.strip()[:_LONGEST_SENTENCE]
 
     def plain(self, sentence: str) -> str:
-        """The sentence as it was written."""
-        return " ".join(_SIGN.sub(lambda sign: self.said.get(sign[0], ""), sentence).split())
+        """Return the sentence as it was written."""
+        return " ".join(_SIGN.sub(lambda sign: self.originals.get(sign[0], ""), sentence).split())
+
+    def add_mention(self, mention: FileMention, original: str) -> str:
+        """Record a file, and return its sign."""
+        sign = PATH_SIGN.format(len(self.mentions))
+        self.mentions.append(mention)
+        self.originals[sign] = original
+        return sign
+
+    def add_quote(self, text: str, original: str) -> str:
+        """Record a quotation, and return its sign."""
+        sign = QUOTE_SIGN.format(len(self.quotes))
+        self.quotes.append(text)
+        self.originals[sign] = original
+        return sign
 
 
 def mark_mentions(text: str) -> MarkedText:
-    """The writer's own words, files and quoted words made signs."""
+    """Replace the files and quotations in the writer's own words by signs."""
     readable = mask_hidden(
         text[:MAX_MENTION_LENGTH].replace("\ue000", " ").replace("\ue001", " "), *_NOT_READ
     )
-    # What is not read became spaces; a pasted log of them would be gone over from each of its places.
+    # Masked text became spaces; a long run of them would be scanned again from each of its positions.
     readable = "\n".join(map(_single_spaced, readable.split("\n")))
-    found = MarkedText("")
-    found.text = _with_code(found, readable)
-    found.text = _WIKI.sub(lambda link: _wiki(found, link), found.text)
+    marked = MarkedText("")
+    text = _mark_code(marked, readable)
+    text = _WIKI.sub(lambda link: _mark_wiki_link(marked, link), text)
     # Bare files first: an apostrophe or a quotation mark may stand around a path.
-    found.text = _with_files(found, found.text)
-    found.text = _with_quotes(found, found.text)
-    found.text = _CALL.sub(lambda call: _call(found, call), found.text)
-    found.text = _with_lines(found, found.text)
-    return found
+    text = _mark_files(marked, text)
+    text = _mark_quotations(marked, text)
+    text = _CALL.sub(lambda call: _mark_call(marked, call), text)
+    marked.text = _mark_lines(marked, text)
+    return marked
 
 
 def parse_mention(text: str) -> FileMention | None:
-    """The file and place that the whole text names, if it is one: `src/a.py:42-48`, `docs/b.md#set-up`."""
+    """Parse a text that is a file with a location: `src/a.py:42-48`, `docs/b.md#set-up`."""
     match = _WHOLE.fullmatch(text)
     if match is None:
         return None
-    path, suffix = match["path"], match["path"].rsplit("/", 1)[-1]
-    known = _KNOWN.fullmatch(suffix) is not None or path.endswith("/")
-    if not known and ("/" not in path.strip("/") or _NO_FILE.match(path)):
+    path, name = match["path"], match["path"].rsplit("/", 1)[-1]
+    is_sure = _FILE_NAME.fullmatch(name) is not None or path.endswith("/")
+    if not is_sure and ("/" not in path.strip("/") or _NO_FILE.match(path)):
         return None
-    return replace(_placed(match), sure=known)
+    return replace(_build_mention(match), sure=is_sure)
 
 
 _NOT_READ = (
@@ -101,7 +116,7 @@ _EXTENSIONS = (
 _NAMES = "Dockerfile Makefile Procfile Jenkinsfile Gemfile LICENSE README CHANGELOG CODEOWNERS"
 _EXT = "|".join(_EXTENSIONS.split())
 _NAMED = "|".join(_NAMES.split())
-_KNOWN = regex.Regex(rf"[\w.@+-]*\.(?:{_EXT})|{_NAMED}|\.[a-z][\w.-]*", ignore_case=True)
+_FILE_NAME = regex.Regex(rf"[\w.@+-]*\.(?:{_EXT})|{_NAMED}|\.[a-z][\w.-]*", ignore_case=True)
 _PLACE = (
     r"(?::(?P<line>[1-9][0-9]{0,6})(?:[-–](?P<end>[1-9][0-9]{0,6}))?(?::[0-9]+)?"
     r"|\#L(?P<hash>[1-9][0-9]{0,6})(?:-L?(?P<hash_end>[1-9][0-9]{0,6}))?"
@@ -135,11 +150,11 @@ _AFTER = regex.Regex(
 _BEFORE = regex.Regex(rf"\b{_LINES}\s+(?:of|in)\s+(?:the\s+file\s+)?{PATH_PATTERN}", ignore_case=True)
 
 
-def _code(found: MarkedText, code: str, whole: str) -> str:
+def _code_sign(marked: MarkedText, code: str, original: str) -> str:
     mention = parse_mention(code)
     if mention is not None and (mention.sure or is_inside_repository(mention.path)):
-        return _mention(found, mention, whole)
-    return _sign(found, QUOTE_SIGN, found.quotes, code, whole)
+        return marked.add_mention(mention, original)
+    return marked.add_quote(code, original)
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -158,92 +173,74 @@ def _single_spaced(line: str) -> str:
     return f"{' ' * line[0].isspace()}{words}{' ' * line[-1].isspace()}"
 
 
-def _with_code(found: MarkedText, text: str) -> str:
+def _mark_code(marked: MarkedText, text: str) -> str:
     done, parts = 0, []
     for start, end, ticks in code_spans(text, _LONGEST_CODE):
-        parts += [text[done:start], _code(found, text[start + ticks : end - ticks].strip(), text[start:end])]
+        code = text[start + ticks : end - ticks].strip()
+        parts += [text[done:start], _code_sign(marked, code, text[start:end])]
         done = end
     return "".join((*parts, text[done:]))
 
 
-def _wiki(found: MarkedText, link: regex.RegexMatch) -> str:
-    whole: str = link[0]
-    return _mention(found, FileMention(f"{link[1]}.md"), whole) if len(whole) <= _LONGEST_LINK else whole
+def _mark_wiki_link(marked: MarkedText, link: regex.RegexMatch) -> str:
+    original: str = link[0]
+    if len(original) > _LONGEST_LINK:
+        return original
+    return marked.add_mention(FileMention(f"{link[1]}.md"), original)
 
 
-def _with_files(found: MarkedText, text: str) -> str:
+def _mark_files(marked: MarkedText, text: str) -> str:
     done, parts = 0, []
     for run in _RUN.finditer(text):
         start = run.start()
         file = _BARE.match(text[start : run.end() + _LONGEST_PLACE]) if start >= done else None
         if file is None:
             continue
-        mention = _placed(file)
+        mention = _build_mention(file)
         end = start + (file.end() if mention.line or mention.name else len(mention.path))
-        parts += [text[done:start], _mention(found, mention, text[start:end])]
+        parts += [text[done:start], marked.add_mention(mention, text[start:end])]
         done = end
     return "".join((*parts, text[done:]))
 
 
-def _with_quotes(found: MarkedText, text: str) -> str:
+def _mark_quotations(marked: MarkedText, text: str) -> str:
     done, parts = 0, []
     for start, end in quotations(text, _MARKS, _BEFORE_MARK):
-        parts += [text[done:start], _quote(found, text[start:end])]
+        inner = text[start + 1 : end - 1]
+        is_marked = _SIGN.fullmatch(inner.strip())
+        original = marked.plain(text[start:end])
+        sign = inner.strip() if is_marked else marked.add_quote(marked.plain(inner), original)
+        parts += [text[done:start], sign]
         done = end
     return "".join((*parts, text[done:]))
 
 
-def _quote(found: MarkedText, quoted: str) -> str:
-    inner = quoted[1:-1]
-    if _SIGN.fullmatch(inner.strip()):
-        return inner.strip()
-    return _sign(found, QUOTE_SIGN, found.quotes, found.plain(inner), found.plain(quoted))
-
-
-def _call(found: MarkedText, call: regex.RegexMatch) -> str:
-    whole: str = call[0]
+def _mark_call(marked: MarkedText, call: regex.RegexMatch) -> str:
+    original: str = call[0]
     before = call.string[max(call.start() - 3, 0) : call.start()]
     is_part = before[-1:] in ("`", ".") or regex.is_word(before[-1:])
     is_part = is_part or (before.endswith("::") and regex.is_word(before[:-2]))
-    return whole if is_part else _word(found, whole)
+    return original if is_part else marked.add_quote(original, original)
 
 
-def _word(found: MarkedText, word: str) -> str:
-    return _sign(found, QUOTE_SIGN, found.quotes, word, word)
-
-
-def _mention(found: MarkedText, mention: FileMention, whole: str) -> str:
-    sign = PATH_SIGN.format(len(found.mentions))
-    found.mentions.append(mention)
-    found.said[sign] = whole
-    return sign
-
-
-def _sign(found: MarkedText, form: str, known: list[str], value: str, whole: str) -> str:
-    sign = form.format(len(known))
-    known.append(value)
-    found.said[sign] = whole
-    return sign
-
-
-def _placed(match: regex.RegexMatch) -> FileMention:
+def _build_mention(match: regex.RegexMatch) -> FileMention:
     line, end = match["line"] or match["hash"], match["end"] or match["hash_end"]
     name = match["name"] or match["slug"] or ""
     return FileMention(match["path"], int(line) if line else None, int(end) if end else None, name)
 
 
-def _with_lines(found: MarkedText, text: str) -> str:
-    """The text with `line 42 of a.py` and `a.py, line 42` made one sign."""
+def _mark_lines(marked: MarkedText, text: str) -> str:
+    """Replace `line 42 of a.py` and `a.py, line 42` by one sign."""
 
-    def joined(match: regex.RegexMatch) -> str:
+    def join(match: regex.RegexMatch) -> str:
         sign, index = PATH_SIGN.format(match["p"]), int(match["p"])
-        if found.mentions[index].line is not None:
+        if marked.mentions[index].line is not None:
             return str(match[0])
         end = int(match["m"]) if match["m"] else None
-        placed = replace(found.mentions[index], line=int(match["n"]), end_line=end)
-        return _mention(found, placed, match[0].replace(sign, found.said[sign]))
+        mention = replace(marked.mentions[index], line=int(match["n"]), end_line=end)
+        return marked.add_mention(mention, match[0].replace(sign, marked.originals[sign]))
 
-    return _AFTER.sub(joined, _BEFORE.sub(joined, text))
+    return _AFTER.sub(join, _BEFORE.sub(join, text))
 
 
 NEGATION = r"(?P<no>does\s+not|doesn't|do\s+not|don't|did\s+not|didn't|no\s+longer|never)"
@@ -252,35 +249,35 @@ GAP_PATTERN = r"\s+"
 
 @dataclass(frozen=True, slots=True)
 class ClauseMatch:
-    """A clause in which a way of claiming was found."""
+    """A clause that a claim pattern matches."""
 
     marked: MarkedText
     clause: str
     match: regex.RegexMatch
 
     def group(self, name: str) -> str:
-        """What stands in a group, empty where the pattern has none or it is not filled."""
+        """Return a group as it was matched; empty where the pattern has none or it matched nothing."""
         return (self.match.groupdict().get(name) or "").strip()
 
     @property
     def mention(self) -> FileMention | None:
-        """The file that the claim is about."""
+        """The file that the claim is about, if any."""
         index = self.group("p")
         return self.marked.mentions[int(index)] if index else None
 
     def quote(self, name: str = "q") -> str:
-        """The quoted words that the claim is about."""
+        """Return the quoted text that the claim is about."""
         index = self.group(name)
         return self.marked.quotes[int(index)] if index else ""
 
-    def word(self, name: str) -> str:
-        """A bare word, or what a sign in its place stands for."""
+    def group_text(self, name: str) -> str:
+        """Return the text of a group: a bare word, or what a sign stands for."""
         value = self.group(name)
         sign = _QUOTE.fullmatch(value)
         return self.marked.quotes[int(sign["q"])] if sign else value.rstrip(".")
 
-    def claim(self, kind: ClaimType, form: ClaimForm = ClaimForm.STATED, **known: str) -> Claim:
-        """The claim, with the place and whether it is one of absence."""
+    def claim(self, kind: ClaimType, form: ClaimForm = ClaimForm.STATED, **fields: str) -> Claim:
+        """Build the claim, with its location and whether it denies something."""
         mention = self.mention
         line, end = (mention.line, mention.end_line) if mention else (None, None)
         if number := self.group("n"):
@@ -291,8 +288,8 @@ class ClauseMatch:
             mention.path if mention else None,
             line,
             end,
-            subject=known.get("subject", self.quote()),
-            value=known.get("value", ""),
+            subject=fields.get("subject", self.quote()),
+            value=fields.get("value", ""),
             holds=not self.group("no"),
             form=form,
             cited=bool(_CITED.search(self.clause)),
@@ -304,34 +301,34 @@ ClaimBuilder = Callable[[ClauseMatch], Claim | None]
 
 @dataclass(frozen=True, slots=True)
 class ClaimPattern:
-    """One way to put a claim, and what it claims."""
+    """One way to phrase a claim, and how the claim is built."""
 
     expression: regex.Regex
     build: ClaimBuilder
 
-    def hear(self, marked: MarkedText, clause: str) -> tuple[Claim, regex.RegexMatch] | None:
-        """The claim that the clause makes this way; a part of it that nobody can look up is noted."""
+    def match(self, marked: MarkedText, clause: str) -> tuple[Claim, str] | None:
+        """Return the claim that the clause makes this way, and the text that it covers."""
         match = self.expression.search(clause)
-        if match is None or _NOT_SAID.search(clause[: match.start()]):
+        if match is None or _NOT_CLAIMED.search(clause[: match.start()]):
             return None
         claim = self.build(ClauseMatch(marked, clause, match))
         if claim is None:
             return None
-        return replace(claim, qualified=_says_more(clause, match)), match
+        return replace(claim, qualified=_is_qualified(clause, match)), match[0]
 
 
 def claim_pattern(expression: str, build: ClaimBuilder) -> ClaimPattern:
-    """A way to put a claim: `<P>` stands for a file, `<Q>` for quoted words, a space for any gap."""
-    spread = expression.replace("<P>", PATH_PATTERN).replace("<Q>", QUOTE_PATTERN).replace(" ", GAP_PATTERN)
-    spread = spread.replace(r"\ue000", "\ue000").replace(r"\ue001", "\ue001")  # RE2 knows no such escape
-    return ClaimPattern(regex.Regex(spread, ignore_case=True), build)
+    """Compile a claim pattern: `<P>` stands for a file, `<Q>` for quoted text, a space for any gap."""
+    expanded = expression.replace("<P>", PATH_PATTERN).replace("<Q>", QUOTE_PATTERN).replace(" ", GAP_PATTERN)
+    expanded = expanded.replace(r"\ue000", "\ue000").replace(r"\ue001", "\ue001")  # RE2 knows no such escape
+    return ClaimPattern(regex.Regex(expanded, ignore_case=True), build)
 
 
-def _says_more(clause: str, match: regex.RegexMatch) -> bool:
+def _is_qualified(clause: str, match: regex.RegexMatch) -> bool:
     rest = _CITATION.sub("", clause[match.end() :]).strip(" .,:!)*_`'\"")
     continued = _CONTINUED.match(rest)
-    goes_on = bool(rest) and (not continued or bool(continued["thing"]))
-    return goes_on or bool(_QUALIFIER.search(clause[: match.start()]))
+    has_more = bool(rest) and (not continued or bool(continued["thing"]))
+    return has_more or bool(_QUALIFIER.search(clause[: match.start()]))
 
 
 _QUOTE = regex.Regex(QUOTE_PATTERN)
@@ -346,8 +343,8 @@ _QUALIFIER = regex.Regex(
     r"|besides|instead|(?:one|two|three|four|five|six|seven|eight|nine|ten|several|some|[0-9]+) of)\b",
     ignore_case=True,
 )
-# Somebody else's word, a denial, or another revision: then the writer does not say that it is so here.
-_NOT_SAID = regex.Regex(
+# A quotation, a denial, or another revision: then the writer does not claim that it is so here.
+_NOT_CLAIMED = regex.Regex(
     r"\b(?:not|never|no|none|neither|nor|without|unlike|false|untrue|lie|wrong|myth|doubts?|doubtful"
     r"|denies|denied"
     r"|claims?|claimed|claiming|says|said|states?|stated|promises|pretends|supposedly|allegedly"

@@ -12,29 +12,29 @@ from bot.pull_request.model import GroundedClaim
 from bot.values import Location
 
 _WORST = {ClaimOutcome.CONTRADICTED: 0, ClaimOutcome.UNVERIFIABLE: 1, ClaimOutcome.VERIFIED: 2}
-_TOLD = {"contents": 0, "check runs": 1, "pull request": 2, "tree": 3}
+_TOOL_ORDER = {"contents": 0, "check runs": 1, "pull request": 2, "tree": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class ItemGrounding:
-    """The claim that decides about an item, and the place where the item is."""
+    """The claim that decides about an item, and the item's location."""
 
     decisive: GroundedClaim
     place: Location | None = None
     moved_from: int | None = None
     allowed: bool = False
-    """The config keeps a claim that nobody could look up, with a mark."""
+    """The config keeps a claim that could not be looked up, with a mark."""
     also: tuple[GroundedClaim, ...] = ()
-    """What else in the item's words is not so."""
+    """Further contradicted claims of the item."""
 
     @property
     def outcome(self) -> ClaimOutcome:
-        """Whether the item may be repeated as a fact."""
+        """The outcome of the deciding claim."""
         return ClaimOutcome(self.decisive.outcome)
 
     @property
     def confirmed(self) -> bool:
-        """Whether it may."""
+        """Whether the item may be repeated as a fact."""
         return self.outcome is ClaimOutcome.VERIFIED
 
     @property
@@ -50,7 +50,7 @@ class ItemGrounding:
 
     @property
     def source(self) -> str:
-        """Where that was seen: the other file, where it is not the item's own."""
+        """The source of the observation: the other file, where it is not the item's own."""
         seen = self.decisive
         elsewhere = seen.path if self.place and seen.path and seen.path != self.place.path else None
         if elsewhere and seen.tool == "contents":
@@ -62,34 +62,34 @@ class ItemGrounding:
 def ground_item(
     log: Iterable[GroundedClaim], item: str, head: str, place: Location | None
 ) -> ItemGrounding | None:
-    """What was found out about the item at this head; None where nothing had to be."""
-    entries = [each for each in log if each.item == item and each.head == head and each.required]
+    """Return the grounding of an item at this head; None where no claim of it needs any."""
+    entries = [entry for entry in log if entry.item == item and entry.head == head and entry.required]
     if not entries:
         return None
     decisive = min(entries, key=_rank)
     located = _located(entries, place)
-    found, moved = located or (place, None)
-    wrong = {each.note: each for each in entries if each.outcome == ClaimOutcome.CONTRADICTED}
+    location, moved = located or (place, None)
+    wrong = {entry.note: entry for entry in entries if entry.outcome == ClaimOutcome.CONTRADICTED}
     wrong.pop(decisive.note, None)
-    return ItemGrounding(decisive, found, moved, also=tuple(wrong.values()))
+    return ItemGrounding(decisive, location, moved, also=tuple(wrong.values()))
 
 
 def _rank(entry: GroundedClaim) -> tuple[int, bool, int, int]:
     # Of equal outcomes the one about something else than the bare place tells more.
-    told = _TOLD.get(entry.tool, 9)
-    return _WORST[ClaimOutcome(entry.outcome)], entry.is_place and not entry.line, told, -(entry.line or 0)
+    tool = _TOOL_ORDER.get(entry.tool, 9)
+    return _WORST[ClaimOutcome(entry.outcome)], entry.is_place and not entry.line, tool, -(entry.line or 0)
 
 
 def _located(entries: Sequence[GroundedClaim], place: Location | None) -> tuple[Location, int | None] | None:
-    """Where the item is: its own place, as found again; else the only place that its words name."""
-    found = [
-        each for each in entries if each.is_place and each.outcome == ClaimOutcome.VERIFIED and each.path
+    """Return the item's own location, as found again, or the only location that its text names."""
+    verified = [
+        entry for entry in entries if entry.is_place and entry.outcome == ClaimOutcome.VERIFIED and entry.path
     ]
-    own = [each for each in found if place is None or each.path == place.path]
-    named = {(each.path, each.line) for each in own}
+    own = [entry for entry in verified if place is None or entry.path == place.path]
+    named = {(entry.path, entry.line) for entry in own}
     if not own or (place is None and len(named) > 1):
         return None
-    entry = max(own, key=lambda each: each.line is not None and (place is None or place.line is not None))
+    entry = max(own, key=lambda entry: entry.line is not None and (place is None or place.line is not None))
     first = own[0] if place is not None else entry
     resolved = replace(place, path=first.path or place.path) if place else Location(entry.path or "")
     if first.line is not None:
@@ -98,7 +98,7 @@ def _located(entries: Sequence[GroundedClaim], place: Location | None) -> tuple[
 
 
 MAX_FURTHER_DOUBTS = 2
-"""How many more wrong claims of an item are named."""
+"""Further contradicted claims of an item that are named."""
 
 
 def unconfirmed_message(
@@ -106,7 +106,7 @@ def unconfirmed_message(
     rules: Mapping[ClaimType, ClaimRule],
     also: Sequence[GroundedClaim] = (),
 ) -> str:
-    """Why the claim is not repeated as a fact, with the nearest name, or with what would verify it."""
+    """Say why a claim is not confirmed, with the nearest name, or with what would verify it."""
     text = f"{_why(entry)}."
     if entry.nearest:
         text = f"{text} Nearest name: {code_span(entry.nearest, 200)}"
@@ -120,7 +120,7 @@ def unconfirmed_message(
 
 
 def source_suffix(entry: GroundedClaim) -> str:
-    """` (Source: tree @ 9f2c1e4)`, or nothing where nothing was looked at."""
+    """Return ` (Source: tree @ 9f2c1e4)`, or nothing where nothing was read."""
     if not entry.tool:
         return ""
     seen = f"check {code_span(entry.check)}" if entry.check else entry.tool
@@ -129,13 +129,15 @@ def source_suffix(entry: GroundedClaim) -> str:
     return f" (Source: {seen} @ {entry.head[:7]})"
 
 
-def claim_with_source(claim: str, grounding: ItemGrounding | None, said: str, rules: GroundingRules) -> str:
-    """The claim with its source in the form that the config gives; without one where it was not confirmed."""
+def claim_with_source(
+    claim: str, grounding: ItemGrounding | None, reported_by: str, rules: GroundingRules
+) -> str:
+    """Append the source to a claim in the config's format; an unconfirmed claim gets none."""
     if grounding is not None and grounding.allowed:
         return f"{claim} (not verified)"
     if not rules.include_source or (grounding is not None and grounding.doubted):
         return claim
-    seen = _seen(grounding) if grounding else said
+    seen = _seen(grounding) if grounding else reported_by
     if rules.include_timestamp and grounding:
         seen += f", {grounding.decisive.at.isoformat(timespec='minutes')}"
     form = rules.format_template
@@ -160,13 +162,13 @@ def _why(entry: GroundedClaim) -> str:
 
 
 def _why_also(entry: GroundedClaim) -> str:
-    """The same where another claim was spoken of before: "that file" would be the wrong one."""
+    """Say why after another claim was named: "that file" would be the wrong one."""
     named = code_span(entry.path, 200) if entry.path else "that file"
     return _why(entry).replace("that file", named, 1)
 
 
 def _safe(note: str) -> str:
-    """A note of ours; what it quotes of the repository stays in code."""
+    """Return the note with what it quotes of the repository as code."""
     if "`" not in note:
         return note
     before, _, rest = note.partition("`")

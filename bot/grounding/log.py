@@ -16,7 +16,7 @@ from bot.grounding.claims import find_claims
 from bot.grounding.model import Claim, ClaimForm, ClaimOutcome, ClaimResult, Requirement, claim_requirement
 from bot.grounding.verify import VerificationContext, verify_claim
 from bot.grounding.verify_files import CommentAnchor, locate_path, unreadable_reason
-from bot.iterations import model as iterations_model
+from bot.iterations.model import current_iteration
 from bot.paths import is_inside_repository, is_secret_path
 from bot.pull_request.events import InlineCommentSnapshot
 from bot.pull_request.facts import Facts, FileText, Observations
@@ -25,12 +25,12 @@ from bot.pull_request.model import MAX_GROUNDED_CLAIMS, GroundedClaim, Item, Pul
 _HUNK = regex.Regex(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _CONTEXT = 3
 MOST_SENTENCES = 20
-"""Sentences of one item that are read: a verdict may have hundreds of items."""
+"""Sentences of one item that are read, since a verdict may have hundreds of items."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingClaim:
-    """One claim of one verdict that has to be looked up."""
+    """A claim of a verdict that has to be verified."""
 
     claim: Claim
     verdict: Verdict
@@ -40,78 +40,82 @@ class PendingClaim:
 
 
 def grounding_item_key(validator: str, item: Item) -> str:
-    """The same for an item however often it is read; its line may be moved by GitHub."""
+    """Identify an item, independent of its line, which GitHub may move."""
     path = item.place.path if item.place else ""
-    said = "\0".join((validator, item.tag or "", path, item.words, item.url))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    identity = "\0".join((validator, item.tag or "", path, item.words, item.url))
+    return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def pending_claims(
     pull_request: PullRequest, facts: Facts, rules: RepositoryRules
 ) -> tuple[PendingClaim, ...]:
-    """The claims that stand against the pull request and were not looked up at its judged head."""
+    """Return the claims against the pull request that were not looked up at its reviewed head."""
     if not rules.grounding.enabled or not rules.grounding.check_required:
         return ()
-    present = iterations_model.current_iteration(pull_request)
-    if present is None:
+    iteration = current_iteration(pull_request)
+    if iteration is None:
         return ()
-    known = {
+    looked_up = {
         (entry.verdict, entry.item, entry.claim, entry.type)
         for entry in pull_request.grounding
-        if entry.head == present.head and entry.looked_up
+        if entry.head == iteration.head and entry.looked_up
     }
     return tuple(
-        asked
-        for verdict in present.standing
+        pending
+        for verdict in iteration.standing
         if verdict.stance is Stance.REJECTS
-        for asked in _of_verdict(verdict, facts, rules)
-        if (verdict.id, asked.item, asked.claim.text, asked.claim.type) not in known
+        for pending in _verdict_claims(verdict, facts, rules)
+        if (verdict.id, pending.item, pending.claim.text, pending.claim.type) not in looked_up
     )
 
 
-def _of_verdict(verdict: Verdict, facts: Facts, rules: RepositoryRules) -> Iterator[PendingClaim]:
-    seen: set[str] = set()
+def _verdict_claims(verdict: Verdict, facts: Facts, rules: RepositoryRules) -> Iterator[PendingClaim]:
+    texts: set[str] = set()
     comments = {comment.url: comment for comment in facts.inline_comments or () if comment.url}
     for item in verdict.items:
         key = grounding_item_key(verdict.validator.key, item)
         anchor = _anchor(comments.get(item.url), item)
-        for claim in _of_item(item, verdict):
-            seen.add(claim.text)
-            need = claim_requirement(claim.type, rules.grounding)
-            if need is not Requirement.NOT_REQUIRED:
+        for claim in () if verdict.validator.check else _item_claims(item):
+            texts.add(claim.text)
+            requirement = claim_requirement(claim.type, rules.grounding)
+            if requirement is not Requirement.NOT_REQUIRED:
                 yield PendingClaim(
-                    claim, verdict, key, need, anchor if claim.form is ClaimForm.PLACE else None
+                    claim, verdict, key, requirement, anchor if claim.form is ClaimForm.PLACE else None
                 )
-    yield from _of_body(verdict, facts, rules, seen)
+    yield from _body_claims(verdict, facts, rules, texts)
 
 
-def _of_item(item: Item, verdict: Verdict) -> Iterator[Claim]:
-    if item.place and not verdict.validator.check:
-        place = item.place
-        kind = ClaimType.FILE_LOCATION
-        yield Claim(kind, str(place)[:200], place.path, place.line, place.end_line, form=ClaimForm.PLACE)
-    if not verdict.validator.check:
-        yield from find_claims(item.words, MOST_SENTENCES)
+def _item_claims(item: Item) -> Iterator[Claim]:
+    if location := item.place:
+        yield Claim(
+            ClaimType.FILE_LOCATION,
+            str(location)[:200],
+            location.path,
+            location.line,
+            location.end_line,
+            form=ClaimForm.PLACE,
+        )
+    yield from find_claims(item.words, MOST_SENTENCES)
 
 
-def _of_body(
-    verdict: Verdict, facts: Facts, rules: RepositoryRules, seen: Iterable[str]
+def _body_claims(
+    verdict: Verdict, facts: Facts, rules: RepositoryRules, item_texts: Iterable[str]
 ) -> Iterator[PendingClaim]:
-    """What the review says outside of its items: kept in the log, not shown."""
+    """Yield what the review claims outside of its items: kept in the log, not shown."""
     number = verdict.id.removeprefix("review:")
     bodies = [review.body for review in facts.reviews or () if str(review.id) == number]
-    said = "\n".join(seen)
+    in_items = "\n".join(item_texts)
     for claim in (claim for body in bodies for claim in find_claims(_TAG.sub(" ", body))):
-        need = claim_requirement(claim.type, rules.grounding)
-        if need is not Requirement.NOT_REQUIRED and claim.text.strip(" :-—") not in said:
-            yield PendingClaim(claim, verdict, "", need)
+        requirement = claim_requirement(claim.type, rules.grounding)
+        if requirement is not Requirement.NOT_REQUIRED and claim.text.strip(" :-—") not in in_items:
+            yield PendingClaim(claim, verdict, "", requirement)
 
 
 _TAG = regex.Regex(r"\[[a-z][a-z0-9]*(?:_[a-z0-9]+)+\][ :]*")
 
 
 def _anchor(comment: InlineCommentSnapshot | None, item: Item) -> CommentAnchor | None:
-    """The line that was commented on, as the comment's hunk ends with it."""
+    """Return the line that was commented on: the last one of the comment's hunk."""
     if comment is None or item.place is None:
         return None
     header, *body = comment.diff_hunk.split("\n")
@@ -127,37 +131,37 @@ def _anchor(comment: InlineCommentSnapshot | None, item: Item) -> CommentAnchor 
 def record_grounding(
     pull_request: PullRequest, facts: Facts, rules: RepositoryRules, now: datetime
 ) -> PullRequest:
-    """The pull request with what was just seen about the claims that stand against it."""
-    present = iterations_model.current_iteration(pull_request)
-    if present is None or not rules.grounding.enabled:
-        return pull_request
+    """Verify the pending claims against the observations, and add them to the grounding log."""
     seen = facts.observations
-    asked = pending_claims(pull_request, facts, rules) if seen is not None else ()
-    if seen is None or seen.head != present.head or not asked:
+    iteration = current_iteration(pull_request)
+    if seen is None or iteration is None or seen.head != iteration.head or not rules.grounding.enabled:
         return pull_request
-    kinds = _kinds(seen, rules)
+    pending = pending_claims(pull_request, facts, rules)
+    if not pending:
+        return pull_request
+    kinds = _check_kinds(seen, rules)
     names = find_renames(pull_request, seen)
-    found = tuple(_with_name(_entry(each, seen, kinds, now), names) for each in asked)
-    again = {(entry.verdict, entry.item, entry.claim, entry.type) for entry in found}
+    entries = tuple(_with_new_name(_entry(claim, seen, kinds, now), names) for claim in pending)
+    replaced = {(entry.verdict, entry.item, entry.claim, entry.type) for entry in entries}
     kept = tuple(
         entry
         for entry in pull_request.grounding
-        if entry.head != seen.head or (entry.verdict, entry.item, entry.claim, entry.type) not in again
+        if entry.head != seen.head or (entry.verdict, entry.item, entry.claim, entry.type) not in replaced
     )
-    return replace(pull_request, grounding=(*kept, *found)[-MAX_GROUNDED_CLAIMS:])
+    return replace(pull_request, grounding=(*kept, *entries)[-MAX_GROUNDED_CLAIMS:])
 
 
-def _entry(asked: PendingClaim, seen: Observations, kinds: dict[str, str], now: datetime) -> GroundedClaim:
-    claim, verdict = asked.claim, asked.verdict
-    result = verify_claim(claim, seen, VerificationContext(kinds, asked.anchor, verdict.head))
+def _entry(pending: PendingClaim, seen: Observations, kinds: dict[str, str], now: datetime) -> GroundedClaim:
+    claim, verdict = pending.claim, pending.verdict
+    result = verify_claim(claim, seen, VerificationContext(kinds, pending.anchor, verdict.head))
     entry = seen.entry(result.path or claim.path or "")
     return GroundedClaim(
         validator=verdict.validator.key,
         name=verdict.validator.name,
         verdict=verdict.id,
-        item=asked.item,
+        item=pending.item,
         type=claim.type.value,
-        requirement=asked.requirement.value,
+        requirement=pending.requirement.value,
         claim=claim.text,
         outcome=result.outcome.value,
         head=seen.head,
@@ -167,7 +171,7 @@ def _entry(asked: PendingClaim, seen: Observations, kinds: dict[str, str], now: 
         path=result.path or claim.path,
         line=result.line if result.path else claim.line,
         end_line=result.end_line if result.path else claim.end_line,
-        is_place=_is_place(claim.type, claim.form, result),
+        is_place=_is_location(claim, result),
         note=result.note,
         nearest=result.nearest,
         moved_from=result.moved_from,
@@ -177,7 +181,7 @@ def _entry(asked: PendingClaim, seen: Observations, kinds: dict[str, str], now: 
 
 
 def find_renames(pull_request: PullRequest, seen: Observations) -> dict[str, str]:
-    """Where files went that had another path: by what GitHub says of the diff, or by the same content."""
+    """Return the new path of each renamed file: by GitHub's diff, or by the same content."""
     files = [
         file
         for revision in pull_request.revisions
@@ -186,35 +190,31 @@ def find_renames(pull_request: PullRequest, seen: Observations) -> dict[str, str
     ]
     names = {file.previous_path: file.path for file in files if file.previous_path}
     paths = {entry.sha: path for path, entry in (seen.tree.entries.items() if seen.tree else ())}
-    known = {
+    same_content = {
         entry.path: paths[entry.blob]
         for entry in pull_request.grounding
         if entry.path and entry.blob in paths
     }
-    return {**known, **names}
+    return {**same_content, **names}
 
 
-def _with_name(entry: GroundedClaim, names: dict[str, str]) -> GroundedClaim:
-    """A file that is not there any more under its name is named as it is called now."""
-    now = names.get(entry.path or "")
-    if (
-        entry.outcome != ClaimOutcome.CONTRADICTED
-        or entry.tool != GroundingTool.TREE
-        or now is None
-        or now == entry.path
-    ):
+def _with_new_name(entry: GroundedClaim, names: dict[str, str]) -> GroundedClaim:
+    """Name a file that does not exist any more as it is called now."""
+    name = names.get(entry.path or "")
+    is_missing = entry.outcome == ClaimOutcome.CONTRADICTED and entry.tool == GroundingTool.TREE
+    if not is_missing or name is None or name == entry.path:
         return entry
-    return replace(entry, note="that file was renamed", nearest=now)
+    return replace(entry, note="that file was renamed", nearest=name)
 
 
-def _is_place(kind: ClaimType, form: ClaimForm, result: ClaimResult) -> bool:
+def _is_location(claim: Claim, result: ClaimResult) -> bool:
     """Whether the claim says where the item is."""
-    of_place = kind is ClaimType.FILE_LOCATION or form in {ClaimForm.NAMED, ClaimForm.PLACE}
-    return of_place and result.path is not None
+    names_location = claim.type is ClaimType.FILE_LOCATION or claim.form in {ClaimForm.NAMED, ClaimForm.PLACE}
+    return names_location and result.path is not None
 
 
-def _kinds(seen: Observations, rules: RepositoryRules) -> dict[str, str]:
-    """What the config says about each check that ran."""
+def _check_kinds(seen: Observations, rules: RepositoryRules) -> dict[str, str]:
+    """Return the kind that the config gives each check that ran."""
     return {
         run.name: rule.kind.value
         for run in seen.checks or ()
@@ -227,7 +227,7 @@ _MOST_MANIFESTS = 3
 
 
 class ReadKind(StrEnum):
-    """What is read."""
+    """What is read from GitHub."""
 
     TREE = "tree"
     FILE = "file"
@@ -239,7 +239,7 @@ class ReadKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedRead:
-    """One read, and of what."""
+    """One read from GitHub."""
 
     kind: ReadKind
     path: str = ""
@@ -271,66 +271,66 @@ _IN_FILES = frozenset(
 def plan_next_read(
     claims: Sequence[Claim], seen: Observations, done: Iterable[PlannedRead]
 ) -> PlannedRead | None:
-    """The read to make next; None where no other would tell more."""
+    """Return the read to make next; None where no other would show more."""
     made = frozenset((read.kind, read.path, read.run) for read in done)
-    wanted = (*_tree(claims), *_files(claims, seen), *_checks(claims, seen), *_branch(claims))
-    return next((read for read in wanted if (read.kind, read.path, read.run) not in made), None)
+    reads = (
+        *_tree_reads(claims),
+        *_file_reads(claims, seen),
+        *_check_reads(claims, seen),
+        *_branch_reads(claims),
+    )
+    return next((read for read in reads if (read.kind, read.path, read.run) not in made), None)
 
 
-def _tree(claims: Sequence[Claim]) -> list[PlannedRead]:
-    asks = (claim for claim in claims if claim.type in _IN_FILES)
-    lookable = any(claim.path is None or is_inside_repository(claim.path.rstrip("/")) for claim in asks)
-    return [PlannedRead(ReadKind.TREE)] if lookable else []
+def _tree_reads(claims: Sequence[Claim]) -> list[PlannedRead]:
+    about_files = (claim for claim in claims if claim.type in _IN_FILES)
+    is_needed = any(
+        claim.path is None or is_inside_repository(claim.path.rstrip("/")) for claim in about_files
+    )
+    return [PlannedRead(ReadKind.TREE)] if is_needed else []
 
 
-def _files(claims: Sequence[Claim], seen: Observations) -> list[PlannedRead]:
-    """The files that claims are about, those with most claims first."""
-    reads = Counter(read.path for claim in claims if (read := _file(claim, seen)))
-    names = {
+def _file_reads(claims: Sequence[Claim], seen: Observations) -> list[PlannedRead]:
+    """Return the files that claims are about, those with most claims first."""
+    reads = [(claim, read) for claim in claims if (read := _file_read(claim, seen))]
+    counts = Counter(read.path for _, read in reads)
+    needs_names = {
         read.path
-        for claim in claims
-        if claim.form in {ClaimForm.DEFINED, ClaimForm.CALLED}
-        and claim.subject
-        and (read := _file(claim, seen))
+        for claim, read in reads
+        if claim.form in {ClaimForm.DEFINED, ClaimForm.CALLED} and claim.subject
     }
-    found = [read for claim in claims if (read := _file(claim, seen))]
-    ordered = sorted({read.path: read for read in found}.values(), key=lambda read: -reads[read.path])
-    return [PlannedRead(ReadKind.FILE, read.path, read.blob, names=read.path in names) for read in ordered]
+    ordered = sorted({read.path: read for _, read in reads}.values(), key=lambda read: -counts[read.path])
+    return [replace(read, names=read.path in needs_names) for read in ordered]
 
 
-def _file(claim: Claim, seen: Observations) -> PlannedRead | None:
+def _file_read(claim: Claim, seen: Observations) -> PlannedRead | None:
     if claim.type not in _IN_FILES or seen.tree is None:
         return None
     if claim.path is None:
-        return _manifest(claim, seen)
-    found = locate_path(claim.path, seen)
-    if isinstance(found, ClaimResult):
-        return _unlisted(claim.path, seen)
+        return _manifest_read(claim, seen)
+    located = locate_path(claim.path, seen)
+    if isinstance(located, ClaimResult):
+        return _unlisted_read(claim.path, seen)
     needs_text = claim.type is not ClaimType.FILE_EXISTENCE and (
         claim.line or claim.form is not ClaimForm.NAMED
     )
-    if not needs_text or unreadable_reason(found.path, found.entry) or found.path in seen.files:
+    if not needs_text or unreadable_reason(located.path, located.entry) or located.path in seen.files:
         return None
-    return PlannedRead(ReadKind.FILE, found.path, found.entry.sha if found.entry else None)
+    return PlannedRead(ReadKind.FILE, located.path, located.entry.sha if located.entry else None)
 
 
-def _unlisted(path: str, seen: Observations) -> PlannedRead | None:
-    """A path that GitHub's list was too short for is asked for by itself."""
+def _unlisted_read(path: str, seen: Observations) -> PlannedRead | None:
+    """Read a path by itself where GitHub's list of files was truncated."""
     bare = path.rstrip("/")
-    cut_short = seen.tree is not None and seen.tree.truncated
-    if (
-        not cut_short
-        or not is_inside_repository(bare)
-        or is_secret_path(bare)
-        or bare in seen.absent
-        or bare in seen.files
-    ):
+    is_truncated = seen.tree is not None and seen.tree.truncated
+    was_read = bare in seen.absent or bare in seen.files
+    if not is_truncated or was_read or not is_inside_repository(bare) or is_secret_path(bare):
         return None
     return PlannedRead(ReadKind.FILE, bare)
 
 
-def _manifest(claim: Claim, seen: Observations) -> PlannedRead | None:
-    """The next manifest that may name the package, the outermost first."""
+def _manifest_read(claim: Claim, seen: Observations) -> PlannedRead | None:
+    """Return the next manifest that may name the package, the outermost first."""
     listed = [
         path
         for path, entry in (seen.tree.entries.items() if seen.tree else ())
@@ -341,34 +341,29 @@ def _manifest(claim: Claim, seen: Observations) -> PlannedRead | None:
         text = seen.files.get(path)
         if text is None:
             return PlannedRead(ReadKind.FILE, path, seen.tree.entries[path].sha if seen.tree else None)
-        if isinstance(text, FileText) and _names(claim, path, text):
-            return None
+        if isinstance(text, FileText):
+            packages = manifests.manifest_versions(path, "\n".join(text.lines)) or {}
+            if manifests.normalize_package(claim.subject) in packages:
+                return None
     return None
 
 
-def _names(claim: Claim, path: str, text: FileText) -> bool:
-    known = manifests.manifest_versions(path, "\n".join(text.lines)) or {}
-    return manifests.normalize_package(claim.subject) in known
-
-
-def _checks(claims: Sequence[Claim], seen: Observations) -> list[PlannedRead]:
-    asks = [claim for claim in claims if claim.type in _IN_CHECKS]
-    if not asks:
+def _check_reads(claims: Sequence[Claim], seen: Observations) -> list[PlannedRead]:
+    about_checks = [claim for claim in claims if claim.type in _IN_CHECKS]
+    if not about_checks:
         return []
     if seen.checks is None:
         return [PlannedRead(ReadKind.CHECKS)]
-    detailed = any(
-        claim.type is not ClaimType.TEST_RESULTS or claim.subject.startswith("test:") for claim in asks
-    )
-    failed = [run for run in seen.checks if run.failed and not run.ours and run.annotations_count]
-    return (
-        [PlannedRead(ReadKind.ANNOTATIONS, run=run.id) for run in failed if not run.annotations]
-        if detailed
-        else []
-    )
+    if all(
+        claim.type is ClaimType.TEST_RESULTS and not claim.subject.startswith("test:")
+        for claim in about_checks
+    ):
+        return []
+    failed = [run for run in seen.checks if run.has_failed and not run.ours and run.annotations_count]
+    return [PlannedRead(ReadKind.ANNOTATIONS, run=run.id) for run in failed if not run.annotations]
 
 
-def _branch(claims: Sequence[Claim]) -> list[PlannedRead]:
-    asks = {claim.subject for claim in claims if claim.type is ClaimType.GIT_STATE} - {"worktree"}
-    reads = [PlannedRead(ReadKind.BRANCH)] if asks else []
-    return [*reads, PlannedRead(ReadKind.COMPARISON)] if asks & {"behind", "current"} else reads
+def _branch_reads(claims: Sequence[Claim]) -> list[PlannedRead]:
+    subjects = {claim.subject for claim in claims if claim.type is ClaimType.GIT_STATE} - {"worktree"}
+    reads = [PlannedRead(ReadKind.BRANCH)] if subjects else []
+    return [*reads, PlannedRead(ReadKind.COMPARISON)] if subjects & {"behind", "current"} else reads

@@ -11,11 +11,11 @@ from typing import Any
 from bot import regex
 
 _MOST_DOTS = 1_000
-"""Dots of one line: the reader takes quadratic time over a dotted key, so a line of them is not read."""
+"""Dots of one line: `tomllib` takes quadratic time over a dotted key, so such a line is not read."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The values; `ValueError` where it is no TOML, or made to be slow."""
+    """Parse TOML; raise `ValueError` where it is invalid, or made to be slow."""
     if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
         raise ValueError("a line has too many dots")
     return tomllib.loads(text)
@@ -28,18 +28,19 @@ _SECTION = regex.Regex(r"\s*\[([^\]]+)\]\s*")
 
 
 def config_values(path: str, lines: Sequence[str], key: str) -> tuple[str, ...]:
-    """Every value that the file gives the key (`timeout`, or `server.timeout`), each once, as written."""
+    """Return every value that the file gives the key (`timeout`, or `server.timeout`), each once."""
     suffix = posixpath.splitext(path)[1].lower()
     try:
-        found = _read(suffix, lines, key)
-        matching = [value for name, value in found if _ends(name, key)]
+        values = [
+            value for name, value in _read(suffix, lines, key) if name == key or name.endswith(f".{key}")
+        ]
     except (ValueError, RecursionError):
         return ()
-    return tuple(dict.fromkeys(normalize_value(value) for value in matching))
+    return tuple(dict.fromkeys(map(normalize_value, values)))
 
 
 def normalize_value(value: str) -> str:
-    """A value without quotes and end marks, words for truth in one spelling."""
+    """Return a value without quotes and a trailing comma; `True` and the like in lower case."""
     bare = value.strip().rstrip(",;").strip()
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'`":
         bare = bare[1:-1]
@@ -67,7 +68,7 @@ def _tree(node: object, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _yaml(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Plain `key: value` lines by their indent; texts of several lines are passed over."""
+    """Yield plain `key: value` lines by their indent; multi-line texts are skipped."""
     above: list[tuple[int, str]] = []
     text_from: int | None = None
     for line in lines:
@@ -99,18 +100,16 @@ def _ini(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _code(lines: Sequence[str], key: str) -> Iterator[tuple[str, str]]:
-    """Assignments of a plain value to the name; whatever is computed is not a value that can be read."""
-    said = regex.Regex(
+    """Yield assignments of a plain value to the name; a computed value can't be read."""
+    assignment = regex.Regex(
         rf"(?:[\w<>,: ]+\s)?[\"']?{regex.escape(key)}[\"']?\s*(?::[\w.&'\[\]<>|\s]+)?(?::=|[:=])\s*"
         r"(?P<value>\"[^\"]*\"|'[^']*'|-?\d[\w.]*|true|false|null|None|True|False|nil)\s*[;,)]*\s*(?:(?:#|//).*)?$"
     )
     for line in lines:
-        if not line.lstrip().startswith(("#", "//", "*", "--")) and (match := said.match(line.lstrip())):
+        if not line.lstrip().startswith(("#", "//", "*", "--")) and (
+            match := assignment.match(line.lstrip())
+        ):
             yield key, match["value"]
-
-
-def _ends(name: str, key: str) -> bool:
-    return name == key or name.endswith(f".{key}")
 
 
 PackageVersions = Mapping[str, frozenset[str]]
@@ -126,36 +125,36 @@ _EXACT = regex.Regex(r"(?:===?|v|=)?\s*(\d[\w.+-]*)")
 
 
 def is_manifest(path: str) -> bool:
-    """Whether the file says which packages the project uses."""
+    """Whether the file lists the packages that the project uses."""
     return _reader(path) is not None
 
 
 def is_lock(path: str) -> bool:
-    """Whether the file has the versions that are used, not those that are asked for."""
+    """Whether the file has the resolved versions, not the required ones."""
     return posixpath.basename(path) in {"package-lock.json", "Cargo.lock", "poetry.lock", "uv.lock"}
 
 
 def manifest_versions(path: str, text: str) -> PackageVersions | None:
-    """What each package may be, as written; None where the manifest can't be read."""
+    """Return the versions of each package as written; None where the manifest can't be read."""
     reader = _reader(path)
     if reader is None:
         return None
-    found: dict[str, set[str]] = {}
+    versions: dict[str, set[str]] = {}
     try:
         for name, wanted in reader(text):
-            found.setdefault(normalize_package(name), set()).add(wanted.strip())
+            versions.setdefault(normalize_package(name), set()).add(wanted.strip())
     except (ValueError, AttributeError, TypeError, RecursionError):
         return None
-    return {name: frozenset(wanted) for name, wanted in found.items()}
+    return {name: frozenset(wanted) for name, wanted in versions.items()}
 
 
 def normalize_package(name: str) -> str:
-    """A package's name as all its spellings compare."""
+    """Return the one spelling by which a package's names compare."""
     return _JOINTS.sub("-", name.lower())
 
 
 def exact_version(wanted: str) -> str | None:
-    """The one version that is asked for; None for a range."""
+    """Return the version of an exact requirement; None for a range."""
     match = _EXACT.fullmatch(wanted.strip())
     return match[1] if match else None
 
@@ -189,7 +188,7 @@ def _pyproject(text: str) -> Iterator[tuple[str, str]]:
     for extra in project.get("optional-dependencies", {}).values():
         yield from _listed(extra)
     for group in data.get("dependency-groups", {}).values():
-        yield from _listed(each for each in group if isinstance(each, str))
+        yield from _listed(requirement for requirement in group if isinstance(requirement, str))
     poetry = data.get("tool", {}).get("poetry", {})
     groups = [poetry, *poetry.get("group", {}).values()]
     for group in groups:
@@ -236,26 +235,26 @@ def _pom(text: str) -> Iterator[tuple[str, str]]:
     properties: dict[str, str] | None = None
     for part in text.split("<dependency>")[1:]:
         block, closed, _ = part.partition("</dependency>")
-        said = dict(_elements(block)) if closed and len(block) <= _LONGEST_DEPENDENCY else {}
-        version = said.get("version", "")
-        if held := _PLACEHOLDER.fullmatch(version):
+        elements = dict(_elements(block)) if closed and len(block) <= _LONGEST_DEPENDENCY else {}
+        version = elements.get("version", "")
+        if placeholder := _PLACEHOLDER.fullmatch(version):
             properties = _properties(text) if properties is None else properties
-            version = properties.get(held[1], "")
-        if artifact := said.get("artifactId"):
+            version = properties.get(placeholder[1], "")
+        if artifact := elements.get("artifactId"):
             yield artifact, version
-            yield f"{said.get('groupId', '')}:{artifact}", version
+            yield f"{elements.get('groupId', '')}:{artifact}", version
 
 
 def _properties(text: str) -> dict[str, str]:
-    """The first value that each name is given."""
-    found: dict[str, str] = {}
+    """Return the first value of each element's name."""
+    properties: dict[str, str] = {}
     for name, value in _elements(text):
-        found.setdefault(name, value)
-    return found
+        properties.setdefault(name, value)
+    return properties
 
 
 def _elements(text: str) -> Iterator[tuple[str, str]]:
-    """The elements that hold nothing but a short text."""
+    """Yield the elements that hold nothing but a short text."""
     for name, content, closed in _ELEMENT.findall(text):
         value = content.strip()
         if name == closed and 0 < len(value) <= _LONGEST_VALUE:

@@ -17,23 +17,23 @@ class Requirement(StrEnum):
 
 
 class ClaimForm(StrEnum):
-    """How a claim is put, where one type can be claimed in several ways."""
+    """How a claim is phrased, where one type can be claimed in several ways."""
 
     STATED = "stated"
     NAMED = "named"
-    """A path or place that is only mentioned; that it is there is implied."""
+    """A path or location that is only mentioned; that it exists is implied."""
     DEFINED = "defined"
-    """A function, class or heading that stands at a place."""
+    """A function, class or heading at a location."""
     CALLED = "called"
     IMPORTED = "imported"
     EMPTY = "empty"
     PLACE = "place"
-    """Where an inline comment stands."""
+    """The location of an inline comment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing that a text says is so; a claim of absence has `holds` false."""
+    """One statement of a text about the code; a claim of absence has `holds` false."""
 
     type: ClaimType
     text: str
@@ -41,26 +41,26 @@ class Claim:
     line: int | None = None
     end_line: int | None = None
     subject: str = ""
-    """The words, name, key, package, check or state that it is about."""
+    """The text, name, key, package, check or state that it is about."""
     value: str = ""
     """What the subject is said to be: a value, a version, `pass` or `fail`, a count."""
     holds: bool = True
     form: ClaimForm = ClaimForm.STATED
     cited: bool = False
-    """The text itself says where this was seen."""
+    """The text itself names its source."""
     qualified: bool = False
     """It says more than one observation can show: how often, only there, in which case."""
 
 
 def claim_requirement(kind: ClaimType, rules: GroundingRules) -> Requirement:
-    """What the repository asks of claims of this type; a type that no list names needs nothing."""
+    """Return the repository's requirement for a claim type; one that no list names is not required."""
     if kind in rules.mandatory:
         return Requirement.MANDATORY
     return Requirement.RECOMMENDED if kind in rules.recommended else Requirement.NOT_REQUIRED
 
 
 class ClaimOutcome(StrEnum):
-    """Whether what was claimed is so."""
+    """Whether the observations support a claim."""
 
     VERIFIED = "verified"
     CONTRADICTED = "contradicted"
@@ -73,9 +73,9 @@ class ClaimResult:
 
     outcome: ClaimOutcome
     tool: GroundingTool | None
-    """None where nothing was looked at."""
+    """None where nothing was read."""
     note: str = ""
-    """What was seen instead, or why nothing was: words that can end a sentence."""
+    """What was seen instead, or why nothing was: the end of a sentence."""
     check: str = ""
     """The check run that showed it."""
     nearest: str | None = None
@@ -88,17 +88,17 @@ class ClaimResult:
 def verified_result(
     tool: GroundingTool, path: str | None = None, line: int | None = None, end: int | None = None
 ) -> ClaimResult:
-    """It is so, seen there."""
+    """Build the result of a claim that holds, with where it was seen."""
     return ClaimResult(ClaimOutcome.VERIFIED, tool, path=path, line=line, end_line=end)
 
 
 def contradicted_result(
     tool: GroundingTool, note: str, nearest: str | None = None, path: str | None = None
 ) -> ClaimResult:
-    """It is not so."""
+    """Build the result of a claim that does not hold."""
     return ClaimResult(ClaimOutcome.CONTRADICTED, tool, note, nearest=nearest, path=path)
 
 
 def unverifiable_result(note: str, tool: GroundingTool | None = None, path: str | None = None) -> ClaimResult:
-    """Nobody can say from what was seen."""
+    """Build the result of a claim that the observations do not decide."""
     return ClaimResult(ClaimOutcome.UNVERIFIABLE, tool, note, path=path)

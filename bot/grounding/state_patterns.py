@@ -42,16 +42,16 @@ _KINDS = (
 _CODE = regex.Regex(r"[A-Za-z_$][\w$.]*(?:::\w+)*(?:\([^)]*\))?")
 
 
-def _result(heard: ClauseMatch) -> str:
-    failed, negated = bool(heard.group("fail")), bool(heard.group("no"))
+def _result(match: ClauseMatch) -> str:
+    failed, negated = bool(match.group("fail")), bool(match.group("no"))
     return _FAIL if failed != negated else _PASS
 
 
-def _run(heard: ClauseMatch) -> Claim | None:
-    word = heard.group("kind")
+def _run(match: ClauseMatch) -> Claim | None:
+    word = match.group("kind")
     kind = next((kind for expression, kind in _KINDS if expression.search(word)), "all")
-    amount = heard.group("amount").lower()
-    claim = heard.claim(ClaimType.TEST_RESULTS, subject=f"kind:{kind}", value=_result(heard))
+    amount = match.group("amount").lower()
+    claim = match.claim(ClaimType.TEST_RESULTS, subject=f"kind:{kind}", value=_result(match))
     return _counted(claim, amount)
 
 
@@ -66,83 +66,82 @@ def _counted(claim: Claim, amount: str) -> Claim:
     return claim
 
 
-def _named(heard: ClauseMatch) -> Claim | None:
-    what = "check" if heard.group("what").lower().startswith(("check", "job", "workflow")) else "test"
+def _named(match: ClauseMatch) -> Claim | None:
+    what = "check" if match.group("what").lower().startswith(("check", "job", "workflow")) else "test"
     return _counted(
-        heard.claim(ClaimType.TEST_RESULTS, subject=f"{what}:{heard.quote()}", value=_result(heard)), ""
+        match.claim(ClaimType.TEST_RESULTS, subject=f"{what}:{match.quote()}", value=_result(match)), ""
     )
 
 
-def _test_name(heard: ClauseMatch) -> Claim | None:
-    name = heard.word("test")
+def _test_name(match: ClauseMatch) -> Claim | None:
+    name = match.group_text("test")
     if not _IS_TEST.match(name):
         return None
-    return _counted(heard.claim(ClaimType.TEST_RESULTS, subject=f"test:{name}", value=_result(heard)), "")
+    return _counted(match.claim(ClaimType.TEST_RESULTS, subject=f"test:{name}", value=_result(match)), "")
 
 
-def _compiles(heard: ClauseMatch) -> Claim | None:
+def _compiles(match: ClauseMatch) -> Claim | None:
     return _counted(
-        heard.claim(
-            ClaimType.TEST_RESULTS, subject="kind:build", value=_FAIL if heard.group("no") else _PASS
+        match.claim(
+            ClaimType.TEST_RESULTS, subject="kind:build", value=_FAIL if match.group("no") else _PASS
         ),
         "",
     )
 
 
-def _error(heard: ClauseMatch) -> Claim | None:
-    words = heard.quote()
-    return heard.claim(ClaimType.ERROR_MESSAGES) if len(words) >= 3 else None
+def _error(match: ClauseMatch) -> Claim | None:
+    return match.claim(ClaimType.ERROR_MESSAGES) if len(match.quote()) >= 3 else None
 
 
-def _response(heard: ClauseMatch) -> Claim | None:
-    route = heard.word("route")
-    if not _IS_ROUTE.search(route + heard.clause):
+def _response(match: ClauseMatch) -> Claim | None:
+    route = match.group_text("route")
+    if not _IS_ROUTE.search(route + match.clause):
         return None
-    return heard.claim(ClaimType.API_RESPONSES, subject=route, value=heard.word("status"))
+    return match.claim(ClaimType.API_RESPONSES, subject=route, value=match.group_text("status"))
 
 
-def _dependency(heard: ClauseMatch) -> Claim | None:
-    name, version = heard.word("name"), heard.word("version")
-    found = _PINNED.fullmatch(name) if not version else None
-    if found:
-        name, version = found[1], found[2]
-    if not _IS_PACKAGE.fullmatch(name) or name.lower() in _NO_PACKAGE:
+def _dependency(match: ClauseMatch) -> Claim | None:
+    name, version = match.group_text("name"), match.group_text("version")
+    pinned = _PINNED.fullmatch(name) if not version else None
+    if pinned:
+        name, version = pinned[1], pinned[2]
+    if not _IS_PACKAGE.fullmatch(name) or name.lower() in _NOT_A_PACKAGE:
         return None
     if version and not _IS_VERSION.fullmatch(version):
         return None
-    if not version and not _DEPENDS.search(heard.clause):
+    if not version and not _DEPENDS.search(match.clause):
         return None
-    claim = heard.claim(ClaimType.DEPENDENCY_VERSIONS, subject=name, value=version.removeprefix("=="))
-    return replace(claim, path=_manifest(heard))
+    claim = match.claim(ClaimType.DEPENDENCY_VERSIONS, subject=name, value=version.removeprefix("=="))
+    return replace(claim, path=_manifest(match))
 
 
-def _manifest(heard: ClauseMatch) -> str | None:
-    named = (heard.marked.mentions[int(sign[1])].path for sign in _PATH_SIGN.finditer(heard.clause))
-    return next((path for path in named if is_manifest(path)), None)
+def _manifest(match: ClauseMatch) -> str | None:
+    paths = (match.marked.mentions[int(sign[1])].path for sign in _PATH_SIGN.finditer(match.clause))
+    return next((path for path in paths if is_manifest(path)), None)
 
 
 def _git(subject: str) -> Callable[[ClauseMatch], Claim | None]:
-    def build(heard: ClauseMatch) -> Claim | None:
-        return heard.claim(ClaimType.GIT_STATE, subject=subject, value=heard.group("count"))
+    def build(match: ClauseMatch) -> Claim | None:
+        return match.claim(ClaimType.GIT_STATE, subject=subject, value=match.group("count"))
 
     return build
 
 
-def _behaviour(heard: ClauseMatch) -> Claim | None:
-    subject, verb, outcome = heard.quote("q"), heard.group("verb").lower(), heard.word("outcome")
+def _behaviour(match: ClauseMatch) -> Claim | None:
+    subject, verb, outcome = match.quote("q"), match.group("verb").lower(), match.group_text("outcome")
     if not _CODE.fullmatch(subject):
         return None
     # An error's name in a failed check shows that it was raised; of anything else the check must say it.
     value = "" if outcome.lower() in _LINKS else outcome if verb in _RAISES else f"{verb} {outcome}"
-    return heard.claim(ClaimType.CODE_BEHAVIOR, subject=subject, value=value.strip())
+    return match.claim(ClaimType.CODE_BEHAVIOR, subject=subject, value=value.strip())
 
 
 _RAISES = frozenset({"raise", "raises", "throw", "throws", "panic", "panics"})
 _LINKS = frozenset({"", "on", "when", "for", "with", "if", "in", "at", "after", "to", "from", "by", "as"})
-_NO_PACKAGE_WORDS = (
+_NOT_A_PACKAGE_WORDS = (
     "it this that which the a an line iteration version python node file step at to on of by is"
 )
-_NO_PACKAGE = frozenset(_NO_PACKAGE_WORDS.split())
+_NOT_A_PACKAGE = frozenset(_NOT_A_PACKAGE_WORDS.split())
 _DEPENDS = regex.Regex(
     r"depend|package|librar|crate|module|pinned|installed|manifest|require", ignore_case=True
 )

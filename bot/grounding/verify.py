@@ -9,7 +9,6 @@ from bot import regex
 from bot.gates.config import ClaimType, GroundingTool
 from bot.grounding import verify_files
 from bot.grounding.manifests import (
-    PackageVersions,
     config_values,
     exact_version,
     is_manifest,
@@ -46,30 +45,29 @@ _WORDS = {
 
 
 def verify_test_result(claim: Claim, seen: Observations, kinds: CheckKinds) -> ClaimResult:
-    """Whether the checks of that kind or name ended so."""
+    """Verify the result of the checks of a kind or name."""
     if seen.checks is None:
         return unverifiable_result("the check runs were not read")
     what, _, name = claim.subject.partition(":")
     runs = [run for run in seen.checks if not run.ours]
     if what == "test":
-        return _named_test(claim, name, _of_kind(runs, "tests", kinds) or runs)
-    meant = (
-        [run for run in runs if run.name.casefold() == name.casefold()]
-        if what == "check"
-        else _of_kind(runs, name, kinds)
-    )
-    if not meant:
+        return _verify_named_test(claim, name, _of_kind(runs, "tests", kinds) or runs)
+    if what == "check":
+        runs = [run for run in runs if run.name.casefold() == name.casefold()]
+    else:
+        runs = _of_kind(runs, name, kinds)
+    if not runs:
         return unverifiable_result("no such check ran at this head", GroundingTool.CHECKS)
-    return _together(claim.value, meant)
+    return _verify_together(claim.value, runs)
 
 
 def verify_error(claim: Claim, seen: Observations) -> ClaimResult:
-    """Whether a check printed the message."""
+    """Verify that a check printed the message."""
     return _printed(seen, (claim.subject,))
 
 
 def verify_behavior(claim: Claim, seen: Observations) -> ClaimResult:
-    """Whether a check that failed names both the code and what it did."""
+    """Verify that a failed check names both the code and its behaviour."""
     if not claim.holds or not claim.value:
         return unverifiable_result(
             "no check run shows it", GroundingTool.CHECKS if seen.checks is not None else None
@@ -78,12 +76,12 @@ def verify_behavior(claim: Claim, seen: Observations) -> ClaimResult:
 
 
 def verify_response(claim: Claim, seen: Observations) -> ClaimResult:
-    """Whether a check printed the request and its answer, and no other answer beside it."""
+    """Verify that a check printed the request and its response, and no other response beside it."""
     return _printed(seen, (claim.subject, claim.value), one_of=_STATUS)
 
 
 def verify_git_state(claim: Claim, seen: Observations) -> ClaimResult:
-    """Whether the pull request stands so to its base."""
+    """Verify the state of the pull request's branch."""
     if claim.subject == "worktree":
         return unverifiable_result("a working directory is not on GitHub")
     branch = seen.branch
@@ -91,29 +89,29 @@ def verify_git_state(claim: Claim, seen: Observations) -> ClaimResult:
         return unverifiable_result("the pull request was not read")
     if branch.head != seen.head:
         return unverifiable_result("the head has moved", GroundingTool.PULL_REQUEST)
-    is_so, note = _standing(claim, branch)
-    if is_so is None:
+    holds, note = _branch_state(claim, branch)
+    if holds is None:
         return unverifiable_result(note, GroundingTool.PULL_REQUEST)
     return (
         verified_result(GroundingTool.PULL_REQUEST)
-        if is_so == claim.holds
+        if holds == claim.holds
         else contradicted_result(GroundingTool.PULL_REQUEST, note)
     )
 
 
-def _standing(claim: Claim, branch: BranchState) -> tuple[bool | None, str]:
+def _branch_state(claim: Claim, branch: BranchState) -> tuple[bool | None, str]:
     match claim.subject:
         case "conflicts" | "mergeable":
             if branch.mergeable is None:
                 return None, "GitHub has not worked it out yet"
-            so = branch.mergeable is (claim.subject == "mergeable")
-            return so, f"GitHub {'can' if branch.mergeable else 'can not'} merge the branch"
+            holds = branch.mergeable is (claim.subject == "mergeable")
+            return holds, f"GitHub {'can' if branch.mergeable else 'can not'} merge the branch"
         case "behind" | "current":
             if branch.behind_by is None:
                 return None, "the branches were not compared"
             behind = branch.behind_by == int(claim.value) if claim.value else branch.behind_by > 0
-            so = behind if claim.subject == "behind" else branch.behind_by == 0
-            return so, f"the branch is {_commits(branch.behind_by)} behind"
+            holds = behind if claim.subject == "behind" else branch.behind_by == 0
+            return holds, f"the branch is {_commits(branch.behind_by)} behind"
         case "commits":
             return branch.commits == int(
                 claim.value
@@ -129,16 +127,16 @@ def _commits(count: int) -> str:
 def _of_kind(runs: list[ObservedCheckRun], kind: str, kinds: CheckKinds) -> list[ObservedCheckRun]:
     if kind == "all":
         return runs
-    told = [run for run in runs if kinds.get(run.name) == kind]
-    return told or [run for run in runs if run.name not in kinds and _WORDS[kind].search(run.name)]
+    configured = [run for run in runs if kinds.get(run.name) == kind]
+    return configured or [run for run in runs if run.name not in kinds and _WORDS[kind].search(run.name)]
 
 
-def _together(value: str, runs: list[ObservedCheckRun]) -> ClaimResult:  # noqa: PLR0911  one answer a case
+def _verify_together(value: str, runs: list[ObservedCheckRun]) -> ClaimResult:  # noqa: PLR0911  one answer a case
     amount, _, wanted = value.rpartition(" ")
-    failed, passed = [run for run in runs if run.failed], [run for run in runs if run.passed]
+    failed, passed = [run for run in runs if run.has_failed], [run for run in runs if run.has_passed]
     running = [run for run in runs if run.conclusion is None]
     if amount:
-        return _amount(amount, wanted, failed)
+        return _verify_amount(amount, wanted, failed)
     if failed:
         if wanted == "fail":
             return _shown(verified_result(GroundingTool.CHECKS), failed[0])
@@ -156,10 +154,10 @@ def _together(value: str, runs: list[ObservedCheckRun]) -> ClaimResult:  # noqa:
     )
 
 
-def _amount(amount: str, wanted: str, failed: list[ObservedCheckRun]) -> ClaimResult:
+def _verify_amount(amount: str, wanted: str, failed: list[ObservedCheckRun]) -> ClaimResult:
     if amount.isdigit() and wanted == "fail":
         for run in failed:
-            counts = set(_FAILED.findall(_said(run)))
+            counts = set(_FAILED.findall(_output(run)))
             if counts == {amount}:
                 return _shown(verified_result(GroundingTool.CHECKS), run)
             if counts:
@@ -169,9 +167,9 @@ def _amount(amount: str, wanted: str, failed: list[ObservedCheckRun]) -> ClaimRe
     return unverifiable_result("no check run says how many", GroundingTool.CHECKS)
 
 
-def _named_test(claim: Claim, name: str, runs: list[ObservedCheckRun]) -> ClaimResult:
+def _verify_named_test(claim: Claim, name: str, runs: list[ObservedCheckRun]) -> ClaimResult:
     bare = name.removesuffix("()")
-    naming = [run for run in runs if run.failed and has_word(_said(run), bare)]
+    naming = [run for run in runs if run.has_failed and has_word(_output(run), bare)]
     if claim.value == "fail" and naming:
         return _shown(verified_result(GroundingTool.CHECKS), naming[0])
     if claim.value == "pass" and naming:
@@ -179,7 +177,7 @@ def _named_test(claim: Claim, name: str, runs: list[ObservedCheckRun]) -> ClaimR
             contradicted_result(GroundingTool.CHECKS, f"the check `{naming[0].name}` names it as failed"),
             naming[0],
         )
-    if claim.value == "fail" and runs and all(run.passed for run in runs):
+    if claim.value == "fail" and runs and all(run.has_passed for run in runs):
         return _shown(
             contradicted_result(GroundingTool.CHECKS, f"the check `{runs[0].name}` passed"), runs[0]
         )
@@ -188,7 +186,7 @@ def _named_test(claim: Claim, name: str, runs: list[ObservedCheckRun]) -> ClaimR
 
 def _printed(
     seen: Observations,
-    words: tuple[str, ...],
+    texts: tuple[str, ...],
     *,
     failed: bool = False,
     one_of: regex.Regex | None = None,
@@ -196,26 +194,26 @@ def _printed(
     if seen.checks is None:
         return unverifiable_result("the check runs were not read")
     for run in seen.checks:
-        if run.ours or (failed and not run.failed):
+        if run.ours or (failed and not run.has_failed):
             continue
         for part in _parts(run):
             folded = " ".join(part.split())
             alone = one_of is None or len(set(one_of.findall(folded))) <= 1
-            if alone and all(_has(folded, word) for word in words):
+            if alone and all(_has_text(folded, text) for text in texts):
                 return _shown(verified_result(GroundingTool.CHECKS), run)
     return unverifiable_result("no check run at this head shows it", GroundingTool.CHECKS)
 
 
-def _has(text: str, words: str) -> bool:
-    wanted = " ".join(words.split())
-    return bool(wanted) and has_word(text, wanted)
+def _has_text(output: str, text: str) -> bool:
+    wanted = " ".join(text.split())
+    return bool(wanted) and has_word(output, wanted)
 
 
 def _parts(run: ObservedCheckRun) -> list[str]:
-    return [*run.output.splitlines(), *(f"{each.title} {each.message}" for each in run.annotations)]
+    return [*run.output.splitlines(), *(f"{note.title} {note.message}" for note in run.annotations)]
 
 
-def _said(run: ObservedCheckRun) -> str:
+def _output(run: ObservedCheckRun) -> str:
     return "\n".join(_parts(run))
 
 
@@ -225,28 +223,28 @@ def _shown(result: ClaimResult, run: ObservedCheckRun) -> ClaimResult:
 
 
 def verify_setting(claim: Claim, seen: Observations) -> ClaimResult:  # noqa: PLR0911  one answer a case
-    """Whether the file gives the key this value."""
-    found = located_text(claim.path or "", seen)
-    if isinstance(found, ClaimResult):
-        return found
-    path, text = found
+    """Verify that the file gives the key this value."""
+    located = located_text(claim.path or "", seen)
+    if isinstance(located, ClaimResult):
+        return located
+    path, text = located
     if not claim.subject:
         return unverifiable_result("the key is not named", GroundingTool.CONTENTS, path)
-    known = config_values(path, text.lines, claim.subject)
-    if len(known) > 1:
-        return unverifiable_result(f"the key has {len(known)} values", GroundingTool.CONTENTS, path)
-    if not known:
+    values = config_values(path, text.lines, claim.subject)
+    if len(values) > 1:
+        return unverifiable_result(f"the key has {len(values)} values", GroundingTool.CONTENTS, path)
+    if not values:
         leaf = claim.subject.rsplit(".", 1)[-1]
         if any(leaf in line for line in text.lines):
             return unverifiable_result(
                 "the key is there, its value could not be read", GroundingTool.CONTENTS, path
             )
         return contradicted_result(GroundingTool.CONTENTS, "the file has no such key", path=path)
-    same = known[0] == normalize_value(claim.value)
+    same = values[0] == normalize_value(claim.value)
     if same == claim.holds:
         return verified_result(GroundingTool.CONTENTS, path)
     shown = (
-        "the value is another one" if _PRIVATE.search(claim.subject) else f"the value is `{known[0][:80]}`"
+        "the value is another one" if _PRIVATE.search(claim.subject) else f"the value is `{values[0][:80]}`"
     )
     return contradicted_result(GroundingTool.CONTENTS, shown, path=path)
 
@@ -256,40 +254,35 @@ _PRIVATE = regex.Regex(r"pass|secret|token|key|credential|auth|private|dsn", ign
 
 
 def verify_dependency(claim: Claim, seen: Observations) -> ClaimResult:
-    """Whether a manifest asks for the package, and for this version of it."""
+    """Verify that a manifest names the package, and this version of it."""
     if claim.path:
-        found = located_text(claim.path, seen)
-        if isinstance(found, ClaimResult):
-            return found
-        return _in_one(claim, found[0], manifest_versions(found[0], "\n".join(found[1].lines)))
-    read = {
-        path: text for path, text in seen.files.items() if is_manifest(path) and isinstance(text, FileText)
-    }
-    if not read:
-        return unverifiable_result("no manifest was read", GroundingTool.TREE if seen.tree else None)
+        located = located_text(claim.path, seen)
+        return located if isinstance(located, ClaimResult) else _verify_in_manifest(claim, *located)
     results = [
-        _in_one(claim, path, manifest_versions(path, "\n".join(text.lines))) for path, text in read.items()
+        _verify_in_manifest(claim, path, text)
+        for path, text in seen.files.items()
+        if is_manifest(path) and isinstance(text, FileText)
     ]
+    if not results:
+        return unverifiable_result("no manifest was read", GroundingTool.TREE if seen.tree else None)
     naming = [result for result in results if not result.note.startswith(_NOT_NAMED)]
     if naming:
-        decided = [each for each in naming if each.outcome is not ClaimOutcome.UNVERIFIABLE] or naming
-        same = {each.outcome for each in decided}
-        return (
-            decided[0]
-            if len(same) == 1
-            else unverifiable_result("the manifests differ", GroundingTool.CONTENTS)
-        )
-    return _nowhere(claim, seen, results[0])
+        decided = [result for result in naming if result.outcome is not ClaimOutcome.UNVERIFIABLE] or naming
+        if len({result.outcome for result in decided}) > 1:
+            return unverifiable_result("the manifests differ", GroundingTool.CONTENTS)
+        return decided[0]
+    return _named_nowhere(claim, seen, results[0])
 
 
 _NOT_NAMED = "the manifest does not name "
 
 
-def _in_one(claim: Claim, path: str, known: PackageVersions | None) -> ClaimResult:
-    if known is None:
+def _verify_in_manifest(claim: Claim, path: str, text: FileText) -> ClaimResult:
+    packages = manifest_versions(path, "\n".join(text.lines))
+    if packages is None:
         return unverifiable_result("the manifest could not be read", GroundingTool.CONTENTS, path)
-    wanted = known.get(normalize_package(claim.subject))
-    if wanted is None:
+    versions = packages.get(normalize_package(claim.subject))
+    if versions is None:
         result = (
             verified_result(GroundingTool.CONTENTS, path) if not claim.holds and not claim.value else None
         )
@@ -301,18 +294,18 @@ def _in_one(claim: Claim, path: str, known: PackageVersions | None) -> ClaimResu
         if claim.holds:
             return verified_result(GroundingTool.CONTENTS, path)
         return contradicted_result(GroundingTool.CONTENTS, f"the manifest names `{claim.subject}`", path=path)
-    return _version(claim, path, wanted)
+    return _verify_version(claim, path, versions)
 
 
-def _version(claim: Claim, path: str, wanted: frozenset[str]) -> ClaimResult:
-    if len(wanted) > 1:
+def _verify_version(claim: Claim, path: str, versions: frozenset[str]) -> ClaimResult:
+    if len(versions) > 1:
         return unverifiable_result(
             f"the manifest has several versions of `{claim.subject}`", GroundingTool.CONTENTS, path
         )
-    (written,) = wanted
-    said = claim.value.strip()
-    pinned, meant = exact_version(written), exact_version(said)
-    if written == said or (pinned and meant and _same(pinned, meant)):
+    (written,) = versions
+    claimed = claim.value.strip()
+    pinned, meant = exact_version(written), exact_version(claimed)
+    if written == claimed or (pinned and meant and _is_same_version(pinned, meant)):
         same = True
     elif pinned and meant:
         same = False
@@ -329,47 +322,47 @@ def _version(claim: Claim, path: str, wanted: frozenset[str]) -> ClaimResult:
     )
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same_version(one: str, other: str) -> bool:
     short, long = sorted((one.removeprefix("v"), other.removeprefix("v")), key=len)
     return long == short or (long.startswith(short + ".") and set(long[len(short) :]) <= {".", "0"})
 
 
-def _nowhere(claim: Claim, seen: Observations, first: ClaimResult) -> ClaimResult:
-    """Nothing names the package: certain only where every manifest was read."""
+def _named_nowhere(claim: Claim, seen: Observations, first: ClaimResult) -> ClaimResult:
+    """Return the result where nothing names the package: certain only if every manifest was read."""
     listed = [path for path in (seen.tree.entries if seen.tree else ()) if is_manifest(path)]
     complete = seen.tree is not None and not seen.tree.truncated
     if complete and all(isinstance(seen.files.get(path), FileText) for path in listed):
         return first
-    what = f"no manifest that was read names `{claim.subject}`"
-    return unverifiable_result(what, GroundingTool.CONTENTS) if claim.holds or first.outcome else first
+    note = f"no manifest that was read names `{claim.subject}`"
+    return unverifiable_result(note, GroundingTool.CONTENTS)
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationContext:
-    """What a claim is weighed with besides the observations."""
+    """What a claim is verified with besides the observations."""
 
     kinds: Mapping[str, str] = field(default_factory=dict)
     anchor: CommentAnchor | None = None
-    judged: str | None = None
-    """The head that the validator saw; None where nobody knows."""
+    reviewed_head: str | None = None
+    """The head that the validator saw; None where it is not known."""
 
 
-def verify_claim(claim: Claim, seen: Observations, setting: VerificationContext | None = None) -> ClaimResult:
-    """The outcome, never beyond what was observed."""
-    around = setting or VerificationContext()
-    result = _weighed(claim, seen, around)
+def verify_claim(claim: Claim, seen: Observations, context: VerificationContext | None = None) -> ClaimResult:
+    """Verify a claim, never beyond what was observed."""
+    context = context or VerificationContext()
+    result = _verify_by_type(claim, seen, context)
     if claim.qualified and result.outcome is ClaimOutcome.VERIFIED:
         return replace(result, outcome=ClaimOutcome.UNVERIFIABLE, note="only a part of it can be looked up")
-    return _found_again(claim, result, seen, around)
+    return _accept_moved_line(claim, result, seen, context)
 
 
-def _weighed(claim: Claim, seen: Observations, around: VerificationContext) -> ClaimResult:
+def _verify_by_type(claim: Claim, seen: Observations, context: VerificationContext) -> ClaimResult:
     if claim.type is ClaimType.FILE_LOCATION and claim.form is ClaimForm.PLACE:
-        return verify_files.verify_lines(claim, seen, around.anchor)
+        return verify_files.verify_lines(claim, seen, context.anchor)
     if claim.type is ClaimType.TEST_RESULTS:
-        return verify_test_result(claim, seen, around.kinds)
-    weigh = _BY_TYPE.get(claim.type)
-    return weigh(claim, seen) if weigh else unverifiable_result("nothing on GitHub shows it")
+        return verify_test_result(claim, seen, context.kinds)
+    verify = _BY_TYPE.get(claim.type)
+    return verify(claim, seen) if verify else unverifiable_result("nothing on GitHub shows it")
 
 
 _BY_TYPE: Mapping[ClaimType, Callable[[Claim, Observations], ClaimResult]] = {
@@ -385,14 +378,14 @@ _BY_TYPE: Mapping[ClaimType, Callable[[Claim, Observations], ClaimResult]] = {
 }
 
 
-def _found_again(
-    claim: Claim, result: ClaimResult, seen: Observations, around: VerificationContext
+def _accept_moved_line(
+    claim: Claim, result: ClaimResult, seen: Observations, context: VerificationContext
 ) -> ClaimResult:
-    """A line that was right at the head that the validator saw, and stands elsewhere since."""
-    was_before = around.judged is not None and around.judged != seen.head
-    single = (
+    """Accept a line that was right at the head that the validator saw, and has moved since."""
+    has_new_head = context.reviewed_head is not None and context.reviewed_head != seen.head
+    is_elsewhere = (
         result.outcome is ClaimOutcome.CONTRADICTED and result.line is not None and claim.line is not None
     )
-    if not (was_before and single):
+    if not (has_new_head and is_elsewhere):
         return result
     return replace(result, outcome=ClaimOutcome.VERIFIED, note="", moved_from=claim.line)

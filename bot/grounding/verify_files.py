@@ -24,7 +24,7 @@ from bot.pull_request.facts import EntryKind, FileText, Observations, TreeEntry,
 
 @dataclass(frozen=True, slots=True)
 class LocatedEntry:
-    """The file or folder that was meant."""
+    """The file or folder at a path."""
 
     path: str
     entry: TreeEntry | None
@@ -32,7 +32,7 @@ class LocatedEntry:
 
 
 def locate_path(path: str, seen: Observations) -> LocatedEntry | ClaimResult:  # noqa: PLR0911  one answer a case
-    """The thing at the path, by its full path or by the only one that ends so; else what that shows."""
+    """Find a file by its full path, or by the only path that ends so; otherwise return what that shows."""
     bare = path.rstrip("/").removeprefix("./")
     if not is_inside_repository(bare):
         return unverifiable_result("that is no path of this repository")
@@ -43,20 +43,21 @@ def locate_path(path: str, seen: Observations) -> LocatedEntry | ClaimResult:  #
     if seen.tree is None and bare not in seen.absent:
         return unverifiable_result("the files were not listed")
     if seen.tree and not seen.tree.truncated:
-        endings = [each for each in seen.tree.entries if each.endswith(f"/{bare}")]
+        entries = seen.tree.entries
+        paths = [other for other in entries if other.endswith(f"/{bare}")]
         if "." not in bare:  # people say README for README.md
-            endings += [each for each in seen.tree.entries if each.startswith(f"{bare}.") and "/" not in each]
-        if len(endings) == 1:
-            return LocatedEntry(endings[0], seen.tree.entries[endings[0]])
-        if endings:
-            return unverifiable_result(f"{len(endings)} files have that name", GroundingTool.TREE)
+            paths += [other for other in entries if other.startswith(f"{bare}.") and "/" not in other]
+        if len(paths) == 1:
+            return LocatedEntry(paths[0], entries[paths[0]])
+        if paths:
+            return unverifiable_result(f"{len(paths)} files have that name", GroundingTool.TREE)
     if not seen.knows_absent(bare):
         return unverifiable_result("the repository has more files than GitHub lists", GroundingTool.TREE)
     return _absent(bare, seen)
 
 
 def unreadable_reason(path: str, entry: TreeEntry | None) -> str:
-    """Why the file at the path is not read; empty where it may be."""
+    """Return why the file at the path is not read; empty where it may be."""
     if is_secret_path(path):
         return "a file that may hold secrets, which is never read"
     if entry is None:
@@ -73,18 +74,18 @@ def unreadable_reason(path: str, entry: TreeEntry | None) -> str:
 
 
 def located_text(path: str, seen: Observations) -> tuple[str, FileText] | ClaimResult:
-    """The file that was meant, with its lines; else what that shows."""
-    found = locate_path(path, seen)
-    if isinstance(found, ClaimResult):
-        return found
-    if why := unreadable_reason(found.path, found.entry):
-        return unverifiable_result(f"`{found.path}` is {why}", GroundingTool.TREE, found.path)
-    text = seen.files.get(found.path)
+    """Return the file's full path and text; otherwise what that shows."""
+    located = locate_path(path, seen)
+    if isinstance(located, ClaimResult):
+        return located
+    if reason := unreadable_reason(located.path, located.entry):
+        return unverifiable_result(f"`{located.path}` is {reason}", GroundingTool.TREE, located.path)
+    text = seen.files.get(located.path)
     if text is None:
         return unverifiable_result("the file was not read")
     if isinstance(text, UnreadableFile):
-        return unverifiable_result(f"`{found.path}` is {text.why}", GroundingTool.CONTENTS, found.path)
-    return found.path, text
+        return unverifiable_result(f"`{located.path}` is {text.reason}", GroundingTool.CONTENTS, located.path)
+    return located.path, text
 
 
 def _absent(path: str, seen: Observations) -> ClaimResult:
@@ -96,7 +97,7 @@ def _absent(path: str, seen: Observations) -> ClaimResult:
 
 
 _LONGEST = 80
-"""Characters of what a claim is about that a note repeats."""
+"""Characters of a claim's subject that a note repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,32 +110,27 @@ class CommentAnchor:
 
 
 def verify_existence(claim: Claim, seen: Observations) -> ClaimResult:
-    """Whether the path is there."""
-    found = locate_path(claim.path or "", seen)
-    if isinstance(found, LocatedEntry):
-        if claim.holds:
-            return verified_result(GroundingTool.TREE, found.path)
-        if found.path != (claim.path or "").rstrip("/"):
-            return unverifiable_result(f"there is `{found.path}`", GroundingTool.TREE, found.path)
-        return contradicted_result(
-            GroundingTool.TREE, f"`{found.path}` is in the repository", path=found.path
-        )
-    if not claim.holds and found.outcome is ClaimOutcome.CONTRADICTED:
-        return verified_result(GroundingTool.TREE)
-    return found
+    """Verify that the path exists."""
+    located = locate_path(claim.path or "", seen)
+    if isinstance(located, ClaimResult):
+        is_absent = located.outcome is ClaimOutcome.CONTRADICTED
+        return verified_result(GroundingTool.TREE) if is_absent and not claim.holds else located
+    path = located.path
+    if claim.holds:
+        return verified_result(GroundingTool.TREE, path)
+    if path != (claim.path or "").rstrip("/"):
+        return unverifiable_result(f"there is `{path}`", GroundingTool.TREE, path)
+    return contradicted_result(GroundingTool.TREE, f"`{path}` is in the repository", path=path)
 
 
 def verify_contents(claim: Claim, seen: Observations) -> ClaimResult:  # noqa: PLR0911  one answer a case
-    """Whether the file, or the line of it, has the words."""
-    found = located_text(claim.path or "", seen)
-    if isinstance(found, ClaimResult):
-        return found
-    path, text = found
+    """Verify that the file, or a line of it, has the text."""
+    located = located_text(claim.path or "", seen)
+    if isinstance(located, ClaimResult):
+        return located
+    path, text = located
     if claim.form is ClaimForm.EMPTY:
-        empty = not any(line.strip() for line in text.lines)
-        return (
-            verified_result(GroundingTool.CONTENTS, path) if empty == claim.holds else _otherwise(path, empty)
-        )
+        return _verify_empty(claim, path, text)
     if claim.line and claim.line > len(text.lines):
         return contradicted_result(
             GroundingTool.CONTENTS, f"the file has {_count(len(text.lines))}", path=path
@@ -162,29 +158,35 @@ def verify_contents(claim: Claim, seen: Observations) -> ClaimResult:  # noqa: P
     return contradicted_result(GroundingTool.CONTENTS, f"the file does not have {_subject(claim)}", path=path)
 
 
+def _verify_empty(claim: Claim, path: str, text: FileText) -> ClaimResult:
+    is_empty = not any(line.strip() for line in text.lines)
+    if is_empty == claim.holds:
+        return verified_result(GroundingTool.CONTENTS, path)
+    note = "the file is empty" if is_empty else "the file has text"
+    return contradicted_result(GroundingTool.CONTENTS, note, path=path)
+
+
 def verify_location(claim: Claim, seen: Observations) -> ClaimResult:
-    """Whether the thing stands at the place; a name without a line is resolved to its lines."""
+    """Verify that something is at a location; a definition without a line is resolved to its lines."""
     if claim.form in {ClaimForm.NAMED, ClaimForm.PLACE}:
         return verify_lines(claim, seen)
-    found = located_text(claim.path or "", seen)
-    if isinstance(found, ClaimResult):
-        return found
-    path, text = found
+    located = located_text(claim.path or "", seen)
+    if isinstance(located, ClaimResult):
+        return located
+    path, text = located
     if claim.form is ClaimForm.DEFINED:
-        return _defined(claim, path, text)
+        return _verify_defined(claim, path, text)
     return _on_line(claim, path, _word_lines(claim.subject.removesuffix("()"), text.lines))
 
 
 def verify_lines(claim: Claim, seen: Observations, anchor: CommentAnchor | None = None) -> ClaimResult:
-    """Whether the lines are there; a line that moved is found again by its text."""
-    found = located_text(claim.path or "", seen)
-    if isinstance(found, ClaimResult):
-        if claim.line is None and anchor is None:
-            return verify_existence(claim, seen)
-        return found
-    path, text = found
+    """Verify that the lines exist; a line that moved is found again by its text."""
+    located = located_text(claim.path or "", seen)
+    if isinstance(located, ClaimResult):
+        return verify_existence(claim, seen) if claim.line is None and anchor is None else located
+    path, text = located
     if anchor and anchor.text.strip():
-        return _anchored(claim, path, text.lines, anchor)
+        return _verify_anchored(claim, path, text.lines, anchor)
     last = claim.end_line or claim.line or 0
     if last > len(text.lines):
         return contradicted_result(
@@ -197,7 +199,7 @@ def verify_lines(claim: Claim, seen: Observations, anchor: CommentAnchor | None 
     )
 
 
-def _anchored(claim: Claim, path: str, lines: Sequence[str], anchor: CommentAnchor) -> ClaimResult:
+def _verify_anchored(claim: Claim, path: str, lines: Sequence[str], anchor: CommentAnchor) -> ClaimResult:
     wanted, last = anchor.text.strip(), claim.end_line or claim.line
     span = last - claim.line if last and claim.line else 0
     if last and last <= len(lines) and lines[last - 1].strip() == wanted:
@@ -219,7 +221,7 @@ def _moved(result: ClaimResult, anchor: CommentAnchor, at: int, last: int | None
 
 
 def _only(same: list[int], lines: Sequence[str], anchor: CommentAnchor) -> int | None:
-    """The one line that reads the same, told apart by the lines before it where several do."""
+    """Return the only line with the same text; of several, the one with the same lines before it."""
     if len(same) <= 1:
         return same[0] if same and len(anchor.text.strip()) >= 3 else None
     before = tuple(line.strip() for line in anchor.before)
@@ -232,31 +234,31 @@ def _only(same: list[int], lines: Sequence[str], anchor: CommentAnchor) -> int |
     return alike[0] if len(alike) == 1 else None
 
 
-def _defined(claim: Claim, path: str, text: FileText) -> ClaimResult:
+def _verify_defined(claim: Claim, path: str, text: FileText) -> ClaimResult:
     name = claim.subject.split("(")[0].strip("#` ").strip()
-    known = [each for each in text.definitions or () if _is_named(each, name)]
-    if claim.line is None or not claim.holds:
-        return _named_in(claim, path, name, known, text)
-    at = [each for each in known if (each.first_line or each.line) <= claim.line <= each.line]
-    if at:
-        return verified_result(GroundingTool.CONTENTS, path, at[0].line, at[0].end_line)
-    if known:
-        lines = ", ".join(str(each.line) for each in known[:3])
-        note = f"{_subject(claim)} is defined at line {lines}, not at {_lines(claim)}"
-        return replace(contradicted_result(GroundingTool.CONTENTS, note, path=path), line=known[0].line)
-    return _named_in(claim, path, name, known, text)
+    definitions = [one for one in text.definitions or () if _is_named(one, name)]
+    if not definitions or claim.line is None or not claim.holds:
+        return _verify_defined_anywhere(claim, path, name, definitions, text)
+    at_line = [one for one in definitions if (one.first_line or one.line) <= claim.line <= one.line]
+    if at_line:
+        return verified_result(GroundingTool.CONTENTS, path, at_line[0].line, at_line[0].end_line)
+    lines = ", ".join(str(one.line) for one in definitions[:3])
+    note = f"{_subject(claim)} is defined at line {lines}, not at {_lines(claim)}"
+    return replace(contradicted_result(GroundingTool.CONTENTS, note, path=path), line=definitions[0].line)
 
 
-def _named_in(claim: Claim, path: str, name: str, known: list[Definition], text: FileText) -> ClaimResult:
-    if known and claim.holds:
-        if len(known) > 1:
-            lines = " and ".join(str(each.line) for each in known[:3])
+def _verify_defined_anywhere(
+    claim: Claim, path: str, name: str, definitions: list[Definition], text: FileText
+) -> ClaimResult:
+    if definitions and claim.holds:
+        if len(definitions) > 1:
+            lines = " and ".join(str(one.line) for one in definitions[:3])
             return replace(verified_result(GroundingTool.CONTENTS, path), note=f"defined at lines {lines}")
-        return verified_result(GroundingTool.CONTENTS, path, known[0].line, known[0].end_line)
-    if known:
-        note = f"{_subject(claim)} is defined at line {known[0].line}"
+        return verified_result(GroundingTool.CONTENTS, path, definitions[0].line, definitions[0].end_line)
+    if definitions:
+        note = f"{_subject(claim)} is defined at line {definitions[0].line}"
         return contradicted_result(GroundingTool.CONTENTS, note, path=path)
-    if not _word_lines(_leaf(name), text.lines):
+    if not _word_lines(_name_parts(name)[-1], text.lines):
         if claim.holds:
             return contradicted_result(
                 GroundingTool.CONTENTS, f"the file does not have {_subject(claim)}", path=path
@@ -270,29 +272,25 @@ def _named_in(claim: Claim, path: str, name: str, known: list[Definition], text:
 def _is_named(definition: Definition, name: str) -> bool:
     if definition.name == name or heading_slug(definition.name) == name:
         return True
-    wanted, held = _parts(name), definition.name.replace("::", ".").split(".")
+    wanted, held = _name_parts(name), definition.name.replace("::", ".").split(".")
     return held[-len(wanted) :] == wanted
 
 
 def heading_slug(heading: str) -> str:
-    """A heading as GitHub's links name it."""
+    """Return a heading's anchor in GitHub's links."""
     kept = (sign for sign in heading.lower() if regex.is_word(sign) or sign in "- ")
     return "".join(kept).replace(" ", "-")
 
 
-def _leaf(name: str) -> str:
-    return _parts(name)[-1]
-
-
-def _parts(name: str) -> list[str]:
+def _name_parts(name: str) -> list[str]:
     return name.replace("::", ".").replace("#", ".").split(".")
 
 
 def _hits(claim: Claim, text: FileText) -> list[int]:
     if claim.form is ClaimForm.CALLED:
         call = regex.Regex(rf"(?:^|[^\w.]){regex.escape(claim.subject.split('(')[0])}\s*\(")
-        made = {each.line for each in text.definitions or ()}
-        return [n for n, line in enumerate(text.lines, 1) if call.search(_code(line)) and n not in made]
+        defined = {definition.line for definition in text.definitions or ()}
+        return [n for n, line in enumerate(text.lines, 1) if call.search(_code(line)) and n not in defined]
     if claim.form is ClaimForm.IMPORTED:
         return [number for number, line in enumerate(text.lines, 1) if _imports(line, claim.subject)]
     return _word_lines(claim.subject, text.lines)
@@ -308,12 +306,12 @@ _NOT_CODE = regex.Regex(r"\"[^\"]*\"|'[^']*'|(?:#|//).*$")
 
 
 def _code(line: str) -> str:
-    """The line without what stands in quotes and comments."""
+    """Return the line without strings and comments."""
     return _NOT_CODE.sub("", line)
 
 
 def _word_lines(words: str, lines: Sequence[str]) -> list[int]:
-    """The lines that have the words, not as part of a longer word or number."""
+    """Return the lines that have the words, not as part of a longer word or number."""
     wanted = " ".join(words.split())
     if not wanted:
         return []
@@ -351,14 +349,8 @@ def _on_line(claim: Claim, path: str, hits: list[int]) -> ClaimResult:
     )
 
 
-def _otherwise(path: str, empty: bool) -> ClaimResult:  # noqa: FBT001  a fact, not a switch
-    return contradicted_result(
-        GroundingTool.CONTENTS, "the file is empty" if empty else "the file has text", path=path
-    )
-
-
 def _subject(claim: Claim) -> str:
-    """What the claim is about, in code: a note may stand far from the words that it answers."""
+    """Return the claim's subject as code: a note may be far from the text that it answers."""
     return f"`{' '.join(claim.subject.split())[:_LONGEST]}`" if claim.subject.strip() else "that"
 
 
@@ -374,9 +366,3 @@ def _at(hits: list[int]) -> str:
 
 def _count(lines: int) -> str:
     return "1 line" if lines == 1 else f"{lines} lines"
-
-
-def is_folder(path: str, seen: Observations) -> bool:
-    """Whether a directory stands at the path."""
-    entry = seen.entry(path.rstrip("/"))
-    return entry is not None and entry.kind is EntryKind.FOLDER

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bot.gates.model import Gates
-from bot.iterations.model import REPEAT_WINDOW
 from bot.iterations.progress import Degradation
 from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, distinct_items, item_aspect
 from bot.iterations.selection import Selection, SelectionReport, render_selection_report
@@ -15,6 +14,8 @@ from bot.markdown.links import GITHUB_URL
 from bot.pull_request.model import TrackedIteration
 from bot.values import Repository
 
+HISTORY_WINDOW = 5
+"""Iterations whose feedback the export has."""
 FEEDBACK_HISTORY_KEY = "feedback_history"
 
 ExportJson = dict[str, object]
@@ -27,35 +28,36 @@ def export_files(
     tracked: Sequence[TrackedIteration] = (),
 ) -> dict[str, str]:
     """Return every file of the export with its text."""
-    by_number = {found.iteration: found for found in report.degradations}
-    tree = {
+    degradations = {degradation.iteration: degradation for degradation in report.degradations}
+    files = {
         "best-tracker.json": _text(best_tracker(report.trajectory, repository, host)),
         "selection-report.md": render_selection_report(report),
         "final-output/manifest.json": _text(selection_manifest(report.selection)),
     }
     for scored in report.scored:
-        whole = iteration_metrics(scored, by_number.get(scored.number)) | _tracking(scored, tracked)
-        text = _text(whole)
-        tree[f"iterations/iteration-{scored.number}/metrics.json"] = text
-    return tree
+        metrics = iteration_metrics(scored, degradations.get(scored.number)) | _tracking(scored, tracked)
+        files[f"iterations/iteration-{scored.number}/metrics.json"] = _text(metrics)
+    return files
 
 
 def iteration_history(
     scored: Sequence[ScoredIteration], tracked: Sequence[TrackedIteration] = ()
 ) -> list[ExportJson]:
-    """Return one entry for each iteration, in the document's names."""
-    return [_entry(each) | _tracking(each, tracked) for each in scored]
+    """Return one entry for iteration_ iteration, in the document's names."""
+    return [_entry(iteration) | _tracking(iteration, tracked) for iteration in scored]
 
 
 def feedback_history(
     scored: Sequence[ScoredIteration],
     gates: Gates,
     tracked: Sequence[TrackedIteration] = (),
-    window: int = REPEAT_WINDOW,
+    window: int = HISTORY_WINDOW,
 ) -> ExportJson:
-    """Return what the last iterations were told, and what came of it, under the document's key."""
+    """Return the feedback of the last iterations, and its outcome, under the document's key."""
     return {
-        FEEDBACK_HISTORY_KEY: [_feedback(each, gates) | _tracking(each, tracked) for each in scored[-window:]]
+        FEEDBACK_HISTORY_KEY: [
+            _feedback(iteration, gates) | _tracking(iteration, tracked) for iteration in scored[-window:]
+        ]
     }
 
 
@@ -109,20 +111,20 @@ def selection_manifest(selection: Selection) -> ExportJson:
     }
 
 
-def iteration_metrics(scored: ScoredIteration, found: Degradation | None = None) -> ExportJson:
+def iteration_metrics(scored: ScoredIteration, degradation: Degradation | None = None) -> ExportJson:
     """Return everything measured of one iteration."""
     checks = counted_checks(scored.snapshot.checks)
     measures = scored.score.measures if scored.score else ()
     return {
         **_entry(scored),
         "dimensions": {
-            measure.dimension.value: {"value": measure.value, "because": list(measure.because)}
+            measure.dimension.value: {"value": measure.value, "because": list(measure.reasons)}
             for measure in measures
         },
         "unobserved": [dimension.value for dimension in scored.score.unobserved] if scored.score else [],
-        "checks": {"passed": sum(check.passed for check in checks), "failed": scored.failed_checks},
+        "checks": {"passed": sum(check.has_passed for check in checks), "failed": scored.failed_checks},
         "open": list(scored.snapshot.iteration.tags),
-        "degradation": found and _degradation(found),
+        "degradation": degradation and _degradation(degradation),
     }
 
 
@@ -140,35 +142,35 @@ def _entry(scored: ScoredIteration) -> ExportJson:
 
 def _feedback(scored: ScoredIteration, gates: Gates) -> ExportJson:
     iteration = scored.snapshot.iteration
-    sides = Counter(item_aspect(item, gates).value for item in distinct_items(iteration.open_items))
+    aspects = Counter(item_aspect(item, gates).value for item in distinct_items(iteration.open_items))
     return {
         "iteration": scored.number,
         "head": scored.head,
         "timestamp": iteration.reviewed_at.isoformat(),
-        "rejected": iteration.rejected,
+        "rejected": iteration.is_rejected,
         "issues": list(iteration.tags),
-        "aspects": dict(sides),
+        "aspects": dict(aspects),
     }
 
 
 def _tracking(scored: ScoredIteration, tracked: Sequence[TrackedIteration]) -> ExportJson:
-    """Return how the feedback of this iteration turned out, once the next one was judged."""
-    found = next((each for each in tracked if each.head == scored.head), None)
-    return {"quality_tracking": found.tracking.as_document()} if found else {}
+    """Return the outcome of this iteration's feedback, once the next one was reviewed."""
+    followed = next((iteration for iteration in tracked if iteration.head == scored.head), None)
+    return {"quality_tracking": followed.tracking.as_document()} if followed else {}
 
 
 def _artifacts(scored: ScoredIteration) -> list[ExportJson]:
-    files_of = scored.snapshot.diff.files if scored.snapshot.diff else ()
-    return [{"path": file.path, "content_hash": file.blob} for file in files_of]
+    changed = scored.snapshot.diff.files if scored.snapshot.diff else ()
+    return [{"path": file.path, "content_hash": file.blob} for file in changed]
 
 
-def _degradation(found: Degradation) -> ExportJson:
+def _degradation(degradation: Degradation) -> ExportJson:
     return {
-        "delta": found.delta,
-        "degraded": found.degraded,
-        "flagged": found.flagged,
-        "triggers": [trigger.value for trigger in found.triggers],
-        "causes": [{"cause": sign.cause.value, "because": sign.because} for sign in found.signs],
+        "delta": degradation.delta,
+        "degraded": degradation.is_degraded,
+        "flagged": degradation.is_flagged,
+        "triggers": [trigger.value for trigger in degradation.triggers],
+        "causes": [{"cause": sign.cause.value, "because": sign.reason} for sign in degradation.signs],
     }
 
 

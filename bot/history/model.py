@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
@@ -9,14 +10,33 @@ from functools import lru_cache
 from bot import regex
 from bot.grounding.audit import GroundingRates, first_observations, grounding_rates
 from bot.iterations.model import sort_verdicts
-from bot.pull_request.model import Item, ItemOutcome, OverturnedTag, PostedBrief, PullRequest, Verdict
+from bot.pull_request.model import Item, ItemOutcome, OverturnedTag, PullRequest, Verdict
 from bot.values import Account
 from bot.verdicts import quality
 
 
 @dataclass(frozen=True, slots=True)
+class Ratio:
+    """A count and its total."""
+
+    part: int = 0
+    whole: int = 0
+
+    @classmethod
+    def of(cls, outcomes: Iterable[bool]) -> Ratio:
+        """Count the true ones among all."""
+        counted = tuple(outcomes)
+        return cls(sum(counted), len(counted))
+
+    @property
+    def rate(self) -> float | None:
+        """The share, with three decimals; None of nothing."""
+        return round(self.part / self.whole, 3) if self.whole else None
+
+
+@dataclass(frozen=True, slots=True)
 class AdviceRecord:
-    """One brief: how the feedback was understood, the actions it asked for, and what came of it."""
+    """One brief: how the feedback was understood, the actions it asked for, and its success."""
 
     at: datetime
     feedback_type: str
@@ -26,14 +46,13 @@ class AdviceRecord:
 
 
 def collect_advice(pull_request: PullRequest) -> tuple[AdviceRecord, ...]:
-    """What is remembered of each brief that was posted, oldest first: the last of its rounds."""
+    """Record each posted brief, oldest first: the last of its rounds."""
     briefs = pull_request.briefs
-    posted = (told for told, then in zip(briefs, (*briefs[1:], None), strict=False) if _is_last(told, then))
-    return tuple(AdviceRecord(told.at, told.feedback_type, told.actions, told.success) for told in posted)
-
-
-def _is_last(told: PostedBrief, then: PostedBrief | None) -> bool:
-    return then is None or then.iteration != told.iteration or then.round <= told.round
+    return tuple(
+        AdviceRecord(brief.at, brief.feedback_type, brief.actions, brief.success)
+        for brief, following in zip(briefs, (*briefs[1:], None), strict=False)
+        if following is None or following.iteration != brief.iteration or following.round <= brief.round
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,57 +63,49 @@ class StoredCounts:
     verdicts: int = 0
     commands: int = 0
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether nothing is stored but deliveries."""
-        return not (self.pull_requests or self.verdicts or self.commands)
-
 
 @dataclass(frozen=True, slots=True)
 class ReviewStats:
-    """Of one verdict; nobody's words, and no name but the verdict's id."""
+    """The claims and vague items of one verdict; no text, and no name but the verdict's id."""
 
     verdict: str
     claims: GroundingRates
     items: int = 0
-    """Items with words of their own."""
+    """Items with a text."""
     vague: int = 0
-    """Those whose words can't be acted on or checked."""
+    """Those whose text can't be acted on or checked."""
 
 
 def compute_review_stats(pull_request: PullRequest) -> tuple[ReviewStats, ...]:
-    """What is remembered of how each verdict was put; nothing of a check, which has no choice of words."""
+    """Compute the statistics of each counted verdict; none of a check, whose texts nobody phrased."""
     log = first_observations(pull_request.grounding)
-    found = (
-        _of_verdict(verdict, grounding_rates(entry for entry in log if entry.verdict == verdict.id))
-        for verdict in pull_request.verdicts
-        if verdict.counted and not verdict.validator.check
-    )
-    return tuple(each for each in found if each.claims.claims or each.items)
+    stats = []
+    for verdict in pull_request.verdicts:
+        if verdict.counted and not verdict.validator.check:
+            claims = grounding_rates(entry for entry in log if entry.verdict == verdict.id)
+            texts = [item.words for item in verdict.items if item.words.strip()]
+            if claims.claims or texts:
+                stats.append(ReviewStats(verdict.id, claims, len(texts), sum(map(_is_vague, texts))))
+    return tuple(stats)
 
 
-def _of_verdict(verdict: Verdict, claims: GroundingRates) -> ReviewStats:
-    words = [item.words for item in verdict.items if item.words.strip()]
-    return ReviewStats(verdict.id, claims, len(words), sum(map(_is_vague, words)))
-
-
-@lru_cache(1024)  # the same words are asked about at every turn
-def _is_vague(words: str) -> bool:
-    return bool(quality.wording_problems(words))
+@lru_cache(1024)  # the same texts are checked at every turn
+def _is_vague(text: str) -> bool:
+    return bool(quality.wording_problems(text))
 
 
 INACTIVE_AFTER = timedelta(days=14)
-"""An open, rejected pull request without a push for so long is dead; that day is its activity."""
+"""An open, rejected pull request without a push for this long is inactive; that day is its activity."""
 
 MAX_ITEM_OUTCOMES = 100
-"""Items of a pull request of which it is remembered what came of them, the newest."""
+"""Item outcomes that are kept of a pull request, the newest."""
 
 _INSTANT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRecord:
-    """What the memory keeps of a pull request: who judged what and when, without anybody's words."""
+    """What the history keeps of a pull request: who reviewed what and when, without any text."""
 
     number: int
     author: Account
@@ -107,13 +118,13 @@ class HistoryRecord:
     followed: tuple[str, ...] = ()
     """Addresses of the items whose lines were changed or whose threads were resolved afterwards."""
     observed: tuple[ItemOutcome, ...] = ()
-    """What came of the items that the next iteration could tell about, without anybody's name."""
+    """The outcomes of the items that the next iteration showed, without names."""
     stated: tuple[ReviewStats, ...] = ()
-    """How each verdict was put, in numbers."""
+    """The statistics of each verdict."""
     advice: tuple[AdviceRecord, ...] = ()
-    """What its author was told to do next, in codes, and whether that was accepted."""
+    """The actions that its author was advised to take, and whether they were accepted."""
     repository: str = ""
-    """`owner/name`, where it is another repository's that shares its history; empty for the one asked."""
+    """`owner/name` of another repository that shares its history; empty for the repository itself."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -122,14 +133,14 @@ class HistoryRecord:
 
     @property
     def last_active(self) -> datetime:
-        """When it was last judged, pushed to or closed; a store finds records by it (see `reaches_back`)."""
+        """When it was last reviewed, pushed to or closed; the store selects records by it."""
         moments = [self.created_at, *self.pushed_at, *(verdict.at for verdict in self.verdicts)]
         return max(moments if self.closed_at is None else [*moments, self.closed_at])
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """A span of time, its start in it and its end not."""
+    """A span of time; the start is inside, the end is not."""
 
     start: datetime
     end: datetime
@@ -140,7 +151,7 @@ class TimeWindow:
 
     @property
     def last(self) -> datetime:
-        """Its last instant: what stands then stands at its end."""
+        """Its last instant."""
         return self.end - _INSTANT
 
     @property
@@ -150,25 +161,25 @@ class TimeWindow:
 
 
 def window_of_last_hours(hours: int, now: datetime) -> TimeWindow:
-    """The hours up to this instant, which belongs to them."""
+    """Return the window of the hours up to and including this instant."""
     end = window_end_including(now)
     return TimeWindow(end - timedelta(hours=hours), end)
 
 
 def window_end_including(now: datetime) -> datetime:
-    """The end of a window that this instant belongs to."""
+    """Return the end of a window whose last instant is now."""
     return now + _INSTANT
 
 
-def earliest_activity(window: TimeWindow, dead_after: timedelta = INACTIVE_AFTER) -> datetime:
-    """No record whose `last_active` is earlier counts in the window; later ones may."""
-    return window.start - dead_after
+def earliest_activity(window: TimeWindow, inactive_after: timedelta = INACTIVE_AFTER) -> datetime:
+    """Return the `last_active` before which no record counts in the window."""
+    return window.start - inactive_after
 
 
 def build_history_record(
     pull_request: PullRequest, overturned: tuple[OverturnedTag, ...] = ()
 ) -> HistoryRecord:
-    """What the memory keeps: verdicts with tags and places, no words."""
+    """Build the record: verdicts with tags and locations, no text."""
     return HistoryRecord(
         number=pull_request.number,
         author=pull_request.author,
@@ -186,12 +197,12 @@ def build_history_record(
 
 
 def _item_outcomes(pull_request: PullRequest) -> tuple[ItemOutcome, ...]:
-    found = [
-        replace(each, author="", reviewer="", url="")
+    outcomes = [
+        replace(outcome, author="", reviewer="", url="")
         for tracked in pull_request.tracked
-        for each in tracked.observations
+        for outcome in tracked.observations
     ]
-    return tuple(found[-MAX_ITEM_OUTCOMES:])
+    return tuple(outcomes[-MAX_ITEM_OUTCOMES:])
 
 
 def _without_text(verdict: Verdict, pull_request: PullRequest) -> Verdict:
@@ -201,8 +212,8 @@ def _without_text(verdict: Verdict, pull_request: PullRequest) -> Verdict:
 
 
 def _head_at(pull_request: PullRequest, at: datetime) -> str:
-    seen = [revision for revision in pull_request.revisions if revision.seen_at <= at]
-    return seen[-1].head if seen else pull_request.head
+    earlier = [revision for revision in pull_request.revisions if revision.seen_at <= at]
+    return earlier[-1].head if earlier else pull_request.head
 
 
 _NAME = regex.Regex(r"(\d{4})-W(\d{2})")
@@ -225,37 +236,29 @@ class Week:
         return date.fromisocalendar(self.year, self.number, 1)
 
     def back(self, weeks: int) -> Week:
-        """The week so many weeks earlier."""
+        """Return the week that is this many weeks earlier."""
         return _of_day(self.monday - timedelta(weeks=weeks))
 
     def window(self, zone: tzinfo) -> TimeWindow:
-        """From midnight to midnight there, which is an hour more or less where clocks are changed."""
+        """The week from midnight to midnight in a zone, an hour longer or shorter when clocks change."""
         return TimeWindow(_midnight(self.monday, zone), _midnight(self.monday + timedelta(weeks=1), zone))
 
 
 def week_containing(moment: datetime, zone: tzinfo) -> Week:
-    """The week that people there have at this moment."""
+    """Return the week at this moment in a time zone."""
     return _of_day(moment.astimezone(zone).date())
 
 
 def parse_week(name: str) -> Week | None:
-    """The week of a name such as `2026-W46`; None for anything else."""
-    found = _NAME.fullmatch(name)
-    if found is None or not _exists(week := Week(int(found[1]), int(found[2]))):
+    """Parse a week's name such as `2026-W46`; None for anything else."""
+    match = _NAME.fullmatch(name)
+    if match is None:
         return None
-    return week
-
-
-def summary_due_at(week: Week, zone: tzinfo, weekday: int, at: time) -> datetime:
-    """When the summary of a finished week is due: that weekday (Monday is 0) and time of the week after."""
-    day = week.monday + timedelta(weeks=1, days=weekday)
-    return datetime.combine(day, at, zone).astimezone(UTC)
-
-
-def latest_due_week(now: datetime, zone: tzinfo, weekday: int, at: time) -> Week:
-    """The last finished week whose summary is due by now: after downtime only that one is caught up."""
-    week = week_containing(now, zone).back(1)
-    return week if summary_due_at(week, zone, weekday, at) <= now else week.back(1)
+    try:
+        date.fromisocalendar(int(match[1]), int(match[2]), 1)
+    except ValueError:  # the year has no such week
+        return None
+    return Week(int(match[1]), int(match[2]))
 
 
 def _of_day(day: date) -> Week:
@@ -265,10 +268,3 @@ def _of_day(day: date) -> Week:
 
 def _midnight(day: date, zone: tzinfo) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC)
-
-
-def _exists(week: Week) -> bool:
-    try:
-        return _of_day(week.monday) == week
-    except ValueError:
-        return False

@@ -14,7 +14,7 @@ from bot.values import Account
 
 
 class PullRequestState(StrEnum):
-    """What a pull request is on GitHub."""
+    """The state of a pull request on GitHub."""
 
     OPEN = "open"
     MERGED = "merged"
@@ -33,15 +33,15 @@ class PullRequestOutcome:
     rejected: bool
     first_pass: bool
     """Accepted, and never rejected before."""
-    judged: bool
-    """Some validator gave a verdict; False for one that was merged without."""
+    is_reviewed: bool
+    """A validator gave a verdict; False for one that was merged without."""
     tags: tuple[str, ...]
     """Named in the window, or still standing at its end."""
     open_tags: tuple[str, ...]
     """Those for which it is rejected at the window's end."""
     iterations: int
     repository: str = ""
-    """As of the record."""
+    """The record's."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -50,78 +50,76 @@ class PullRequestOutcome:
 
 
 def outcomes_in_window(
-    records: Iterable[HistoryRecord], window: TimeWindow, dead_after: timedelta = INACTIVE_AFTER
+    records: Iterable[HistoryRecord], window: TimeWindow, inactive_after: timedelta = INACTIVE_AFTER
 ) -> tuple[PullRequestOutcome, ...]:
-    """The pull requests that count in the window, the latest activity first."""
-    since = earliest_activity(window, dead_after)
-    near = (record for record in records if record.created_at < window.end and record.last_active >= since)
-    found = (
-        _outcome(record, window, max(active))
-        for record in near
-        if (active := tuple(_activity(record, window, dead_after)))
-    )
-    return tuple(sorted(found, key=lambda row: (row.at, row.number, row.repository), reverse=True))
-
-
-def open_tags_at(record: HistoryRecord, at: datetime) -> tuple[str, ...]:
-    """The tags that the standing verdicts reject for at this moment, oldest verdict first."""
-    return remaining_tags(record, standing_verdicts(record.verdicts, at), at)
+    """Return the pull requests that count in the window, the latest activity first."""
+    since = earliest_activity(window, inactive_after)
+    outcomes = [
+        _outcome(record, window, max(activity))
+        for record in records
+        if record.created_at < window.end and record.last_active >= since
+        if (activity := tuple(_activity(record, window, inactive_after)))
+    ]
+    outcomes.sort(key=lambda outcome: (outcome.at, outcome.number, outcome.repository), reverse=True)
+    return tuple(outcomes)
 
 
 def remaining_tags(record: HistoryRecord, verdicts: Iterable[Verdict], at: datetime) -> tuple[str, ...]:
-    """The tags of the rejecting ones among these verdicts that nobody has lifted or overturned by then."""
-    named = (
+    """Return the tags of the rejecting verdicts among these that were not lifted or overturned by then."""
+    tags = (
         item.tag
         for verdict in verdicts
         if verdict.stance is Stance.REJECTS and not (verdict.lifted_at and verdict.lifted_at <= at)
         for item in verdict.items
         if item.tag and not _was_overturned_by(record, item.tag, verdict.at, at)
     )
-    return tuple(dict.fromkeys(named))
+    return tuple(dict.fromkeys(tags))
 
 
 def review_verdicts(record: HistoryRecord, until: datetime) -> tuple[Verdict, ...]:
-    """The counted approvals and rejections up to this moment, in order."""
-    said = (verdict for verdict in record.verdicts if verdict.counted and verdict.at <= until)
-    return tuple(
-        sorted((verdict for verdict in said if verdict.stance is not Stance.SILENT), key=lambda v: v.at)
-    )
+    """Return the counted approvals and rejections up to this moment, in order."""
+    verdicts = [
+        verdict
+        for verdict in record.verdicts
+        if verdict.counted and verdict.at <= until and verdict.stance is not Stance.SILENT
+    ]
+    return tuple(sorted(verdicts, key=lambda verdict: verdict.at))
 
 
-def _activity(record: HistoryRecord, window: TimeWindow, dead_after: timedelta) -> Iterator[datetime]:
+def _activity(record: HistoryRecord, window: TimeWindow, inactive_after: timedelta) -> Iterator[datetime]:
     yield from (verdict.at for verdict in review_verdicts(record, window.last) if verdict.at in window)
     if record.merged and record.closed_at and record.closed_at in window:
         yield record.closed_at
     pushes = sorted(record.pushed_at) or [record.created_at]
     for push, following in zip(pushes, (*pushes[1:], None), strict=True):
-        died = push + dead_after
-        pushed_again = following is not None and following <= died
-        if died in window and not pushed_again and not _closed_by(record, died) and _rejecting(record, died):
-            yield died
+        at = push + inactive_after
+        pushed_again = following is not None and following <= at
+        if at in window and not pushed_again and not _closed_by(record, at) and _rejecting(record, at):
+            yield at
 
 
 def _outcome(record: HistoryRecord, window: TimeWindow, at: datetime) -> PullRequestOutcome:
-    said = review_verdicts(record, window.last)
-    decided = _decided_at(record, window.last)
-    rejecting = _rejecting(record, decided)
-    left = remaining_tags(record, rejecting, decided)
+    verdicts = review_verdicts(record, window.last)
+    decided_at = _decided_at(record, window.last)
+    rejecting = _rejecting(record, decided_at)
+    open_tags = remaining_tags(record, rejecting, decided_at)
     return PullRequestOutcome(
         number=record.number,
         author=record.author,
         at=at,
         state=_state(record, window.last),
         rejected=bool(rejecting),
-        first_pass=not rejecting and all(verdict.stance is Stance.APPROVES for verdict in said),
-        judged=bool(said),
-        tags=tuple(dict.fromkeys((*_named_tags(record, window), *left))),
-        open_tags=left,
-        iterations=len({verdict.head for verdict in said}),
+        first_pass=not rejecting and all(verdict.stance is Stance.APPROVES for verdict in verdicts),
+        is_reviewed=bool(verdicts),
+        tags=tuple(dict.fromkeys((*_named_tags(record, window), *open_tags))),
+        open_tags=open_tags,
+        iterations=len({verdict.head for verdict in verdicts}),
         repository=record.repository,
     )
 
 
 def _decided_at(record: HistoryRecord, at: datetime) -> datetime:
-    """The moment whose verdicts count: closing unmerged keeps those that stood then."""
+    """Return the moment whose verdicts count: closing unmerged keeps those that stood then."""
     closed = record.closed_at
     if closed is None or closed > at or record.merged or _rejecting(record, at):
         return at
@@ -141,7 +139,7 @@ def _rejecting(record: HistoryRecord, at: datetime) -> tuple[Verdict, ...]:
 
 
 def _was_overturned_by(record: HistoryRecord, tag: str, named_at: datetime, at: datetime) -> bool:
-    return any(found.tag == tag and named_at <= found.at <= at for found in record.overturned)
+    return any(overturned.tag == tag and named_at <= overturned.at <= at for overturned in record.overturned)
 
 
 def _closed_by(record: HistoryRecord, at: datetime) -> bool:
@@ -163,11 +161,11 @@ class TagFix:
     head: str
     at: datetime
     repository: str = ""
-    """As of the record."""
+    """The record's."""
 
 
 def find_fixes(record: HistoryRecord, until: datetime) -> tuple[TagFix, ...]:
-    """The fixes in a pull request, oldest first.
+    """Return the fixes in a pull request, oldest first.
 
     A tag that went away on the same revision was not fixed: it was dismissed, or somebody thought again.
     """
@@ -175,24 +173,25 @@ def find_fixes(record: HistoryRecord, until: datetime) -> tuple[TagFix, ...]:
 
 
 def find_all_fixes(records: Iterable[HistoryRecord], until: datetime) -> tuple[TagFix, ...]:
-    """The fixes in these pull requests, oldest first."""
-    return tuple(sorted((fix for one in records for fix in find_fixes(one, until)), key=lambda fix: fix.at))
+    """Return the fixes in these pull requests, oldest first."""
+    fixes = (fix for record in records for fix in find_fixes(record, until))
+    return tuple(sorted(fixes, key=lambda fix: fix.at))
 
 
 def latest_fixes(records: Iterable[HistoryRecord], until: datetime) -> dict[str, TagFix]:
-    """The latest fix of each tag."""
+    """Return the latest fix of each tag."""
     return {fix.tag: fix for fix in find_all_fixes(records, until)}
 
 
 def was_fixed_next(record: HistoryRecord, tag: str, window: TimeWindow) -> bool:
     """Whether the iteration after the first one that named the tag in the window no longer had it."""
-    said = review_verdicts(record, window.last)
+    verdicts = review_verdicts(record, window.last)
     naming = next(
-        (verdict for verdict in said if verdict.at in window and verdict_names_tag(verdict, tag)), None
+        (verdict for verdict in verdicts if verdict.at in window and verdict_names_tag(verdict, tag)), None
     )
     if naming is None:
         return False
-    following = next((v for v in said if v.at > naming.at and v.head != naming.head), None)
+    following = next((v for v in verdicts if v.at > naming.at and v.head != naming.head), None)
     return following is not None and any(
         fix.tag == tag and fix.head == following.head and fix.at >= following.at
         for fix in find_fixes(record, window.last)
@@ -204,13 +203,13 @@ def verdict_names_tag(verdict: Verdict, tag: str) -> bool:
     return any(item.tag == tag for item in verdict.items)
 
 
-def _fixes(record: HistoryRecord, said: tuple[Verdict, ...]) -> Iterator[TagFix]:
-    stands: dict[str, Verdict] = {}
+def _fixes(record: HistoryRecord, verdicts: tuple[Verdict, ...]) -> Iterator[TagFix]:
+    standing: dict[str, Verdict] = {}
     named_at: dict[str, str | None] = {}
-    for verdict in said:
-        before = remaining_tags(record, stands.values(), verdict.at)
-        stands[verdict.validator.key] = verdict
-        after = remaining_tags(record, stands.values(), verdict.at)
+    for verdict in verdicts:
+        before = remaining_tags(record, standing.values(), verdict.at)
+        standing[verdict.validator.key] = verdict
+        after = remaining_tags(record, standing.values(), verdict.at)
         for tag in before:
             if tag not in after and verdict.head and named_at[tag] != verdict.head:
                 yield TagFix(tag, record.number, verdict.head, verdict.at, record.repository)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 
@@ -12,6 +12,7 @@ from bot.gates.model import Gates
 from bot.history.model import (
     INACTIVE_AFTER,
     HistoryRecord,
+    Ratio,
     TimeWindow,
     earliest_activity,
     week_containing,
@@ -31,7 +32,7 @@ from bot.pull_request.model import ItemOutcome
 MAX_TOP_ISSUES = 5
 """Issues that come with guidance."""
 MIN_FOR_TREND = 5
-"""Pull requests in each window from which a trend is said."""
+"""Pull requests that each window needs for a trend."""
 UNKNOWN_FIX = "See the repository's quality gates."
 """What to do about a tag that no gate explains."""
 
@@ -49,7 +50,7 @@ class Trend(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many pull requests a window has, and how they fared."""
+    """How many pull requests a window has, and their outcomes."""
 
     total: int
     rejected: int
@@ -62,8 +63,8 @@ class Tally:
 
     @property
     def approval_rate(self) -> float | None:
-        """The accepted ones' share, with three decimals; None of nothing."""
-        return round(self.accepted / self.total, 3) if self.total else None
+        """The share that was accepted; None of nothing."""
+        return Ratio(self.accepted, self.total).rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +77,6 @@ class TopIssue:
     gate: str
     fix: str
     auto_fixable: bool
-
-    def as_json(self) -> dict[str, object]:
-        """The keys of row 185."""
-        return {
-            "tag": self.tag,
-            "count": self.count,
-            "pct": self.pct,
-            "gate": self.gate,
-            "fix": self.fix,
-            "auto_fixable": self.auto_fixable,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +91,7 @@ class Patterns:
     trend: Trend
 
     def as_json(self) -> dict[str, object]:
-        """The keys of rows 180 to 188, always all of them."""
+        """Return the keys of rows 180 to 188, always all of them."""
         return {
             "agent": self.agent,
             "period_hours": self.period_hours,
@@ -109,7 +99,7 @@ class Patterns:
             "rejected_prs": self.tally.rejected,
             "approval_rate": self.tally.approval_rate,
             "first_pass_prs": self.tally.first_pass,
-            "top_issues": [issue.as_json() for issue in self.top_issues],
+            "top_issues": [asdict(issue) for issue in self.top_issues],
             "issue_breakdown": dict(self.issue_breakdown),
             "trend": self.trend.value,
         }
@@ -122,7 +112,7 @@ def compute_patterns(
     agent: str,
     hours: int,
 ) -> Patterns:
-    """The record that these pull requests of one author make, against those of the window before."""
+    """Compute one author's patterns from their pull requests, with the trend since the window before."""
     breakdown = count_issues(rows)
     return Patterns(
         agent=agent,
@@ -140,7 +130,7 @@ def compute_patterns(
 def compute_all_patterns(
     rows: Sequence[PullRequestOutcome], previous: Sequence[PullRequestOutcome], gates: Gates, hours: int
 ) -> dict[str, Patterns]:
-    """Every author's record by login; an account keeps its record when its login changes."""
+    """Compute every author's patterns by login; an account keeps its record when its login changes."""
     now, then = group_by_author(rows), group_by_author(previous)
     return {
         mine[0].author.login: compute_patterns(mine, then.get(author, ()), gates, mine[0].author.login, hours)
@@ -149,7 +139,7 @@ def compute_all_patterns(
 
 
 def group_by_author(rows: Iterable[PullRequestOutcome]) -> dict[int, tuple[PullRequestOutcome, ...]]:
-    """The rows of each account, in the order given."""
+    """Group the outcomes by account, in the order given."""
     grouped: dict[int, list[PullRequestOutcome]] = {}
     for row in rows:
         grouped.setdefault(row.author.id, []).append(row)
@@ -163,7 +153,7 @@ def count_outcomes(rows: Iterable[PullRequestOutcome]) -> Tally:
 
 
 def count_issues(rows: Iterable[PullRequestOutcome]) -> dict[str, int]:
-    """How many pull requests broke each tag, the most first; a tag counts once a pull request."""
+    """Count the pull requests that broke each tag, the most first; a tag counts once a pull request."""
     counts = Counter(tag for row in rows for tag in set(row.tags))
     return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
 
@@ -192,14 +182,14 @@ def _top_issue(tag: str, count: int, total: int, gates: Gates) -> TopIssue:
 
 
 DEFAULT_PERIODS = (7, 30, 90)
-"""Days that are tried, the shortest first, where no period is asked for."""
+"""Days that are tried, the shortest first, where no period is given."""
 MIN_PULL_REQUESTS = 5
 """Pull requests that make a period worth showing."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryQuery:
-    """Whose history, over what, and by which clock."""
+    """Whose history, over which period, in which time zone."""
 
     login: str
     now: datetime
@@ -208,18 +198,20 @@ class HistoryQuery:
     tag: str | None = None
     periods: tuple[int, ...] = DEFAULT_PERIODS
     minimum: int = MIN_PULL_REQUESTS
-    dead_after: timedelta = INACTIVE_AFTER
+    inactive_after: timedelta = INACTIVE_AFTER
+    author_id: int = -1
+    """No account has this id: the history is empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class TagOccurrence:
-    """Where a tag was named last."""
+    """A pull request in which a tag was named, and when it last was."""
 
     number: int
     state: PullRequestState
     at: datetime
     repository: str = ""
-    """As of the record."""
+    """The record's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,104 +227,101 @@ class WeekRejections:
 class AuthorHistory:
     """An author's record with what a reader can act on."""
 
-    ask: HistoryQuery
+    query: HistoryQuery
     patterns: Patterns
     before: Tally
     rows: tuple[PullRequestOutcome, ...]
     previous: tuple[PullRequestOutcome, ...]
     only_blocker: Mapping[str, int] = field(default_factory=dict)
     """Tag → rejected pull requests in which it alone blocks."""
-    sightings: Mapping[str, tuple[TagOccurrence, ...]] = field(default_factory=dict)
+    occurrences: Mapping[str, tuple[TagOccurrence, ...]] = field(default_factory=dict)
     """Tag → where it was named in the window, the latest first."""
     fixes: Mapping[str, TagFix] = field(default_factory=dict)
     fixed_in: Mapping[tuple[str, str, int], TagFix] = field(default_factory=dict)
     weeks: tuple[WeekRejections, ...] = ()
     observed: tuple[ItemOutcome, ...] = ()
-    """What came of the feedback that the window's iterations answered, about the tag that is asked for."""
+    """The outcomes of the feedback that the window's iterations answered, of the queried tag if any."""
 
 
 def build_history(
     records: Sequence[HistoryRecord],
     gates: Gates,
-    ask: HistoryQuery,
+    query: HistoryQuery,
     known_fixes: Mapping[str, TagFix] | None = None,
 ) -> AuthorHistory:
-    """What these records of one author make; `known_fixes` are the last ones from before the records."""
-    hours = ask.hours or choose_period(records, ask)
-    window = window_of_last_hours(hours, ask.now)
-    rows = outcomes_in_window(records, window, ask.dead_after)
-    previous = outcomes_in_window(records, window.before, ask.dead_after)
+    """Build one author's history from their records; `known_fixes` are the last ones from before these."""
+    hours = query.hours or choose_period(records, query)
+    window = window_of_last_hours(hours, query.now)
+    rows = outcomes_in_window(records, window, query.inactive_after)
+    previous = outcomes_in_window(records, window.before, query.inactive_after)
     counted = {row.key for row in rows}
     mine = tuple(record for record in records if record.key in counted)
-    mended = find_all_fixes(records, ask.now)
+    fixes = find_all_fixes(records, query.now)
     return AuthorHistory(
-        ask=ask,
-        patterns=compute_patterns(rows, previous, gates, ask.login, hours),
+        query=query,
+        patterns=compute_patterns(rows, previous, gates, query.login, hours),
         before=count_outcomes(previous),
         rows=rows,
         previous=previous,
         only_blocker=count_only_blockers(rows, gates),
-        sightings=_occurrences(mine, rows, window),
-        fixes={**(known_fixes or {}), **{fix.tag: fix for fix in mended}},
+        occurrences=_occurrences(mine, rows, window),
+        fixes={**(known_fixes or {}), **{fix.tag: fix for fix in fixes}},
         fixed_in={
             (fix.tag, fix.repository, fix.number): fix
-            for fix in mended
+            for fix in fixes
             if (fix.repository, fix.number) in counted
         },
-        weeks=_weeks(rows, ask.zone),
+        weeks=_weeks(rows, query.zone),
         observed=tuple(
-            each
+            outcome
             for record in records
-            for each in record.observed
-            if each.at in window and ask.tag in (None, each.tag)
+            for outcome in record.observed
+            if outcome.at in window and query.tag in (None, outcome.tag)
         ),
     )
 
 
-def choose_period(records: Iterable[HistoryRecord], ask: HistoryQuery) -> int:
-    """The shortest of the periods with enough pull requests, else the longest."""
-    known = tuple(records)
-    for days in sorted(ask.periods):
-        if (
-            len(outcomes_in_window(known, window_of_last_hours(24 * days, ask.now), ask.dead_after))
-            >= ask.minimum
-        ):
+def choose_period(records: Sequence[HistoryRecord], query: HistoryQuery) -> int:
+    """Return the hours of the shortest period with enough pull requests, or of the longest."""
+    for days in sorted(query.periods):
+        window = window_of_last_hours(24 * days, query.now)
+        if len(outcomes_in_window(records, window, query.inactive_after)) >= query.minimum:
             return 24 * days
-    return 24 * max(ask.periods)
+    return 24 * max(query.periods)
 
 
-def history_needed_since(ask: HistoryQuery) -> datetime:
-    """Records that were last active earlier make no difference to the answer."""
-    window = window_of_last_hours(ask.hours or 24 * max(ask.periods), ask.now)
-    return earliest_activity(window.before, ask.dead_after)
+def history_needed_since(query: HistoryQuery) -> datetime:
+    """Return since when records are needed: earlier ones make no difference to the history."""
+    window = window_of_last_hours(query.hours or 24 * max(query.periods), query.now)
+    return earliest_activity(window.before, query.inactive_after)
 
 
 def count_only_blockers(rows: Iterable[PullRequestOutcome], gates: Gates) -> dict[str, int]:
-    """In how many rejected pull requests each blocking tag alone stands in the way."""
-    found: dict[str, int] = {}
+    """Count the rejected pull requests in which each blocking tag is the only one."""
+    counts: Counter[str] = Counter()
     for row in rows:
         blocking = [tag for tag in row.open_tags if (gate := gates.get(tag)) and gate.is_blocking]
         if row.rejected and len(blocking) == 1:
-            found[blocking[0]] = found.get(blocking[0], 0) + 1
-    return found
+            counts[blocking[0]] += 1
+    return dict(counts)
 
 
 def _occurrences(
     records: Iterable[HistoryRecord], rows: Iterable[PullRequestOutcome], window: TimeWindow
 ) -> dict[str, tuple[TagOccurrence, ...]]:
-    state = {row.key: row for row in rows}
-    found: dict[str, list[TagOccurrence]] = {}
+    by_key = {row.key: row for row in rows}
+    occurrences: dict[str, list[TagOccurrence]] = {}
     for record in records:
-        row = state[record.key]
+        row = by_key[record.key]
         for tag in row.tags:
-            said = (
+            last = max(
                 v.at for v in record.verdicts if v.counted and v.at < window.end and verdict_names_tag(v, tag)
             )
-            seen = TagOccurrence(record.number, row.state, max(said), record.repository)
-            found.setdefault(tag, []).append(seen)
+            occurrence = TagOccurrence(record.number, row.state, last, record.repository)
+            occurrences.setdefault(tag, []).append(occurrence)
     return {
-        tag: tuple(sorted(seen, key=lambda one: (one.at, one.number, one.repository), reverse=True))
-        for tag, seen in found.items()
+        tag: tuple(sorted(places, key=lambda one: (one.at, one.number, one.repository), reverse=True))
+        for tag, places in occurrences.items()
     }
 
 
@@ -347,7 +336,7 @@ def _weeks(rows: Iterable[PullRequestOutcome], zone: tzinfo) -> tuple[WeekReject
 
 
 def format_points_change(now: Tally, before: Tally) -> str:
-    """`17 points more than`: the difference of the two percentages that the reader sees."""
+    """Format the difference of the two percentages that the reader sees: `17 points more than`."""
     points = to_percent(now.accepted, now.total) - to_percent(before.accepted, before.total)
     if points == 0:
         return "the same as"

@@ -25,7 +25,7 @@ from bot.history.rates import (
     compute_reviewer_rates,
     followed_item_urls,
     item_fates,
-    outcomes_in_window_of,
+    item_outcomes_in_window,
 )
 from bot.iterations.model import apply_dismissals, overturned_tags
 from bot.pull_request.effects import StoreDocument
@@ -358,7 +358,7 @@ def count_followed_items(transaction: Transaction, window: TimeWindow) -> Counte
 def load_item_outcomes(transaction: Transaction, window: TimeWindow) -> tuple[ItemOutcome, ...]:
     """Load the outcomes of the items that an iteration in the window could tell about, without names."""
     records = (record for _, _, record in _load_active(transaction, window.start))
-    return outcomes_in_window_of(records, window)
+    return item_outcomes_in_window(records, window)
 
 
 def load_reviewer_rates(transaction: Transaction, window: TimeWindow) -> dict[str, tuple[ReviewerRates, ...]]:

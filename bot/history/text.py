@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from bot.gates.model import Gates, gate_display_name, gate_name_with_tag
 from bot.history.outcomes import TagFix
 from bot.history.patterns import UNKNOWN_FIX, AuthorHistory, TagOccurrence, Tally, Trend, format_points_change
-from bot.history.rates import FollowRate, follow_rates
+from bot.history.rates import follow_rates, overall_follow_rate
 from bot.markdown.escape import code_span, escape_mentions, render_marker, table_cell
 from bot.markdown.format import (
     first_sentence,
@@ -32,57 +32,57 @@ MAX_HISTORY_ROWS = 10
 
 @dataclass(frozen=True, slots=True)
 class HistoryContext:
-    """Where the reply stands."""
+    """Where the history is shown."""
 
     repository: Repository
     gates: Gates
     web: GitHubLinks
     is_default: bool = True
-    """The command alone shows this author in this thread; else its examples carry the login."""
+    """The command without a login shows this author; otherwise its examples name the login."""
     is_terminal: bool = False
-    """It is read where slash commands mean nothing."""
+    """It is shown in a terminal, where there are no slash commands."""
 
 
 def format_span(history: AuthorHistory) -> str:
-    """`30 days`."""
+    """Format the period: `30 days`."""
     return format_period(history.patterns.period_hours)
 
 
 def format_day(moment: datetime, history: AuthorHistory) -> str:
-    """`12 Nov`, by the repository's clock."""
-    zone = history.ask.zone
-    return format_short_day(moment.astimezone(zone).date(), history.ask.now.astimezone(zone).date())
+    """Format a day in the repository's time zone: `12 Nov`."""
+    zone = history.query.zone
+    return format_short_day(moment.astimezone(zone).date(), history.query.now.astimezone(zone).date())
 
 
-def format_occurrence(sighting: TagOccurrence, setting: HistoryContext) -> str:
-    """The pull request and what it is now."""
-    link = setting.web.other_pull(resolve_repository(sighting.repository, setting), sighting.number)
-    return f"{_in(sighting.repository)}{link}, {sighting.state.value}"
+def format_occurrence(occurrence: TagOccurrence, context: HistoryContext) -> str:
+    """Format the pull request with its state."""
+    link = context.web.other_pull(resolve_repository(occurrence.repository, context), occurrence.number)
+    return f"{_repository_prefix(occurrence.repository)}{link}, {occurrence.state.value}"
 
 
-def format_fix(fix: TagFix | None, history: AuthorHistory, setting: HistoryContext, none: str) -> str:
-    """The commit that fixed it, and when."""
+def format_fix(fix: TagFix | None, history: AuthorHistory, context: HistoryContext, none: str) -> str:
+    """Format the commit that fixed a tag, and when."""
     if fix is None:
         return none
-    link = setting.web.other_commit(resolve_repository(fix.repository, setting), fix.head)
-    return f"{_in(fix.repository)}{link} on {format_day(fix.at, history)}"
+    link = context.web.other_commit(resolve_repository(fix.repository, context), fix.head)
+    return f"{_repository_prefix(fix.repository)}{link} on {format_day(fix.at, history)}"
 
 
-def resolve_repository(name: str, setting: HistoryContext) -> Repository:
-    """The repository of this name; without one, the one that is asked."""
+def resolve_repository(name: str, context: HistoryContext) -> Repository:
+    """Return the repository of this name; without a name, the context's own."""
     if not name:
-        return setting.repository
+        return context.repository
     owner, _, rest = name.partition("/")
-    return replace(setting.repository, owner=owner, name=rest)
+    return replace(context.repository, owner=owner, name=rest)
 
 
-def _in(name: str) -> str:
-    """Which repository a link leads to, where it is another."""
+def _repository_prefix(name: str) -> str:
+    """Name the repository of a link, where it is another one."""
     return f"{code_span(name)} " if name else ""
 
 
 def explain_cost(history: AuthorHistory, tag: str, gates: Gates) -> str:
-    """What the gate cost, and whether a machine could mend it."""
+    """Say what a gate cost, and whether it is auto-fixable."""
     tally, alone = history.patterns.tally, history.only_blocker.get(tag, 0)
     gate = gates.get(tag)
     fixable = ", and it is auto-fixable" if gate and gate.auto_fixable else ""
@@ -93,45 +93,46 @@ def explain_cost(history: AuthorHistory, tag: str, gates: Gates) -> str:
     return f"broken in {share}{fixable}"
 
 
-def render_gate_history(history: AuthorHistory, setting: HistoryContext, tag: str) -> list[str]:
-    """How often it was broken, what to do, and in which pull requests."""
+def render_gate_history(history: AuthorHistory, context: HistoryContext, tag: str) -> list[str]:
+    """Render how often one gate was broken, its fix, and in which pull requests."""
     broken = history.patterns.issue_breakdown.get(tag, 0)
     if not broken:
-        return [_never(history, setting, tag)]
-    gate = setting.gates.get(tag)
+        return [_never(history, context, tag)]
+    gate = context.gates.get(tag)
     return [
-        _how_often(history, setting, tag, broken),
+        _how_often(history, context, tag, broken),
         f"Fix: {escape_mentions(gate.fix) if gate else UNKNOWN_FIX}",
-        _table(history, setting, tag),
+        _table(history, context, tag),
     ]
 
 
-def _how_often(history: AuthorHistory, setting: HistoryContext, tag: str, broken: int) -> str:
-    said = f"Broken in {format_share(broken, history.patterns.tally.total)}"
+def _how_often(history: AuthorHistory, context: HistoryContext, tag: str, broken: int) -> str:
+    text = f"Broken in {format_share(broken, history.patterns.tally.total)}"
     if history.before.total:
         before = sum(tag in row.tags for row in history.previous)
-        said += f", in the {format_span(history)} before in {format_share(before, history.before.total)}"
+        text += f", in the {format_span(history)} before in {format_share(before, history.before.total)}"
     if history.only_blocker.get(tag):
-        said += f". It was {explain_cost(history, tag, setting.gates)}"
-    return f"{said}."
+        text += f". It was {explain_cost(history, tag, context.gates)}"
+    return f"{text}."
 
 
-def _never(history: AuthorHistory, setting: HistoryContext, tag: str) -> str:
-    said = f"Broken in none of {format_count(history.patterns.tally.total, 'pull request')} in this time."
-    if tag in setting.gates:
-        return said
-    near = setting.gates.nearest(tag)
-    return f"{said} No gate has this tag.{f' Did you mean {code_span(near)}?' if near else ''}"
+def _never(history: AuthorHistory, context: HistoryContext, tag: str) -> str:
+    text = f"Broken in none of {format_count(history.patterns.tally.total, 'pull request')} in this time."
+    if tag in context.gates:
+        return text
+    nearest = context.gates.nearest(tag)
+    return f"{text} No gate has this tag.{f' Did you mean {code_span(nearest)}?' if nearest else ''}"
 
 
-def _table(history: AuthorHistory, setting: HistoryContext, tag: str) -> str:
-    sightings = history.sightings[tag]
+def _table(history: AuthorHistory, context: HistoryContext, tag: str) -> str:
+    occurrences = history.occurrences[tag]
     rows = []
-    for one in sightings[:MAX_HISTORY_ROWS]:
-        fixed = history.fixed_in.get((tag, one.repository, one.number))
-        fix = format_fix(fixed, history, setting, none="–")
-        rows.append(f"| {format_occurrence(one, setting)} | {format_day(one.at, history)} | {fix} |")
-    left = len(sightings) - MAX_HISTORY_ROWS
+    for occurrence in occurrences[:MAX_HISTORY_ROWS]:
+        commit = history.fixed_in.get((tag, occurrence.repository, occurrence.number))
+        fix = format_fix(commit, history, context, none="–")
+        day = format_day(occurrence.at, history)
+        rows.append(f"| {format_occurrence(occurrence, context)} | {day} | {fix} |")
+    left = len(occurrences) - MAX_HISTORY_ROWS
     more = f"\n\nAnd {format_count(left, 'more pull request')}." if left > 0 else ""
     return "\n".join(("| Pull request | Last named | Fixed by |", "|---|---|---|", *rows)) + more
 
@@ -139,40 +140,40 @@ def _table(history: AuthorHistory, setting: HistoryContext, tag: str) -> str:
 HISTORY_MARKER = "FEEDBACK-HISTORY"
 """The marker's word."""
 
-_TAGS = 20  # in the marker and in a line "and more"
+_MAX_TAGS = 20  # in the marker and in a line "and more"
 
 
-def render_history(history: AuthorHistory, setting: HistoryContext) -> str:
-    """The whole reply: about all gates, or about the one that was asked for."""
-    tag = history.ask.tag
-    parts = render_gate_history(history, setting, tag) if tag else _about_all(history, setting)
-    shown = [
+def render_history(history: AuthorHistory, context: HistoryContext) -> str:
+    """Render the whole reply: about all gates, or about the one that was asked for."""
+    tag = history.query.tag
+    parts = render_gate_history(history, context, tag) if tag else _render_all_gates(history, context)
+    sections = [
         _marker(history),
-        _heading(history, setting),
+        _heading(history, context),
         *parts,
         _followed(history),
-        _footer(history, setting),
+        _footer(history, context),
     ]
-    return "\n\n".join(part for part in shown if part) + "\n"
+    return "\n\n".join(part for part in sections if part) + "\n"
 
 
 def _marker(history: AuthorHistory) -> str:
-    known = history.patterns.as_json()
+    patterns = history.patterns.as_json()
     keys = ("agent", "period_hours", "total_prs", "rejected_prs", "approval_rate", "first_pass_prs", "trend")
     breakdown = history.patterns.issue_breakdown
-    data: dict[str, object] = {"v": 1, **{key: known[key] for key in keys}}
-    if history.ask.tag:
-        data["tag"] = history.ask.tag
-    data["issue_breakdown"] = dict(tuple(breakdown.items())[:_TAGS])
-    if len(breakdown) > _TAGS:
-        data["more"] = len(breakdown) - _TAGS
+    data: dict[str, object] = {"v": 1, **{key: patterns[key] for key in keys}}
+    if history.query.tag:
+        data["tag"] = history.query.tag
+    data["issue_breakdown"] = dict(tuple(breakdown.items())[:_MAX_TAGS])
+    if len(breakdown) > _MAX_TAGS:
+        data["more"] = len(breakdown) - _MAX_TAGS
     return render_marker(HISTORY_MARKER, data)
 
 
-def _heading(history: AuthorHistory, setting: HistoryContext) -> str:
-    tag = history.ask.tag
-    gate = f", gate {gate_name_with_tag(tag, setting.gates)}" if tag else ""
-    who, span = format_login(history.ask.login), format_span(history)
+def _heading(history: AuthorHistory, context: HistoryContext) -> str:
+    tag = history.query.tag
+    gate = f", gate {gate_name_with_tag(tag, context.gates)}" if tag else ""
+    who, span = format_login(history.query.login), format_span(history)
     return f"**Feedback history** — {who}, {_where(history)}, last {span}{gate}"
 
 
@@ -184,13 +185,13 @@ def _where(history: AuthorHistory) -> str:
     return f"this repository and {format_count(others, 'other')} that {share} history"
 
 
-def _about_all(history: AuthorHistory, setting: HistoryContext) -> list[str]:
+def _render_all_gates(history: AuthorHistory, context: HistoryContext) -> list[str]:
     if not history.rows:
         return [_nothing(history)]
     return [
         f"{_tally(history)} {_first_pass(history.patterns.tally)}",
-        _start(history, setting.gates),
-        _gates_table(history, setting),
+        _start(history, context.gates),
+        _gates_table(history, context),
         _weeks(history),
     ]
 
@@ -225,7 +226,7 @@ def _first_pass(tally: Tally) -> str:
 
 
 def _start(history: AuthorHistory, gates: Gates) -> str:
-    """Where work pays most: the tag that alone blocks most often, else the one that is broken most often."""
+    """Name where to start: the tag that alone blocks most often, or the one that is broken most often."""
     breakdown, alone = history.patterns.issue_breakdown, history.only_blocker
     if not breakdown:
         return ""
@@ -238,23 +239,23 @@ def _blocks(tag: str, gates: Gates) -> bool:
     return gate is not None and gate.is_blocking
 
 
-def _gates_table(history: AuthorHistory, setting: HistoryContext) -> str:
+def _gates_table(history: AuthorHistory, context: HistoryContext) -> str:
     tags = tuple(history.patterns.issue_breakdown)
     if not tags:
         return ""
     head = "| Gate | Broken in | Last seen | Last fixed by | Fix |\n|---|--:|---|---|---|"
-    rows = (_row(tag, history, setting) for tag in tags[:MAX_HISTORY_ROWS])
+    rows = (_row(tag, history, context) for tag in tags[:MAX_HISTORY_ROWS])
     return "\n".join((head, *rows)) + _more(tags[MAX_HISTORY_ROWS:])
 
 
-def _row(tag: str, history: AuthorHistory, setting: HistoryContext) -> str:
-    gate = setting.gates.get(tag)
+def _row(tag: str, history: AuthorHistory, context: HistoryContext) -> str:
+    gate = context.gates.get(tag)
     broken = history.patterns.issue_breakdown[tag]
     cells = (
-        gate_name_with_tag(tag, setting.gates),
+        gate_name_with_tag(tag, context.gates),
         format_share(broken, history.patterns.tally.total),
-        format_occurrence(history.sightings[tag][0], setting),
-        format_fix(history.fixes.get(tag), history, setting, none="never"),
+        format_occurrence(history.occurrences[tag][0], context),
+        format_fix(history.fixes.get(tag), history, context, none="never"),
         first_sentence(gate.fix) if gate else UNKNOWN_FIX,
     )
     return f"| {' | '.join(map(table_cell, cells))} |"
@@ -263,55 +264,50 @@ def _row(tag: str, history: AuthorHistory, setting: HistoryContext) -> str:
 def _more(tags: tuple[str, ...]) -> str:
     if not tags:
         return ""
-    beyond = f" and {len(tags) - _TAGS} others" if len(tags) > _TAGS else ""
-    return (
-        f"\n\nAnd {format_count(len(tags), 'more gate')}: {', '.join(map(code_span, tags[:_TAGS]))}{beyond}"
-    )
+    beyond = f" and {len(tags) - _MAX_TAGS} others" if len(tags) > _MAX_TAGS else ""
+    names = ", ".join(map(code_span, tags[:_MAX_TAGS]))
+    return f"\n\nAnd {format_count(len(tags), 'more gate')}: {names}{beyond}"
 
 
 def _weeks(history: AuthorHistory) -> str:
     if len(history.weeks) < 2:
         return ""
-    told = (
+    weeks = (
         f"{format_short_range(monday.date(), monday.date() + timedelta(days=6))} "
         f"**{week.rejected}/{week.total}**"
         for week in history.weeks
-        for monday in (week.monday.astimezone(history.ask.zone),)
+        for monday in (week.monday.astimezone(history.query.zone),)
     )
-    return f"Rejected of judged, by week: {' · '.join(told)}"
+    return f"Rejected of judged, by week: {' · '.join(weeks)}"
 
 
 def _followed(history: AuthorHistory) -> str:
-    """What came of the feedback; nothing where no next iteration could tell."""
-    groups = follow_rates(history.observed, GroupBy.PLACE)
-    if not groups:
+    """Say how much of the feedback was followed; nothing where no next iteration has shown it."""
+    overall = overall_follow_rate(history.observed)
+    if overall is None:
         return ""
-    followed, items = sum(one.followed for one in groups), sum(one.items for one in groups)
-    by_place = ", ".join(map(_group, sorted(groups, key=lambda one: one.key)))
-    said = f"Of {format_count(items, 'item')} of feedback, {followed} {_was(followed)} followed: {by_place}."
-    measured, improved = sum(one.measured for one in groups), sum(one.improved for one in groups)
-    rose = f" Quality rose after {improved} of the {measured} whose next score is known."
-    return f"{said}{rose}" if measured else said
+    groups = sorted(follow_rates(history.observed, GroupBy.PLACE), key=lambda rate: rate.key)
+    by_location = ", ".join(f"{rate.followed} of {rate.items} {rate.key}" for rate in groups)
+    verb = "was" if overall.followed == 1 else "were"
+    items = format_count(overall.items, "item")
+    text = f"Of {items} of feedback, {overall.followed} {verb} followed: {by_location}."
+    if not overall.measured:
+        return text
+    return (
+        f"{text} Quality rose after {overall.improved} of the {overall.measured} whose next score is known."
+    )
 
 
-def _was(number: int) -> str:
-    return "was" if number == 1 else "were"
-
-
-def _group(rate: FollowRate) -> str:
-    return f"{rate.followed} of {rate.items} {rate.key}"
-
-
-def _footer(history: AuthorHistory, setting: HistoryContext) -> str:
-    if setting.is_terminal:
-        return _terminal_footer(history, setting)
-    whose = "" if setting.is_default else f" @{history.ask.login}"
+def _footer(history: AuthorHistory, context: HistoryContext) -> str:
+    if context.is_terminal:
+        return _terminal_footer(history, context)
+    whose = "" if context.is_default else f" @{history.query.login}"
     command = f"/feedback-history{whose}"
-    tag = history.ask.tag or next(iter(history.patterns.issue_breakdown), None)
+    tag = history.query.tag or next(iter(history.patterns.issue_breakdown), None)
     now = history.patterns.period_hours
     other = _other_period(history)
     parts = [f"Other period: {code_span(f'{command} {format_period_argument(other)}')}"] if other else []
-    if history.ask.tag:
+    if history.query.tag:
         parts.append(f"all gates: {code_span(f'{command} {format_period_argument(now)}')}")
     elif tag:
         parts.append(f"one gate: {code_span(f'{command} {tag}')}")
@@ -322,18 +318,18 @@ def _footer(history: AuthorHistory, setting: HistoryContext) -> str:
     return f"<sub>{line[0].upper()}{line[1:]}</sub>"
 
 
-def _terminal_footer(history: AuthorHistory, setting: HistoryContext) -> str:
+def _terminal_footer(history: AuthorHistory, context: HistoryContext) -> str:
     other = _other_period(history)
     if other is None:
         return ""
-    whose = f"{setting.repository.full_name} {shlex.quote(history.ask.login)}"
+    whose = f"{context.repository.full_name} {shlex.quote(history.query.login)}"
     return f"Other period: whetstone history {whose} --hours {other}"
 
 
 def _other_period(history: AuthorHistory) -> int | None:
-    """The next longer one, else a shorter; none where nothing was found, since a shorter finds no more."""
+    """Return the next longer period, or a shorter one; none where nothing was found in this one."""
     shown = history.patterns.period_hours
-    others = sorted(24 * days for days in history.ask.periods if 24 * days != shown)
+    others = sorted(24 * days for days in history.query.periods if 24 * days != shown)
     longer = [hours for hours in others if hours > shown]
     if longer:
         return longer[0]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.gates.config import RepositoryRules
-from bot.gates.rule_book import RuleBook
+from bot.gates.rule_book import OWNER_CONFIG_REPOSITORY, RuleBook
 from bot.github.client import GitHub
 from bot.github.model import PullRequestPage
+from bot.inbox.internal_deliveries import (
+    backfill_delivery,
+    check_backfill_delivery,
+    check_backfill_step_delivery,
+    past_delivery,
+)
 from bot.inbox.retry import RetryLater
-from bot.markdown.links import LinkContext
-from bot.pull_request.effects import StoreCommand, UpdateRepository
+from bot.pull_request.effects import UpdateRepository
 from bot.pull_request.events import (
     BackfillStep,
-    CheckBackfillEvent,
     CheckBackfillStep,
     Event,
     PullRequestSnapshot,
@@ -25,63 +29,50 @@ from bot.pull_request.facts import DecisionTime
 from bot.pull_request.model import PullRequest
 from bot.pull_request.record import add_past_revisions, merge_revisions, record_event
 from bot.store.deliveries import count_queued, load_delivery
-from bot.store.model import Delivery
+from bot.store.model import TurnResult
 from bot.store.outbox import spend_write
 from bot.store.pull_requests import load_pull_request
 from bot.store.store import Store
-from bot.turn import fetch as turn_fetch
 from bot.turn.decide import assess, merge_verdicts
-from bot.turn.fetch import fetch_reviews, unread_revisions
+from bot.turn.fetch import fetch_reviews, fetch_revisions, unread_revisions
+from bot.turn.run import NO_CHANGE
 from bot.values import Repository
 
 BACKFILL_PREFIX = "backfill:"
-"""How the id of every delivery of a backfill begins."""
+"""The prefix of the id of every delivery of a backfill."""
 MAX_WAITING = 10
-"""The next page is read when no more than so many pull requests of the last one are left."""
+"""The next page is read when no more pull requests of the last one are left than this."""
 RATE_RESERVE = 0.25
-"""The share of GitHub's hourly budget that is left to the daily work."""
+"""The share of the hourly rate limit that is reserved for the daily work."""
 BACKFILL_RECHECK = 0.25
 MAX_RATE_WAIT = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
-class BackfillDeliveries:
-    """How the deliveries of a backfill are written down."""
-
-    step: Callable[[BackfillStep, datetime], Delivery]
-    past: Callable[[BackfillStep, PullRequestSnapshot, datetime], Delivery]
-
-
-def is_backfill_lane(lane: str) -> bool:
-    """Whether the lane is a repository's backfill."""
-    return lane.startswith(BACKFILL_PREFIX)
-
-
 def backfill_prefixes(due: BackfillStep) -> tuple[str, str]:
-    """How the lanes and the ids begin of what a backfill has handed on."""
+    """The prefixes of lanes and ids of the deliveries that a backfill has queued."""
     return f"pr:{due.repository.id}:", f"{BACKFILL_PREFIX}{due.run}:"
 
 
 @dataclass(frozen=True, slots=True)
 class Backfill:
-    """Hands one page on to the lanes of its pull requests, and leaves the next step in the inbox.
+    """Queues one page of pull requests in their lanes, and the next step in the inbox.
 
-    The steps are deliveries, so an interruption loses nothing: whoever works next goes on.
+    The steps are deliveries, so an interruption loses nothing: the next worker goes on.
     """
 
     store: Store
     github: GitHub
-    writing: BackfillDeliveries
     clock: Callable[[], datetime]
 
-    async def done(self, events: Sequence[Event]) -> tuple[StoreCommand, ...]:
-        """What to remember; raises `NotYet` while the last page keeps the lanes busy."""
+    async def process(self, events: Sequence[Event]) -> TurnResult:
+        """Run the steps; raises `RetryLater` while the last page keeps the lanes busy."""
         steps = [event for event in events if isinstance(event, BackfillStep)]
         for due in steps:
-            await self._step(due)
-        return tuple(UpdateRepository(due.repository) for due in steps[:1])
+            await self._run_step(due)
+        commands = tuple(UpdateRepository(due.repository) for due in steps[:1])
+        return TurnResult(None, (), (), store_commands=commands)
 
-    async def _step(self, due: BackfillStep) -> None:
+    async def _run_step(self, due: BackfillStep) -> None:
         left = await self.store.read(count_queued, *backfill_prefixes(due))
         if left > (0 if due.closing else MAX_WAITING):
             raise RetryLater(BACKFILL_RECHECK)
@@ -89,15 +80,15 @@ class Backfill:
             return
         await reserve_rate_limit(due.repository, self.github, self.clock)
         page = await self.github.pull_requests_page(due.repository, due.page)
-        wanted = [seen for seen in page.pull_requests if due.since is None or seen.updated_at >= due.since]
+        recent = [pull for pull in page.pull_requests if due.since is None or pull.updated_at >= due.since]
         now = self.clock()
-        await asyncio.gather(*(self.store.accept(self.writing.past(due, seen, now)) for seen in wanted))
-        # Last, and with an id of its own: a step that is repeated hands nothing on twice.
-        await self.store.accept(self.writing.step(_following(due, page, len(wanted)), now))
+        await asyncio.gather(*(self.store.accept(past_delivery(due, pull, now)) for pull in recent))
+        # Last, and with an id of its own: a step that is repeated queues nothing twice.
+        await self.store.accept(backfill_delivery(_next_step(due, page, len(recent)), now))
 
 
 async def reserve_rate_limit(repository: Repository, github: GitHub, clock: Callable[[], datetime]) -> None:
-    """Wait for the next hour where the daily work needs what is left of this one's calls."""
+    """Leave the rest of this hour's rate limit to the daily work; raises `RetryLater` if it is low."""
     budget = await github.budget(repository)
     if budget is None or budget.left >= budget.limit * RATE_RESERVE:
         return
@@ -105,176 +96,149 @@ async def reserve_rate_limit(repository: Repository, github: GitHub, clock: Call
     raise RetryLater(min(max(wait, 1.0), MAX_RATE_WAIT))
 
 
-def _following(due: BackfillStep, page: PullRequestPage, wanted: int) -> BackfillStep:
+def _next_step(due: BackfillStep, page: PullRequestPage, count: int) -> BackfillStep:
     # The newest change comes first, so after one that is too old there is nothing to be found.
-    following = page.following if wanted == len(page.pull_requests) else ""
+    next_page = page.following if count == len(page.pull_requests) else ""
     total = due.total if due.total is not None or due.since is not None else page.total
     return replace(
         due,
         step=due.step + 1,
-        page=following,
-        read=due.read + wanted,
+        page=next_page,
+        read=due.read + count,
         total=total,
-        closing=not following,
+        closing=not next_page,
     )
 
 
-OWNERS_PER_STEP = ".github"
-"""The repository whose config holds for all of its owner's."""
 WRITE_PRIORITY = 2
-"""The priority of these writes: whatever somebody waits for goes first."""
+"""The priority of these writes: what somebody waits for goes first."""
 MIN_STEP_PAUSE = 30.0
 MAX_STEPS = 10_000
 CONFIG_LAG = timedelta(seconds=60)
-"""For so long GitHub may show a file as it was before the push."""
+"""How long GitHub may show a file as it was before the push."""
 CHECK_BACKFILL_RECHECK = 2.0
-INSTALL_ACTIONS = "let-in-"
-"""What the commit's name begins with where there was none: the App was let in."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckBackfillDeliveries:
-    """How the deliveries of such a catching up are written down."""
-
-    step: Callable[[CheckBackfillStep, datetime], Delivery]
-    head: Callable[[CheckBackfillStep, PullRequestSnapshot, datetime], Delivery]
-
-
-def rules_since(events: Iterable[Event]) -> datetime | None:
-    """After when the rules have to be read that these events are judged by; None where it does not matter."""
-    return max((event.since for event in events if isinstance(event, CheckBackfillEvent)), default=None)
-
-
-def is_only_check_backfill(events: Iterable[Event]) -> bool:
-    """Whether a turn is about nothing but check runs that are missing."""
-    return all(isinstance(event, CheckBackfillEvent) for event in events)
-
-
-def silent_rules(rules: RepositoryRules) -> RepositoryRules:
-    """The rules by which the past is judged: what is to be said in the thread, today's events will say."""
-    return replace(rules, comment=replace(rules.comment, enabled=False, suggestions=False))
+INSTALL_PREFIX = "let-in-"
+"""Starts the head of a backfill after an installation, which has no commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckBackfill:
-    """Hands the open pull requests on to their lanes, each once there is room for its write.
+    """Queues the open pull requests in their lanes, each once the write budget allows its check run.
 
     The steps are deliveries, so an interruption loses nothing. GitHub's list shifts when a pull request of
-    an earlier page is closed meanwhile, so it is gone through again until a pass finds nothing new.
+    an earlier page is closed meanwhile, so the list is read again until a pass finds nothing new.
     """
 
     store: Store
     github: GitHub
     rule_book: RuleBook
-    writing: CheckBackfillDeliveries
     clock: Callable[[], datetime]
 
-    async def begin(self, repository: Repository, head: str) -> None:
-        """Leave the first step in the inbox: another config holds from this commit on."""
+    async def start(self, repository: Repository, head: str) -> None:
+        """Queue the first step: another config is in force from this commit on."""
         now = self.clock()
         # As if it had found some already: the first pass may have missed what moved to an earlier page.
-        due = CheckBackfillStep(repository, head, now, fresh=1, owners=repository.name == OWNERS_PER_STEP)
-        await self.store.accept(self.writing.step(due, now))
+        due = CheckBackfillStep(
+            repository, head, now, fresh=1, owners=repository.name == OWNER_CONFIG_REPOSITORY
+        )
+        await self.store.accept(check_backfill_step_delivery(due, now))
         if due.owners:
-            await self.store.accept(self.writing.step(replace(due, owners=False), now))
+            await self.store.accept(check_backfill_step_delivery(replace(due, owners=False), now))
 
     async def start_for_installation(self, repositories: Iterable[Repository]) -> None:
-        """Leave the first step for each: what the App could not see has open pull requests, too."""
+        """Queue the first step for each repository that the App was installed in."""
         now = self.clock()
-        for each in repositories:
-            due = CheckBackfillStep(each, f"{INSTALL_ACTIONS}{now:%Y%m%d%H%M%S}", now, step=1, fresh=1)
-            await self.store.accept(self.writing.step(due, now))
+        for repository in repositories:
+            due = CheckBackfillStep(repository, f"{INSTALL_PREFIX}{now:%Y%m%d%H%M%S}", now, step=1, fresh=1)
+            await self.store.accept(check_backfill_step_delivery(due, now))
 
     async def step(self, due: CheckBackfillStep) -> None:
-        """One page; raises `NotYet` while there is no room for more."""
+        """Process one page; raises `RetryLater` while the write budget is used up."""
         await reserve_rate_limit(due.repository, self.github, self.clock)
         rules = await self.rule_book.rules(due.repository, due.since)
-        await self._not_before_it_shows(due)
+        await self._wait_for_config(due)
         if not rules.check.enabled or due.step >= MAX_STEPS:
             return
-        if due.head.startswith(INSTALL_ACTIONS):
-            # What tells of it names no default branch.
-            where = due.repository
-            whole = await self.github.repository(where.owner, where.name, where.installation_id)
-            due = replace(due, repository=whole)
-        await (self._repositories(due) if due.owners else self._pull_requests(due))
+        if due.head.startswith(INSTALL_PREFIX):
+            # An installation's events name no default branch.
+            listed = due.repository
+            repository = await self.github.repository(listed.owner, listed.name, listed.installation_id)
+            due = replace(due, repository=repository)
+        await (self._queue_repositories(due) if due.owners else self._queue_pull_requests(due))
 
-    async def _not_before_it_shows(self, due: CheckBackfillStep) -> None:
+    async def _wait_for_config(self, due: CheckBackfillStep) -> None:
         """Wait while GitHub still shows another config than the one that was pushed."""
         if due.step or self.clock() - due.since > CONFIG_LAG:
             return
-        if await self.rule_book.report(due.repository, due.head) is not None:
+        if await self.rule_book.check_head(due.repository, due.head) is not None:
             await self.rule_book.rules(due.repository, self.clock())
             raise RetryLater(CHECK_BACKFILL_RECHECK)
 
-    async def _pull_requests(self, due: CheckBackfillStep) -> None:
+    async def _queue_pull_requests(self, due: CheckBackfillStep) -> None:
         page = await self.github.open_pull_requests_page(due.repository, due.page)
         fresh = due.fresh
-        for seen in page.pull_requests:
-            fresh += await self._handed_on(due, seen)
+        for snapshot in page.pull_requests:
+            fresh += await self._queue(due, snapshot)
         if page.following or fresh:
-            following = replace(
+            next_step = replace(
                 due, step=due.step + 1, page=page.following, fresh=fresh if page.following else 0
             )
-            await self.store.accept(self.writing.step(following, self.clock()))
+            await self.store.accept(check_backfill_step_delivery(next_step, self.clock()))
 
-    async def _handed_on(self, due: CheckBackfillStep, seen: PullRequestSnapshot) -> int:
-        """1 where the pull request's lane was told for the first time."""
-        known = await self.store.read(load_pull_request, f"pr:{due.repository.id}:{seen.number}")
-        if known and known.head == seen.head and known.check:
-            return 0
-        told = self.writing.head(due, seen, self.clock())
-        if await self.store.read(load_delivery, told.id) is not None:
-            return 0
+    async def _queue(self, due: CheckBackfillStep, snapshot: PullRequestSnapshot) -> bool:
+        """Queue the pull request unless it has its check run; whether it was queued for the first time."""
+        stored = await self.store.read(load_pull_request, f"pr:{due.repository.id}:{snapshot.number}")
+        if stored and stored.head == snapshot.head and stored.check:
+            return False
+        delivery = check_backfill_delivery(due, snapshot, self.clock())
+        if await self.store.read(load_delivery, delivery.id) is not None:
+            return False
         if wait := await self.store.write(spend_write, due.repository.installation_id, WRITE_PRIORITY):
             raise RetryLater(max(wait, MIN_STEP_PAUSE))
-        await self.store.accept(told)
-        return 1
+        await self.store.accept(delivery)
+        return True
 
-    async def _repositories(self, due: CheckBackfillStep) -> None:
-        """The owner's config changed: each of their repositories has open pull requests of its own."""
-        where, following = await self.github.repositories_page(due.repository.installation_id, due.page)
+    async def _queue_repositories(self, due: CheckBackfillStep) -> None:
+        """Queue the first step of each of the owner's repositories: the owner's config changed."""
+        repositories, next_page = await self.github.repositories_page(
+            due.repository.installation_id, due.page
+        )
         owner, now = due.repository.owner.casefold(), self.clock()
-        for each in where:
-            if each.owner.casefold() == owner and each.name != OWNERS_PER_STEP:
-                first = CheckBackfillStep(each, due.head, due.since, step=1, fresh=1)
-                await self.store.accept(self.writing.step(first, now))
-        if following:
-            await self.store.accept(self.writing.step(replace(due, step=due.step + 1, page=following), now))
-
-
-def is_backfill_delivery(delivery: Delivery) -> bool:
-    """Whether the delivery is about the past; such a one has a turn without any others."""
-    return delivery.id.startswith(BACKFILL_PREFIX)
+        for repository in repositories:
+            if repository.owner.casefold() == owner and repository.name != OWNER_CONFIG_REPOSITORY:
+                first = CheckBackfillStep(repository, due.head, due.since, step=1, fresh=1)
+                await self.store.accept(check_backfill_step_delivery(first, now))
+        if next_page:
+            next_step = replace(due, step=due.step + 1, page=next_page)
+            await self.store.accept(check_backfill_step_delivery(next_step, now))
 
 
 @dataclass(frozen=True, slots=True)
 class PastProcessor:
-    """Judges pull requests of the past as those of today, in silence."""
+    """Assesses earlier pull requests like those of today, without any comment."""
 
     github: GitHub
     rule_book: RuleBook
-    site: LinkContext
     clock: Callable[[], datetime]
-    new_id: Callable[[], str]
 
-    async def judged(
-        self, before: PullRequest | None, events: Sequence[tuple[Event, datetime]]
-    ) -> PullRequest | None:
-        """The pull request with the verdicts that its reviews amount to."""
-        known = before
-        for event, at in events:
-            known = record_event(known, event, at)
-        if known is None:
-            return None
-        moment = DecisionTime(self.clock(), self.new_id())
-        rules = await self.rule_book.rules(known.repository)
-        # Whatever is to be said, today's events will say: until then nothing counts as said.
-        quiet = replace(rules, comment=replace(rules.comment, enabled=False))
-        facts = await fetch_reviews(known, [event for event, _ in events], self.github, moment.now)
-        known = add_past_revisions(known, facts.reviews or (), fresh=before is None)
-        known = merge_verdicts(known, facts, quiet, moment.now)
-        heads = unread_revisions(known) if known.open else ()
-        if heads:
-            known = merge_revisions(known, await turn_fetch.fetch_revisions(known, heads, self.github))
-        return assess(known, facts, quiet, moment, self.site).pull_request
+    async def process(
+        self, stored: PullRequest | None, received: Sequence[tuple[Event, datetime]]
+    ) -> TurnResult:
+        """Record the pull request with the verdicts of its reviews."""
+        pull_request = stored
+        for event, received_at in received:
+            pull_request = record_event(pull_request, event, received_at)
+        if pull_request is None:
+            return NO_CHANGE
+        moment = DecisionTime(self.clock(), str(uuid.uuid4()))
+        rules = await self.rule_book.rules(pull_request.repository)
+        # What is to be said, the events of today will say: until then nothing counts as shown.
+        rules = replace(rules, comment=replace(rules.comment, enabled=False))
+        events = [event for event, _ in received]
+        facts = await fetch_reviews(pull_request, events, self.github, moment.now)
+        pull_request = add_past_revisions(pull_request, facts.reviews or (), fresh=stored is None)
+        pull_request = merge_verdicts(pull_request, facts, rules, moment.now)
+        if pull_request.open and (revisions := unread_revisions(pull_request)):
+            read = await fetch_revisions(pull_request, revisions, self.github)
+            pull_request = merge_revisions(pull_request, read)
+        return replace(NO_CHANGE, pull_request=assess(pull_request, rules, moment).pull_request)

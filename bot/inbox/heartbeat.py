@@ -22,17 +22,17 @@ from bot.store.model import LaneClaim
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatSettings:
-    """How often an instance says that it lives, and how long it is believed."""
+    """How often an instance records its heartbeat, and how long it counts as alive."""
 
     interval: float = 2.0
     late_after: float = 15.0
-    """A process whose last good beat is older writes nothing: its lanes may be somebody else's."""
+    """A process whose last recorded heartbeat is older writes nothing: it may have lost its lanes."""
     lease: float = 30.0
-    """Seconds without a beat after which an instance's lanes are anybody's."""
+    """Seconds without a heartbeat after which other instances may claim its lanes."""
 
 
 def monotonic_clock(clocks: Any) -> Callable[[], float]:
-    """A time that only grows, and also while the machine is suspended, where there is one."""
+    """A clock that only grows, and if possible also while the machine is suspended."""
     if hasattr(clocks, "CLOCK_BOOTTIME"):
         return partial(clocks.clock_gettime, clocks.CLOCK_BOOTTIME)
     monotonic: Callable[[], float] = clocks.monotonic
@@ -44,34 +44,34 @@ TICK_EVERY = 0.5
 STANDSTILL = 3.0
 """Seconds without a tick after which the process was stopped, or its event loop blocked."""
 AFTERMATH = 10.0
-"""Seconds after a standstill in which whatever ran out of time meanwhile comes to an end."""
+"""Seconds after a standstill in which what timed out meanwhile fails."""
 
 
 @dataclass(slots=True)
 class Heartbeat:
-    """The last beat that the store has certainly noted, and whether the process ran all the time."""
+    """The last heartbeat that the store has certainly recorded, and whether the process kept running."""
 
-    pace: HeartbeatSettings = HeartbeatSettings()
+    settings: HeartbeatSettings = HeartbeatSettings()
     now: Callable[[], float] = field(default_factory=lambda: monotonic_clock(time))
-    _noted: float = -inf
+    _recorded: float = -inf
     _ticked: float = inf
     _stood_still_until: float = -inf
 
-    def note(self, asked: float) -> None:
-        """The store has noted a beat that it was given at this time, not when its answer came."""
-        self._noted = asked
+    def record(self, asked: float) -> None:
+        """The store has recorded a heartbeat that was sent at this time, not when its answer came."""
+        self._recorded = asked
 
     @property
     def age(self) -> float:
-        """Seconds since the last good beat."""
-        return self.now() - self._noted
+        """Seconds since the last recorded heartbeat."""
+        return self.now() - self._recorded
 
     def is_fresh(self) -> bool:
-        """Whether a write may start: whoever would take over has to wait longer than the write lasts."""
-        return self.age <= self.pace.late_after
+        """Whether a write may start: another instance has to wait longer than the write takes."""
+        return self.age <= self.settings.late_after
 
     def tick(self) -> float:
-        """Note that the process runs; returns for how many seconds it stood still, 0 where it did not."""
+        """Record that the process runs; returns the seconds of a standstill that just ended, else 0."""
         now = self.now()
         still, self._ticked = now - self._ticked, now
         if still <= STANDSTILL:
@@ -80,21 +80,21 @@ class Heartbeat:
         return still
 
     def is_after_standstill(self) -> bool:
-        """Whether time-outs are due to a standstill that has just ended, or whose end is not noted yet."""
+        """Whether timeouts are due to a standstill that has just ended, or that no tick has ended yet."""
         now = self.now()
         return now - self._ticked > STANDSTILL or now - self._stood_still_until <= AFTERMATH
 
 
 EXIT_CODE = 70
-"""EX_SOFTWARE of sysexits.h, so that a supervisor's log tells it from every other end."""
+"""EX_SOFTWARE of sysexits.h, so that a supervisor's log tells it from other exits."""
 REPORT_SECONDS = 5.0
-"""How long to wait for the log: whoever blocks the loop may hold the log's lock."""
+"""How long to wait for the log: what blocks the loop may hold the log's lock."""
 YIELD_SECONDS = 0.05
 
 logger = logging.getLogger("whetstone.watchdog")
 
 InProgressDeliveries = Callable[[asyncio.Task[Any] | None], Sequence[LaneClaim]]
-"""The claims that a task of the loop works on."""
+"""The claims that a task of the event loop processes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,31 +44,39 @@ from bot.store.store import Store
 from bot.values import GHOST, Account, Location, Repository
 from bot.verdicts import sarif
 
+INTERNAL_EVENT = "whetstone"
+"""The event name of the bot's own deliveries; `X-GitHub-Event` of those that its commands send."""
 WEEKLY_ACTION = "weekly"
-_WEEKLY_EVENT = "whetstone"
 
 
 def parse_week_due(_action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """A week of a repository is to be told; without a name, the running one so far."""
+    """A week of a repository is to be summarised; without a name, the current one so far."""
     return WeekDueEvent(require_id(payload, "repository.id"), get_text(payload, "week"))
 
 
-def weekly_delivery(where: Repository, name: str, now: datetime, identity: str = "") -> Delivery:
-    """The inbox row of a week; the same finished week has the same id, whoever writes it."""
-    lane = f"weekly:{where.id}"
-    payload = {"action": WEEKLY_ACTION, "lane": lane, "repository": {"id": where.id}, "week": name}
-    payload["installation"] = {"id": where.installation_id}
-    body = json.dumps(payload).encode()
-    return Delivery(identity or f"{lane}:{name}", _WEEKLY_EVENT, lane, where.installation_id, body, now)
+def _internal_delivery(identity: str, lane: str, action: str, payload: JsonObject, now: datetime) -> Delivery:
+    installation_id = get_integer(payload, "installation.id") or 0
+    body = json.dumps({"action": action, "lane": lane, **payload}).encode()
+    return Delivery(identity, INTERNAL_EVENT, lane, installation_id, body, now)
+
+
+def weekly_delivery(repository: Repository, week: str, now: datetime, identity: str = "") -> Delivery:
+    """The delivery that has a week summarised; the same finished week has the same id."""
+    lane = f"weekly:{repository.id}"
+    payload = {
+        "repository": {"id": repository.id},
+        "week": week,
+        "installation": {"id": repository.installation_id},
+    }
+    return _internal_delivery(identity or f"{lane}:{week}", lane, WEEKLY_ACTION, payload, now)
 
 
 BACKFILL, PAST, RETRY = "backfill", "past", "retry"
 HEADS, HEAD = "heads", "head"
-_EVENT = "whetstone"
 
 
 def parse_job(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """The job as a value."""
+    """Parse a job: backfill, check backfill or retry."""
     if action == BACKFILL:
         return _backfill(payload)
     if action == PAST:
@@ -80,15 +88,12 @@ def parse_job(action: str, payload: JsonObject) -> Event | IgnoredEvent:
             payloads.parse_payload_pull_request(payload), require_time(payload, "since")
         )
     ids = get_path(payload, "ids")
-    return RetryEvent(tuple(each for each in ids if isinstance(each, str)) if isinstance(ids, list) else ())
+    return RetryEvent(tuple(item for item in ids if isinstance(item, str)) if isinstance(ids, list) else ())
 
 
 def backfill_delivery(due: BackfillStep, now: datetime) -> Delivery:
-    """The inbox row of one step of a backfill; the same step has the same id."""
-    lane = f"backfill:{due.repository.id}"
+    """The delivery of one step of a backfill; the same step has the same id."""
     payload = {
-        "action": BACKFILL,
-        "lane": lane,
         **repository_payload(due.repository),
         "run": due.run,
         "step": due.step,
@@ -98,18 +103,15 @@ def backfill_delivery(due: BackfillStep, now: datetime) -> Delivery:
         "since": due.since.isoformat() if due.since else None,
         "closing": due.closing,
     }
-    identity = f"backfill:{due.run}:{due.step}"
-    return Delivery(identity, _EVENT, lane, due.repository.installation_id, json.dumps(payload).encode(), now)
+    identity, lane = f"backfill:{due.run}:{due.step}", f"backfill:{due.repository.id}"
+    return _internal_delivery(identity, lane, BACKFILL, payload, now)
 
 
 def check_backfill_step_delivery(due: CheckBackfillStep, now: datetime) -> Delivery:
-    """The inbox row of one step over the open pull requests; the same step has the same id."""
-    where = due.repository
-    lane = f"commit:{where.id}:heads"
+    """The delivery of one step over the open pull requests; the same step has the same id."""
+    repository = due.repository
     payload = {
-        "action": HEADS,
-        "lane": lane,
-        **repository_payload(where),
+        **repository_payload(repository),
         "head": due.head,
         "since": due.since.isoformat(),
         "step": due.step,
@@ -117,14 +119,14 @@ def check_backfill_step_delivery(due: CheckBackfillStep, now: datetime) -> Deliv
         "fresh": due.fresh,
         "owners": due.owners,
     }
-    identity = f"heads:{where.id}:{due.head}:{'owner' if due.owners else 'step'}:{due.step}"
-    return Delivery(identity, _EVENT, lane, where.installation_id, json.dumps(payload).encode(), now)
+    identity = f"heads:{repository.id}:{due.head}:{'owner' if due.owners else 'step'}:{due.step}"
+    lane = f"commit:{repository.id}:heads"
+    return _internal_delivery(identity, lane, HEADS, payload, now)
 
 
 def retry_delivery(ids: tuple[str, ...], identity: str, now: datetime) -> Delivery:
-    """The inbox row that has parked deliveries queued again."""
-    payload = {"action": RETRY, "lane": "parked:retry", "ids": ids}
-    return Delivery(identity, _EVENT, "parked:retry", 0, json.dumps(payload).encode(), now)
+    """The delivery that has parked deliveries queued again."""
+    return _internal_delivery(identity, "parked:retry", RETRY, {"ids": ids}, now)
 
 
 def _heads(payload: JsonObject) -> CheckBackfillStep:
@@ -153,13 +155,12 @@ def _backfill(payload: JsonObject) -> BackfillStep:
 
 
 VALIDATION_ACTION = "validation"
-"""The action of our own event."""
 _SHA = regex.Regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class ValidationContent:
-    """A document as parsed from JSON, or what a linter's log comes to."""
+    """A document as parsed from JSON, or the results of a linter's log."""
 
     body_hash: str
     document: Any = None
@@ -169,7 +170,7 @@ class ValidationContent:
 
 @dataclass(frozen=True, slots=True)
 class SubmittedValidation:
-    """What came over HTTP, and from whom."""
+    """A validation that was submitted over HTTP, and by whom."""
 
     repository: Repository
     number: int
@@ -180,7 +181,7 @@ class SubmittedValidation:
 
 
 def document_content(document: Any, body: bytes) -> ValidationContent:
-    """A document that its schema has passed."""
+    """The content of a document that its schema accepts."""
     return ValidationContent(hashlib.sha256(body).hexdigest(), document)
 
 
@@ -188,22 +189,22 @@ def sarif_content(log: JsonObject, body: bytes) -> ValidationContent:
     """The open results of a SARIF log as parsed from JSON; raises `sarif.NotSarif`."""
     results = sarif.parse_sarif(log).results
     tools = sorted({result.tool for result in results if result.tool} or set(_tools(log)))
-    found = tuple(
+    findings = tuple(
         ToolResult(result.rule[:200], result.message[:500], _place(result), result.level.value)
         for result in results
     )
     return ValidationContent(
-        hashlib.sha256(body).hexdigest(), None, ", ".join(tools)[:100] or "linter", found
+        hashlib.sha256(body).hexdigest(), None, ", ".join(tools)[:100] or "linter", findings
     )
 
 
 def is_sarif(content: Any) -> bool:
-    """Whether it is SARIF, not a document."""
+    """Whether the JSON is a SARIF log rather than a feedback document."""
     return isinstance(content, dict) and "runs" in content and "feedback_items" not in content
 
 
-def validation_delivery(given: SubmittedValidation, identity: str, event: str, now: datetime) -> Delivery:
-    """The delivery that takes it the same way as a webhook."""
+def validation_delivery(given: SubmittedValidation, identity: str, now: datetime) -> Delivery:
+    """The delivery of a submitted validation, which takes the same path as a webhook."""
     where, author = given.repository, given.author
     lane = f"pr:{where.id}:{given.number}"
     who = (
@@ -221,11 +222,11 @@ def validation_delivery(given: SubmittedValidation, identity: str, event: str, n
         "head": given.head,
         "content": msgspec.to_builtins(given.content),
     }
-    return Delivery(identity, event, lane, where.installation_id, msgspec.json.encode(payload), now)
+    return Delivery(identity, INTERNAL_EVENT, lane, where.installation_id, msgspec.json.encode(payload), now)
 
 
 def parse_validation(payload: JsonObject) -> Event | IgnoredEvent:
-    """What was handed in, as a value."""
+    """Parse a submitted validation."""
     document = get_path(payload, "content.document")
     author = payloads.parse_account(payload, "author")
     head = get_text(payload, "head") or get_text(document, "target.version")
@@ -254,7 +255,7 @@ def _finding(tree: Any) -> ToolResult:
 
 
 def _tools(log: JsonObject) -> list[str]:
-    """The tools of a log, also where none of them found anything."""
+    """The tools of a log, including those without results."""
     runs = get_path(log, "runs")
     named = (get_text(run, "tool.driver.name") for run in (runs if isinstance(runs, list) else ()))
     return [name for name in named if name]
@@ -267,15 +268,14 @@ def _place(result: sarif.SarifResult) -> Location | None:
     return Location(result.path, result.line, last)
 
 
-INTERNAL_EVENT = "whetstone"
-
-
-def derive_for_pull_request(delivery: Delivery, number: int, seen: PullRequestSnapshot | None) -> Delivery:
-    """The delivery in the lane of this pull request; its id says where it comes from."""
+def derive_for_pull_request(
+    delivery: Delivery, number: int, snapshot: PullRequestSnapshot | None = None
+) -> Delivery:
+    """Copy a commit's delivery to the lane of a pull request; its id names the original."""
     payload = msgspec.json.decode(delivery.body)
     repository_id = payload["repository"]["id"]
-    if seen is not None:
-        payload["pull_request"] = _written(seen)
+    if snapshot is not None:
+        payload["pull_request"] = _pull_request_payload(snapshot)
     payload["whetstone"] = {"number": number}
     return replace(
         delivery,
@@ -286,11 +286,8 @@ def derive_for_pull_request(delivery: Delivery, number: int, seen: PullRequestSn
 
 
 def config_broken_delivery(repository: Repository, version: str, now: datetime) -> Delivery:
-    """A row of our own that says once that this version of a config is broken."""
-    lane = f"config:{repository.full_name.lower()}"
+    """The delivery that reports once that this version of a config is broken."""
     payload = {
-        "action": CONFIG_BROKEN_ACTION,
-        "lane": lane,
         # An owner's repository is known by name only; the id is used for nothing here.
         "repository": {
             "id": repository.id or 1,
@@ -301,50 +298,46 @@ def config_broken_delivery(repository: Repository, version: str, now: datetime) 
         },
         "installation": {"id": repository.installation_id},
     }
-    # With the minute: the same text may be broken a second time, after it was mended.
+    lane = f"config:{repository.full_name.lower()}"
+    # With the minute: the same text may be broken a second time, after it was fixed.
     identity = f"{lane}:{version}:{now:%Y%m%dT%H%M}"
-    return Delivery(
-        identity, INTERNAL_EVENT, lane, repository.installation_id, json.dumps(payload).encode(), now
-    )
+    return _internal_delivery(identity, lane, CONFIG_BROKEN_ACTION, payload, now)
 
 
-def past_delivery(due: BackfillStep, seen: PullRequestSnapshot, now: datetime) -> Delivery:
-    """The row that has a pull request of the past recorded; the same one a backfill."""
-    where = due.repository
-    lane = f"pr:{where.id}:{seen.number}"
-    payload = {"action": PAST, "lane": lane, **repository_payload(where), "pull_request": _written(seen)}
-    identity = f"backfill:{due.run}:pr:{seen.number}"
-    return Delivery(identity, INTERNAL_EVENT, lane, where.installation_id, json.dumps(payload).encode(), now)
+def past_delivery(due: BackfillStep, snapshot: PullRequestSnapshot, now: datetime) -> Delivery:
+    """The delivery that has an earlier pull request recorded, once per backfill."""
+    repository = due.repository
+    payload = {**repository_payload(repository), "pull_request": _pull_request_payload(snapshot)}
+    identity, lane = f"backfill:{due.run}:pr:{snapshot.number}", f"pr:{repository.id}:{snapshot.number}"
+    return _internal_delivery(identity, lane, PAST, payload, now)
 
 
-def check_backfill_delivery(due: CheckBackfillStep, seen: PullRequestSnapshot, now: datetime) -> Delivery:
-    """The row that has the check run of an open pull request seen to; the same one a change of the config."""
-    where = due.repository
-    lane = f"pr:{where.id}:{seen.number}"
+def check_backfill_delivery(due: CheckBackfillStep, snapshot: PullRequestSnapshot, now: datetime) -> Delivery:
+    """The delivery that has the check run of an open pull request written, once per config change."""
+    repository = due.repository
     payload = {
-        "action": HEAD,
-        "lane": lane,
-        **repository_payload(where),
-        "pull_request": _written(seen),
+        **repository_payload(repository),
+        "pull_request": _pull_request_payload(snapshot),
         "since": due.since.isoformat(),
     }
-    identity = f"heads:{where.id}:{due.head}:pr:{seen.number}"
-    return Delivery(identity, INTERNAL_EVENT, lane, where.installation_id, json.dumps(payload).encode(), now)
+    identity = f"heads:{repository.id}:{due.head}:pr:{snapshot.number}"
+    lane = f"pr:{repository.id}:{snapshot.number}"
+    return _internal_delivery(identity, lane, HEAD, payload, now)
 
 
-def _written(seen: PullRequestSnapshot) -> dict[str, Any]:
+def _pull_request_payload(snapshot: PullRequestSnapshot) -> dict[str, Any]:
     return {
-        "number": seen.number,
-        "user": _account(seen.author),
-        "title": seen.title,
-        "base": {"ref": seen.base},
-        "head": {"sha": seen.head},
-        "created_at": seen.created_at.isoformat(),
-        "updated_at": seen.updated_at.isoformat(),
-        "state": "open" if seen.open else "closed",
-        "merged": seen.merged,
-        "draft": seen.draft,
-        "closed_at": seen.closed_at.isoformat() if seen.closed_at else None,
+        "number": snapshot.number,
+        "user": _account(snapshot.author),
+        "title": snapshot.title,
+        "base": {"ref": snapshot.base},
+        "head": {"sha": snapshot.head},
+        "created_at": snapshot.created_at.isoformat(),
+        "updated_at": snapshot.updated_at.isoformat(),
+        "state": "open" if snapshot.open else "closed",
+        "merged": snapshot.merged,
+        "draft": snapshot.draft,
+        "closed_at": snapshot.closed_at.isoformat() if snapshot.closed_at else None,
     }
 
 
@@ -354,11 +347,11 @@ def _account(account: Account) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class CheckRunReporter:
-    """Tells of a broken config through the inbox: a row of its own, whose id makes it happen once."""
+    """Reports a broken config through the inbox, by a delivery whose id makes it happen once."""
 
     inbox: Store
     clock: Callable[[], datetime]
 
-    async def tell(self, repository: Repository, version: str) -> None:
-        """See to it that a check run on the default branch says so."""
+    async def report(self, repository: Repository, version: str) -> None:
+        """Queue the check run on the default branch."""
         await self.inbox.accept(config_broken_delivery(repository, version, self.clock()))

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.inbox.backfill import BackfillDeliveries, backfill_prefixes
-from bot.inbox.parse import ParseDelivery
+from bot.inbox.backfill import backfill_prefixes
+from bot.inbox.internal_deliveries import backfill_delivery
+from bot.inbox.parse import parse_delivery
 from bot.pull_request.events import BackfillStep
 from bot.store.deliveries import count_queued, load_delivery
 from bot.store.lanes import lane_due_at
@@ -18,44 +19,42 @@ from bot.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """How far a job has come that somebody asked for."""
+    """How far a job has come."""
 
     done: int = 0
     total: int | None = None
     waits_until: datetime | None = None
-    """GitHub is not asked before then."""
+    """Until when the lane waits, for example for a rate limit."""
     finished: bool = False
 
 
 class JobFailed(Exception):
-    """Why a job was given up on, for whoever asked for it."""
+    """A job was given up on; the message says why."""
 
 
 POLL_JOB_SECONDS = 0.2
 REPORT_WAIT_AFTER = timedelta(seconds=5)
-"""A lane that rests for longer is said to wait."""
+"""A lane that is due later than this is reported as waiting."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobFollower:
-    """Looks at the inbox until a job is done."""
+    """Polls the inbox until a job is done."""
 
     store: Store
     clock: Callable[[], datetime]
 
-    async def steps(self, job: Delivery) -> AsyncIterator[JobProgress]:
-        """How far a job of one delivery is, until it is done; raises where it was given up on."""
+    async def follow(self, job: Delivery) -> AsyncIterator[JobProgress]:
+        """The progress of a job of one delivery, until it is done; raises if it was given up on."""
         while await self._is_open(job.id):
             yield JobProgress(0, 1, await self._waits(job.lane))
             await asyncio.sleep(POLL_JOB_SECONDS)
         yield JobProgress(1, 1, finished=True)
 
-    async def backfill(
-        self, due: BackfillStep, parse: ParseDelivery, writing: BackfillDeliveries
-    ) -> AsyncIterator[JobProgress]:
-        """How far a backfill is, over all its steps, until it is done; raises where it was given up on."""
+    async def follow_backfill(self, due: BackfillStep) -> AsyncIterator[JobProgress]:
+        """The progress of a backfill over all its steps, until it is done; raises if it was given up on."""
         while True:
-            step = writing.step(due, self.clock())
+            step = backfill_delivery(due, self.clock())
             if await self._is_open(step.id):
                 left = await self.store.read(count_queued, *backfill_prefixes(due))
                 yield JobProgress(max(due.read - left, 0), due.total, await self._waits(step.lane))
@@ -64,18 +63,16 @@ class JobFollower:
                 yield JobProgress(due.read, due.read, finished=True)
                 return
             else:
-                due = await self._next(due, parse, writing)
+                due = await self._next(due)
 
-    async def _next(
-        self, due: BackfillStep, parse: ParseDelivery, writing: BackfillDeliveries
-    ) -> BackfillStep:
-        """The step after this one, which is written down before this one is done."""
-        wanted = writing.step(replace(due, step=due.step + 1), self.clock()).id
-        kept = await self.store.read(load_delivery, wanted)
-        found = parse(kept.delivery) if kept else None
-        if not isinstance(found, BackfillStep):
+    async def _next(self, due: BackfillStep) -> BackfillStep:
+        """The step after this one, which is queued before this one is done."""
+        next_id = backfill_delivery(replace(due, step=due.step + 1), self.clock()).id
+        kept = await self.store.read(load_delivery, next_id)
+        step = parse_delivery(kept.delivery) if kept else None
+        if not isinstance(step, BackfillStep):
             raise JobFailed("the repository is gone, or the App is no longer installed there")
-        return found
+        return step
 
     async def _is_open(self, delivery_id: str) -> bool:
         kept = await self.store.read(load_delivery, delivery_id)

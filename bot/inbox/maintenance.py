@@ -1,18 +1,17 @@
-"""Lanes that are not a pull request's: weeks, repositories, installations; and their scheduler."""
+"""Process the lanes that are not a pull request's: commits, weeks, repositories, installations."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 
+from bot.feedback.check_run import render_config_check
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
-from bot.github.errors import GitHubError, RateLimited
 from bot.history.model import parse_week
 from bot.inbox.backfill import CheckBackfill
+from bot.inbox.internal_deliveries import derive_for_pull_request
 from bot.markdown.links import LinkContext
 from bot.pull_request.effects import (
     AddRepository,
@@ -20,69 +19,150 @@ from bot.pull_request.effects import (
     Effect,
     RemoveInstallation,
     RemoveRepository,
+    SetHistorySharing,
+    ShowCheckRun,
     StoreCommand,
     UpdateRepository,
 )
-from bot.pull_request.events import Event, InstallationEvent, RepositoryEvent, RetryEvent, WeekDueEvent
+from bot.pull_request.events import (
+    CheckBackfillStep,
+    CheckEvent,
+    ConfigBrokenEvent,
+    ConfigPushEvent,
+    Event,
+    InstallationEvent,
+    PullRequestSnapshot,
+    RepositoryEvent,
+    RetryEvent,
+    WeekDueEvent,
+)
 from bot.store.deliveries import load_parked
-from bot.store.lanes import pause_installation
-from bot.store.model import Delivery, LaneClaim, LaneFenced, StoreUnavailable, TurnResult
-from bot.store.repositories import find_active_repositories, find_repository
+from bot.store.model import Delivery, LaneClaim, TurnResult
+from bot.store.pull_requests import find_numbers_at_head, load_pull_request
+from bot.store.repositories import find_repository
 from bot.store.store import Store
 from bot.turn.store import apply_turn
-from bot.values import Repository
-from bot.weekly.fetch import WeeklyFetcher, WeeklySchedule
+from bot.verdicts.checks import is_mapped_check
+from bot.weekly.fetch import WeeklyFetcher
 from bot.weekly.store import has_weekly_run
 
-_LET_AGAIN = frozenset({"unsuspend", "new_permissions_accepted"})
-_LANES = ("weekly:", "repository:", "installation:", "parked:")
+_UNBLOCKING_ACTIONS = frozenset({"unsuspend", "new_permissions_accepted"})
 
 
-def is_maintenance_lane(lane: str) -> bool:
-    """Whether the lane is no pull request's."""
-    return lane.startswith(_LANES)
+@dataclass(frozen=True, slots=True)
+class CommitProcessor:
+    """Passes checks and pushes of a commit on to the pull requests with that head."""
+
+    store: Store
+    github: GitHub
+    rule_book: RuleBook
+    check_backfill: CheckBackfill
+
+    async def process(self, parsed: Sequence[tuple[Delivery, Event]]) -> TurnResult:
+        """Queue a copy for each pull request before this result is applied."""
+        effects: list[Effect] = []
+        commands: list[StoreCommand] = []
+        pulls_at: dict[str, tuple[PullRequestSnapshot, ...]] = {}
+        for delivery, event in parsed:
+            match event:
+                case ConfigBrokenEvent():
+                    effects.append(await self._report_broken_config(event))
+                case CheckBackfillStep():
+                    await self.check_backfill.step(event)
+                    rules = await self.rule_book.rules(event.repository)  # as just read
+                    commands.append(SetHistorySharing(event.repository.id, rules.history.shared))
+                case CheckEvent() if not await self._is_mapped(event):
+                    await self._queue_for_scores(delivery, event)
+                case CheckEvent() | ConfigPushEvent():
+                    await self._queue_for_pull_requests(delivery, event, pulls_at)
+                case _:
+                    continue
+        return TurnResult(None, tuple(effects), (), store_commands=tuple(commands))
+
+    async def _report_broken_config(self, event: ConfigBrokenEvent) -> ShowCheckRun:
+        """Report the config's problems on the newest commit of the default branch."""
+        report = await self.rule_book.check_default(event.repository)
+        head = await self.github.branch_head(event.repository)
+        return ShowCheckRun(event.repository, render_config_check(report, head, in_force=True))
+
+    async def _is_mapped(self, event: CheckEvent) -> bool:
+        """Whether the config maps the check to a verdict; most checks end here, without a call."""
+        rules = await self.rule_book.rules(event.repository)
+        return bool(rules.validators.checks) and is_mapped_check(event, rules, await self.github.me())
+
+    async def _queue_for_pull_requests(
+        self,
+        delivery: Delivery,
+        event: CheckEvent | ConfigPushEvent,
+        pulls_at: dict[str, tuple[PullRequestSnapshot, ...]],
+    ) -> None:
+        numbers = event.numbers if isinstance(event, CheckEvent) else ()
+        if isinstance(event, ConfigPushEvent) and event.in_force:
+            await self.check_backfill.start(event.repository, event.head)
+        if numbers and not await self._are_all_stored(event.repository.id, numbers):
+            numbers = ()
+        elif not numbers:  # a fork's: those that are stored need no search
+            numbers = await self.store.read(find_numbers_at_head, event.repository.id, event.head)
+        if numbers:
+            for number in numbers:
+                await self.store.accept(derive_for_pull_request(delivery, number))
+            return
+        if event.head not in pulls_at:
+            pulls_at[event.head] = await self.github.pull_requests_at(event.repository, event.head)
+        for snapshot in pulls_at[event.head]:
+            await self.store.accept(derive_for_pull_request(delivery, snapshot.number, snapshot))
+
+    async def _queue_for_scores(self, delivery: Delivery, event: CheckEvent) -> None:
+        """An unmapped check still counts in the score of what was reviewed; no call is made for it."""
+        for number in event.numbers:
+            stored = await self.store.read(load_pull_request, f"pr:{event.repository.id}:{number}")
+            if stored and stored.verdicts:
+                await self.store.accept(derive_for_pull_request(delivery, number))
+
+    async def _are_all_stored(self, repository_id: int, numbers: tuple[int, ...]) -> bool:
+        for number in numbers:
+            if await self.store.read(load_pull_request, f"pr:{repository_id}:{number}") is None:
+                return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceProcessor:
-    """Decides what such a lane's events come to."""
+    """Processes the lanes of weeks, repositories, installations and parked deliveries."""
 
     store: Store
     github: GitHub
     rule_book: RuleBook
     site: LinkContext
     clock: Callable[[], datetime]
-    heads: CheckBackfill
+    check_backfill: CheckBackfill
 
-    async def done(
-        self, claim: LaneClaim, events: Sequence[Event]
-    ) -> tuple[tuple[Effect, ...], tuple[StoreCommand, ...]]:
-        """What to write, and what to remember or forget."""
+    async def process(self, claim: LaneClaim, events: Sequence[Event]) -> TurnResult:
+        """Decide what to write, and what to store or forget."""
         effects: list[Effect] = []
-        memos: list[StoreCommand] = []
+        commands: list[StoreCommand] = []
         for event in events:
             match event:
                 case WeekDueEvent():
                     shown, run = await self._week(event)
                     effects += shown
-                    memos += run
+                    commands += run
                 case RepositoryEvent():
-                    memos += self._repository(event)
+                    commands += self._repository(event)
                 case InstallationEvent():
-                    memos += self._installation(event)
+                    commands += self._installation(event)
                     await self._unblock(event)
                     if event.added:
-                        # At once: whoever takes up what follows has to find the repository at home.
-                        await apply_turn(
-                            self.store, claim, TurnResult(None, (), (), store_commands=tuple(memos))
-                        )
-                        memos.clear()
-                        await self.heads.start_for_installation(event.added)
+                        # At once: the steps that follow have to find the repository in its installation.
+                        result = TurnResult(None, (), (), store_commands=tuple(commands))
+                        await apply_turn(self.store, claim, result)
+                        commands.clear()
+                        await self.check_backfill.start_for_installation(event.added)
                 case RetryEvent():
                     await self.store.retry(event.ids)
                 case _:
                     continue
-        return tuple(effects), tuple(memos)
+        return TurnResult(None, tuple(effects), (), store_commands=tuple(commands))
 
     async def _week(self, due: WeekDueEvent) -> tuple[tuple[Effect, ...], tuple[StoreCommand, ...]]:
         repository = await self.store.read(find_repository, due.repository_id)
@@ -93,101 +173,29 @@ class MaintenanceProcessor:
             if is_decided:
                 return (), ()
         rules = await self.rule_book.rules(repository)
-        weeks = WeeklyFetcher(self.store, self.github, self.site)
+        fetcher = WeeklyFetcher(self.store, self.github, self.site)
         week = parse_week(due.week) if due.week else None
-        told = await weeks.told(repository, rules, week, self.clock())
-        return told.effects, told.memos
+        decision = await fetcher.fetch_week(repository, rules, week, self.clock())
+        return decision.effects, decision.store_commands
 
     def _repository(self, event: RepositoryEvent) -> tuple[StoreCommand, ...]:
-        where = event.repository
+        repository = event.repository
         if event.action == "deleted":
-            return (DeleteRepository(where.id, where.installation_id),)
+            return (DeleteRepository(repository.id, repository.installation_id),)
         if event.action == "transferred":
-            return (AddRepository(where, transferred=True),)
-        return (UpdateRepository(where),)
+            return (AddRepository(repository, transferred=True),)
+        return (UpdateRepository(repository),)
 
     async def _unblock(self, event: InstallationEvent) -> None:
-        """What was given up on while we were shut out gets another chance."""
-        if event.action in _LET_AGAIN:
+        """Retry what was given up on while the App was suspended or lacked a permission."""
+        if event.action in _UNBLOCKING_ACTIONS:
             parked = await self.store.read(load_parked)
-            of_it = (each.id for each in parked if each.installation_id == event.installation_id)
-            await self.store.retry(tuple(of_it))
+            ids = (delivery.id for delivery in parked if delivery.installation_id == event.installation_id)
+            await self.store.retry(tuple(ids))
             await self.store.clear_blocks(event.installation_id)
 
     def _installation(self, event: InstallationEvent) -> tuple[StoreCommand, ...]:
         if event.action == "deleted":
             return (RemoveInstallation(event.installation_id),)
-        left = (RemoveRepository(each, event.installation_id) for each in event.removed)
-        return (*left, *map(AddRepository, event.added))
-
-
-TICK_SECONDS = 60.0
-"""Seconds between two looks at the calendar."""
-SOON_SECONDS = 1.0
-"""Seconds after which a look that could not be had is repeated, then twice as many each time."""
-RECHECK_AFTER = timedelta(hours=1)
-"""A config may have another day, time or zone by then."""
-ACTIVE_WITHIN = timedelta(days=30)
-"""Nothing is told about a repository in which nothing was judged for so long."""
-
-WeekDelivery = Callable[[Repository, str, datetime], Delivery]
-"""The inbox row of a repository's week; the same week has the same id, whoever writes it."""
-
-logger = logging.getLogger("whetstone.clock")
-
-
-@dataclass(slots=True)
-class WeeklyScheduler:
-    """Puts every week that is due into the inbox; the inbox takes it once."""
-
-    store: Store
-    rule_book: RuleBook
-    delivery: WeekDelivery
-    clock: Callable[[], datetime]
-    tick_soon: float = SOON_SECONDS
-    _not_before: dict[int, datetime] = field(default_factory=dict)
-
-    async def run(self) -> None:
-        """Tick until cancelled."""
-        wait = self.tick_soon
-        while True:
-            try:
-                await self.tick()
-            except (StoreUnavailable, LaneFenced) as reason:
-                # A process whose heartbeat is late may not ask for a token.
-                logger.warning("the calendar is looked at later: %s", reason)
-                await asyncio.sleep(wait)
-                wait = min(TICK_SECONDS, 2 * wait)
-                continue
-            except Exception:  # a week that can't be told must not stop the others for ever
-                logger.exception("a look at the calendar failed")
-            wait = self.tick_soon
-            await asyncio.sleep(TICK_SECONDS)
-
-    async def tick(self) -> int:
-        """How many weeks were put into the inbox."""
-        now, put = self.clock(), 0
-        for repository in await self.store.read(find_active_repositories, now - ACTIVE_WITHIN):
-            if self._not_before.get(repository.id, now) <= now:
-                put += await self._look(repository, now)
-        return put
-
-    async def _look(self, repository: Repository, now: datetime) -> bool:
-        try:
-            rules = await self.rule_book.rules(repository)
-        except RateLimited as limit:
-            logger.warning("the week is looked at later: %s", limit, extra={"repository": repository.id})
-            self._not_before[repository.id] = limit.until
-            await self.store.write(pause_installation, repository.installation_id, limit.until)
-            return False
-        except GitHubError as error:
-            logger.warning("no config to tell the week by: %s", error, extra={"repository": repository.id})
-            return False
-        schedule = WeeklySchedule.of(rules)
-        week = str(schedule.latest_due(now))
-        due = rules.weekly.enabled and not await self.store.read(has_weekly_run, repository.id, week)
-        if due:
-            await self.store.accept(self.delivery(repository, week, now))
-        # Only now: where the store is away, it is tried again with the next tick.
-        self._not_before[repository.id] = min(now + RECHECK_AFTER, schedule.next_due(now))
-        return due
+        removed = (RemoveRepository(repository_id, event.installation_id) for repository_id in event.removed)
+        return (*removed, *map(AddRepository, event.added))

@@ -30,7 +30,6 @@ from bot.pull_request.events import (
     InlineCommentEvent,
     InstallationEvent,
     PullRequestEvent,
-    PullRequestSnapshot,
     RepositoryEvent,
     ReviewEvent,
     ReviewState,
@@ -39,46 +38,39 @@ from bot.pull_request.events import (
 from bot.store.model import Delivery
 from bot.values import Repository
 
-"""The action of our own event that tells a week."""
-
 
 def parse_repository_event(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """A repository has another name, owner or visibility, or is gone."""
+    """A repository was renamed, transferred, deleted, or changed its visibility."""
     return RepositoryEvent(action, payloads.parse_repository(payload))
 
 
 def parse_installation_event(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    """The App was let into repositories, or out of them."""
-    installed = require_id(payload, "installation.id")
-    gone = (get_integer(each, "id") for each in _listed(payload, "repositories_removed"))
-    new = _listed(payload, "repositories" if action == "created" else "repositories_added")
-    added = (_listed_repository(each, installed) for each in new)
+    """The App was installed in repositories, or removed from them."""
+    installation_id = require_id(payload, "installation.id")
+    removed = (get_integer(item, "id") for item in _items(payload, "repositories_removed"))
+    items = _items(payload, "repositories" if action == "created" else "repositories_added")
+    added = (_listed_repository(item, installation_id) for item in items)
     return InstallationEvent(
-        action,
-        installed,
-        tuple(each for each in gone if each),
-        tuple(each for each in added if each),
+        action, installation_id, tuple(filter(None, removed)), tuple(filter(None, added))
     )
 
 
-def _listed(payload: JsonObject, path: str) -> list[Any]:
-    found = get_path(payload, path)
-    return found if isinstance(found, list) else []
+def _items(payload: JsonObject, path: str) -> list[Any]:
+    items = get_path(payload, path)
+    return items if isinstance(items, list) else []
 
 
-def _listed_repository(tree: object, installed: int) -> Repository | None:
+def _listed_repository(tree: object, installation_id: int) -> Repository | None:
     """A repository as the events of an installation name it."""
-    number, (owner, _, name) = get_integer(tree, "id"), get_text(tree, "full_name").partition("/")
-    if not number or not owner or not name:
+    identity, (owner, _, name) = get_integer(tree, "id"), get_text(tree, "full_name").partition("/")
+    if not identity or not owner or not name:
         return None
-    return Repository(number, owner, name, installed, get_path(tree, "private") is True, default_branch="")
-
-
-"""The event that our own commands sign and send to a running server."""
+    private = get_path(tree, "private") is True
+    return Repository(identity, owner, name, installation_id, private, default_branch="")
 
 
 def parse_delivery(delivery: Delivery) -> Event | IgnoredEvent:
-    """What a delivery says; `ports.Parse`."""
+    """Parse a delivery into an event; what can't be used is ignored with its reason."""
     try:
         payload = msgspec.json.decode(delivery.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -87,15 +79,15 @@ def parse_delivery(delivery: Delivery) -> Event | IgnoredEvent:
 
 
 def parse_event(event: str, payload: Mapping[str, Any]) -> Event | IgnoredEvent:
-    """The payload as a value; anything unknown, incomplete or misshapen is ignored with its reason."""
-    if event not in _ALL_READERS:
+    """Parse a payload into an event; unknown, incomplete or malformed ones are ignored with the reason."""
+    if event not in _ALL_PARSERS:
         return IgnoredEvent(f"{event} is not read")
-    reader, actions = _ALL_READERS[event]
+    parser, actions = _ALL_PARSERS[event]
     action = get_path(payload, "action")
     if actions and (not isinstance(action, str) or action not in actions):
         return IgnoredEvent(f"{event} is read for {', '.join(sorted(actions))} only")
     try:
-        return reader(str(action), payload)
+        return parser(str(action), payload)
     except PayloadError as reason:
         return IgnoredEvent(f"{event}: {reason}")
 
@@ -120,8 +112,7 @@ def _inline_comment(action: str, payload: JsonObject) -> Event | IgnoredEvent:
 
 
 def _thread(action: str, payload: JsonObject) -> Event | IgnoredEvent:
-    comments = get_path(payload, "thread.comments")
-    urls = [get_text(each, "html_url") for each in comments] if isinstance(comments, list) else []
+    urls = (get_text(comment, "html_url") for comment in _items(payload, "thread.comments"))
     return ReviewThreadEvent(
         action, payloads.parse_payload_pull_request(payload), tuple(url for url in urls if url)
     )
@@ -158,8 +149,8 @@ _COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
 
 _REPOSITORY_ACTIONS = frozenset({"renamed", "transferred", "privatized", "publicized", "deleted", "edited"})
 
-_Reader = Callable[[str, JsonObject], Event | IgnoredEvent]
-_READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
+_EventParser = Callable[[str, JsonObject], Event | IgnoredEvent]
+_PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
     "check_run": (payloads.parse_check_run, frozenset({"completed"})),
     "issue_comment": (_comment, _COMMENT_ACTIONS),
     "pull_request": (_pull_request, _PULL_REQUEST_ACTIONS | _LABEL_ACTIONS),
@@ -170,7 +161,7 @@ _READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
     "repository": (parse_repository_event, _REPOSITORY_ACTIONS),
     "status": (payloads.parse_status, _ANY),
 }
-_UNASKED_READERS: Mapping[str, tuple[_Reader, frozenset[str]]] = {
+_UNSUBSCRIBED_PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
     "installation": (
         parse_installation_event,
         frozenset({"created", "deleted", "unsuspend", "new_permissions_accepted"}),
@@ -196,23 +187,23 @@ _JOBS = frozenset(
         internal_deliveries.HEAD,
     }
 )
-_OWN_ACTIONS = (
+_INTERNAL_ACTIONS = (
     frozenset({payloads.CONFIG_BROKEN_ACTION, WEEKLY_ACTION, internal_deliveries.VALIDATION_ACTION}) | _JOBS
 )
-_ALL_READERS = {**_READERS, **_UNASKED_READERS, INTERNAL_EVENT: (_parse_internal, _OWN_ACTIONS)}
+_ALL_PARSERS = {**_PARSERS, **_UNSUBSCRIBED_PARSERS, INTERNAL_EVENT: (_parse_internal, _INTERNAL_ACTIONS)}
 
-SUBSCRIBED_EVENTS = frozenset(_READERS)
+SUBSCRIBED_EVENTS = frozenset(_PARSERS)
 """The events that `app.yml` subscribes to: exactly those that are read here."""
 
-UNSUBSCRIBED_EVENTS = frozenset(_UNASKED_READERS)
-"""What GitHub tells every App without being asked."""
+UNSUBSCRIBED_EVENTS = frozenset(_UNSUBSCRIBED_PARSERS)
+"""The events that GitHub sends to every App without a subscription."""
 
 
-_LONGEST = 200
+_MAX_LANE = 200
 
 
 def lane_of_payload(event: str, payload: JsonObject) -> str | None:
-    """The lane's name, None where the payload is of a shape that names none."""
+    """The lane of a delivery; None if the payload names none."""
     try:
         return _LANES[event](payload) if event in _LANES else None
     except PayloadError:
@@ -246,7 +237,7 @@ def _internal_lane(payload: JsonObject) -> str:
 
 def _short_lane(payload: JsonObject, path: str) -> str:
     value = require_text(payload, path)
-    if len(value) > _LONGEST:
+    if len(value) > _MAX_LANE:
         raise PayloadError(path, "short")
     return value
 
@@ -266,9 +257,3 @@ _LANES: Mapping[str, Callable[[JsonObject], str]] = {
     "installation_repositories": _installation,
     INTERNAL_EVENT: _internal_lane,
 }
-
-
-ParseDelivery = Callable[[Delivery], Event | IgnoredEvent]
-
-
-DeriveDelivery = Callable[[Delivery, int, PullRequestSnapshot | None], Delivery]

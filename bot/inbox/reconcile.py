@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import inf
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from bot.github.errors import GitHubError, NotFound, RateLimited
 from bot.github.model import DeliveryAttempt
@@ -17,63 +17,50 @@ from bot.store.model import LaneFenced, ReconcileOutcome, ReconcileRun, StoreUna
 from bot.store.reconcile import record_missed, record_redelivery
 from bot.store.store import Store
 
+if TYPE_CHECKING:
+    # For types only: `doctor` and `reconcile` start without the HTTP client.
+    from bot.github.app_api import GitHubAppApi
 
-def failed_deliveries(sent: Iterable[DeliveryAttempt]) -> tuple[DeliveryAttempt, ...]:
+
+def failed_deliveries(attempts: Iterable[DeliveryAttempt]) -> tuple[DeliveryAttempt, ...]:
     """The newest failed attempt of every delivery of which no attempt succeeded, oldest first."""
     newest: dict[str, DeliveryAttempt] = {}
     good = set()
-    for each in sent:
-        if each.ok:
-            good.add(each.guid)
-        elif each.guid not in newest or each.id > newest[each.guid].id:
-            newest[each.guid] = each
+    for attempt in attempts:
+        if attempt.ok:
+            good.add(attempt.guid)
+        elif attempt.guid not in newest or attempt.id > newest[attempt.guid].id:
+            newest[attempt.guid] = attempt
     return tuple(sorted((s for guid, s in newest.items() if guid not in good), key=lambda s: s.id))
 
 
 OVERLAP = timedelta(hours=1)
-"""How far a run reads back over what the last one has read: GitHub's list may be late."""
-MOST_ASKED = 3
-"""Redeliveries that are asked for of one delivery; the command asks for more."""
+"""How far a run reads back before the end of the last one: GitHub's list may be late."""
+MAX_REQUESTS = 3
+"""Automatic redelivery requests per delivery; the command requests more."""
 RESERVE = 0.25
-"""The share of the App's hourly requests that is left to everything else."""
+"""The share of the App's hourly rate limit that is reserved for everything else."""
 LOOK_EVERY = 5.0
-"""Seconds between two looks at the store whether a run is due, or its runner is gone."""
+"""Seconds between two checks whether a run is due, or its instance is gone."""
 
 logger = logging.getLogger("whetstone.reconcile")
 
 
-class DeliveryApi(Protocol):
-    """GitHub's list of what it sent."""
-
-    @property
-    def budget_left(self) -> float:
-        """The share of the hour's requests that is left."""
-        ...
-
-    async def deliveries(self, since: datetime) -> tuple[DeliveryAttempt, ...]:
-        """What GitHub sent since then, newest first."""
-        ...
-
-    async def redeliver(self, delivery_id: int) -> None:
-        """Have it sent again, with the same GUID."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class FailedDeliveries:
-    """Asks for what failed; a delivery that came after all is known by its GUID and has no second effect."""
+    """Requests failed deliveries again; one that did arrive has the same GUID and no second effect."""
 
-    github: DeliveryApi
+    github: GitHubAppApi
     clock: Callable[[], datetime]
 
-    async def failed(self, since: timedelta) -> tuple[DeliveryAttempt, ...]:
-        """The newest attempt of every delivery that no attempt brought, oldest first."""
+    async def find_failed(self, since: timedelta) -> tuple[DeliveryAttempt, ...]:
+        """The newest attempt of every delivery without a successful one, oldest first."""
         return failed_deliveries(await self.github.deliveries(self.clock() - since))
 
     async def redeliver(
         self, failed: tuple[DeliveryAttempt, ...]
     ) -> AsyncIterator[tuple[DeliveryAttempt, bool]]:
-        """Each with whether GitHub sends it again; one that it has forgotten it does not."""
+        """Request each again; yields whether GitHub redelivers it or has forgotten it."""
         for sent in failed:
             try:
                 await self.github.redeliver(sent.id)
@@ -85,7 +72,7 @@ class FailedDeliveries:
 
 @dataclass(frozen=True, slots=True)
 class ReconcileSchedule:
-    """How often missed deliveries are looked for, and how fast they are asked for, in seconds."""
+    """How often missed deliveries are requested, and how fast, in seconds."""
 
     every: float = 600.0
     pause: float = 1.0
@@ -94,28 +81,28 @@ class ReconcileSchedule:
 
 @dataclass(slots=True)
 class Reconciler:
-    """Looks for missed deliveries regularly; of all instances that share a store, one at a time does."""
+    """Requests missed deliveries regularly; of all instances that share a store, one at a time."""
 
-    github: DeliveryApi
+    github: GitHubAppApi
     store: Store
     schedule: ReconcileSchedule = ReconcileSchedule()
     _outage: Backoff = field(default_factory=lambda: Backoff("missed deliveries can't be looked for"))
 
     async def run(self) -> None:
-        """Look until cancelled; whatever fails is tried again with the next run."""
+        """Run until cancelled; what fails is tried again with the next run."""
         while True:
             try:
                 await self.run_if_due()
             except StoreUnavailable as error:
-                self._outage.refused(error)
+                self._outage.failed(error)
             except Exception:  # one run's failure must not end the others
                 logger.exception("a run that looks for missed deliveries failed")
             else:
-                self._outage.over()
+                self._outage.recovered()
             await asyncio.sleep(min(LOOK_EVERY, self.schedule.every / 10))
 
     async def run_if_due(self) -> ReconcileOutcome | None:
-        """What a run has done; None where none is due for this instance."""
+        """Run once if a run is due for this instance; returns its outcome, None if none was due."""
         run = await self.store.begin_reconcile(self.schedule.every)
         if run is None:
             return None
@@ -140,27 +127,27 @@ class Reconciler:
 
     async def _reconcile(self, run: ReconcileRun, outcome: ReconcileOutcome) -> None:
         since = run.scanned_until - OVERLAP if run.scanned_until else datetime.fromtimestamp(0, UTC)
-        sent = await self.github.deliveries(since)
-        failed = failed_deliveries(sent)
-        outcome.found, asked = await self.store.write(record_missed, [each.guid for each in failed])
-        for each in failed:
-            times = asked.get(each.guid, inf)
-            if times > MOST_ASKED:
+        attempts = await self.github.deliveries(since)
+        failed = failed_deliveries(attempts)
+        outcome.found, requests = await self.store.write(record_missed, [attempt.guid for attempt in failed])
+        for attempt in failed:
+            times = requests.get(attempt.guid, inf)
+            if times > MAX_REQUESTS:
                 continue
-            if times == MOST_ASKED:
-                told = {"delivery": each.guid, "event": each.event, "status": each.status}
-                logger.warning("a delivery failed again %d times: it is given up on", times, extra=told)
+            if times == MAX_REQUESTS:
+                details = {"delivery": attempt.guid, "event": attempt.event, "status": attempt.status}
+                logger.warning("a delivery failed again %d times: it is given up on", times, extra=details)
             elif self.github.budget_left < RESERVE:
                 logger.warning("the hour's requests are nearly used up; the next run goes on")
                 return
             else:
-                outcome.resent += await self._is_sent_again(each)
+                outcome.resent += await self._redeliver(attempt)
                 await asyncio.sleep(self.schedule.pause)
-            await self.store.write(record_redelivery, each.guid)
+            await self.store.write(record_redelivery, attempt.guid)
         outcome.is_complete = True
-        outcome.scanned_until = max((each.at for each in sent), default=run.scanned_until)
+        outcome.scanned_until = max((attempt.at for attempt in attempts), default=run.scanned_until)
 
-    async def _is_sent_again(self, sent: DeliveryAttempt) -> bool:
+    async def _redeliver(self, sent: DeliveryAttempt) -> bool:
         try:
             await self.github.redeliver(sent.id)
         except NotFound:  # GitHub has forgotten it

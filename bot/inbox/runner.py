@@ -32,28 +32,30 @@ from bot.store.model import Delivery, LaneClaim, LaneFenced, StoreUnavailable, T
 from bot.store.store import Store
 from bot.turn.store import apply_turn
 
+logger = logging.getLogger("whetstone.worker")
 
-class _LaneHandler(Protocol):
-    """Whoever takes the turns of lanes."""
 
-    async def take(self, claim: LaneClaim) -> None:
-        """One turn."""
+class LaneHandler(Protocol):
+    """Processes claimed lanes."""
+
+    async def process(self, claim: LaneClaim) -> None:
+        """Bring GitHub up to date with the lane's deliveries; raises if it must be tried again."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class MeteredHandler:
-    """The same turns, counted."""
+    """Counts and times the turns of another handler."""
 
-    turns: _LaneHandler
+    handler: LaneHandler
     meter: Meter
     clock: Callable[[], datetime]
 
-    async def take(self, claim: LaneClaim) -> None:
-        """One turn, with how it ended and how long it took."""
+    async def process(self, claim: LaneClaim) -> None:
+        """Process the lane, and record the outcome and the time it took."""
         begun, outcome = time.perf_counter(), "done"
         try:
-            await self.turns.take(claim)
+            await self.handler.process(claim)
         except Exception as error:
             outcome = type(error).__name__
             raise
@@ -66,70 +68,61 @@ class MeteredHandler:
             self.meter.turn_seconds.observe(time.perf_counter() - begun)
 
 
-logger = logging.getLogger("whetstone.worker")
-
-
-class LaneHandler(Protocol):
-    """Whoever takes the turns of lanes."""
-
-    async def take(self, claim: LaneClaim) -> None:
-        """Bring GitHub up to what the lane's deliveries say; raises where it must be tried again."""
-        ...
-
-
 @dataclass(slots=True)
 class LaneRunner:
-    """Takes turns, and gives each lane back: done, due again later, or with what was given up on."""
+    """Runs claimed lanes, and releases each: done, due again later, or with deliveries parked."""
 
     store: Store
-    turns: LaneHandler
+    handler: LaneHandler
     clock: Callable[[], datetime]
     stopping: asyncio.Event
-    pulse: Heartbeat
+    heartbeat: Heartbeat
     running: dict[asyncio.Task[Any], LaneClaim] = field(default_factory=dict)
-    """The claim that each task works on, with the deliveries of its turn only."""
+    """The claim that each task processes, with the deliveries of its turn only."""
     isolated_lanes: set[str] = field(default_factory=set)
-    _writes: Backoff = field(default_factory=lambda: Backoff("no turn can be written down"))
+    _writes: Backoff = field(default_factory=lambda: Backoff("no turn can be stored"))
 
-    async def take(self, claim: LaneClaim, after: Collection[asyncio.Task[None]] = ()) -> None:
-        """One turn once the tasks of `after` have ended, and the lane given back, whatever happens."""
-        careful = self._run_guarded(claim)
+    async def run(self, claim: LaneClaim, after: Collection[asyncio.Task[None]] = ()) -> None:
+        """Process the lane once the tasks of `after` have ended, and release it whatever happens."""
+        turn = self._select_deliveries(claim)
         task = asyncio.current_task()
         try:
             if after:
                 await asyncio.wait(after)
             if task:
-                self.running[task] = careful
-            await self._taken(careful, claim)
+                self.running[task] = turn
+            await self._process_claim(turn, claim)
         except LaneFenced:
-            self._log("the lane was taken over", {"lane": claim.lane})
-        except StoreUnavailable as away:
-            await self._unwritten(careful, away)
+            self._log("another instance took over the lane", {"lane": claim.lane})
+        except StoreUnavailable as error:
+            await self._handle_store_error(turn, error)
         except asyncio.CancelledError as stop:
-            await self._release(careful, is_late=LATE_ERROR in stop.args)
+            await self._release(turn, is_late=LATE_ERROR in stop.args)
             raise
         finally:
             if task:
                 self.running.pop(task, None)
             self.store.abandon(claim)
 
-    def _run_guarded(self, claim: LaneClaim) -> LaneClaim:
-        """The claim; of a lane in which our own code fails, with the delivery that failed least alone."""
+    def _select_deliveries(self, claim: LaneClaim) -> LaneClaim:
+        """The claim, reduced to one delivery if the lane hits internal errors or crashes."""
         one_by_one = claim.lane in self.isolated_lanes or must_run_isolated(claim)
         return isolate_delivery(claim) if one_by_one and len(claim.deliveries) > 1 else claim
 
-    async def _taken(self, claim: LaneClaim, whole: LaneClaim) -> None:
+    async def _process_claim(self, claim: LaneClaim, whole: LaneClaim) -> None:
         if crashing_deliveries(whole):
             await self._park_crashing(whole)
             return
         if must_run_isolated(whole):
-            told = {"lane": claim.lane, "deliveries": [one.id for one in claim.deliveries]}
-            logger.warning("%d claims of the lane ended in a crash: it runs alone", whole.crashes, extra=told)
+            details = {"lane": claim.lane, "deliveries": [delivery.id for delivery in claim.deliveries]}
+            logger.warning(
+                "%d claims of the lane ended in a crash: it runs alone", whole.crashes, extra=details
+            )
             await self.store.isolate(claim)
         try:
-            await self.turns.take(claim)
-        except RetryLater as early:
-            await self.store.release(claim, retry_after=early.seconds, attempt=claim.attempt)
+            await self.handler.process(claim)
+        except RetryLater as retry:
+            await self.store.release(claim, retry_after=retry.seconds, attempt=claim.attempt)
         except RateLimited as limit:
             await self.store.write(pause_installation, claim.installation_id, limit.until)
             wait = max(1.0, (limit.until - self.clock()).total_seconds())
@@ -137,32 +130,33 @@ class LaneRunner:
         except (LaneFenced, StoreUnavailable):
             raise
         except Exception as error:  # noqa: BLE001  caught once, here: logged, tried again, then parked
-            await self._failed(claim, error)
+            await self._release_failed(claim, error)
         else:
-            await self._done(claim, whole)
+            await self._release_done(claim, whole)
 
-    async def _done(self, claim: LaneClaim, whole: LaneClaim) -> None:
+    async def _release_done(self, claim: LaneClaim, whole: LaneClaim) -> None:
         if claim is not whole:
             await self.store.release(claim, retry_after=0.0)
             return
         self.isolated_lanes.discard(claim.lane)
         await self.store.release(claim)
 
-    async def _failed(self, claim: LaneClaim, error: Exception) -> None:
+    async def _release_failed(self, claim: LaneClaim, error: Exception) -> None:
         attempt = claim.attempt + 1
-        told = {"lane": claim.lane, "attempt": attempt, "deliveries": [d.id for d in claim.deliveries]}
+        deliveries = [delivery.id for delivery in claim.deliveries]
+        details = {"lane": claim.lane, "attempt": attempt, "deliveries": deliveries}
         if isinstance(error, GitHubError):
-            self._log(f"GitHub did not answer as hoped: {error}", told)
+            self._log(f"a request to GitHub failed: {error}", details)
         elif isinstance(error, StoreUnavailable | TurnDropped):
-            self._log(f"a turn could not be finished: {error}", told)
+            self._log(f"a turn could not be finished: {error}", details)
         else:
-            logger.error("a turn failed", extra=told, exc_info=error)
+            logger.error("a turn failed", extra=details, exc_info=error)
         if is_internal_error(attempt, error):
             self.isolated_lanes.add(claim.lane)
         # By their own attempts: the lane may have failed for long with what it owed before they came.
-        worn = tuple(one for one in claim.deliveries if is_final_attempt(one.attempt + 1, error))
-        if worn:
-            await self._park(claim, worn, error)
+        final = tuple(one for one in claim.deliveries if is_final_attempt(one.attempt + 1, error))
+        if final:
+            await self._park(claim, final, error)
         else:
             await self.store.release(claim, retry_after=retry_delay(claim.attempt), attempt=attempt)
 
@@ -173,43 +167,43 @@ class LaneRunner:
         await self.store.release(claim)
 
     async def _park_crashing(self, claim: LaneClaim) -> None:
-        """Park what ended the process; the lane's other deliveries go on one by one."""
+        """Park what crashed the process; the lane's other deliveries run one by one."""
         parked = tuple((delivery.id, CRASH_ERROR) for delivery in crashing_deliveries(claim))
-        for delivery_id, why in parked:
+        for delivery_id, reason in parked:
             logger.error(
-                "a delivery was parked: %s", why, extra={"lane": claim.lane, "delivery": delivery_id}
+                "a delivery was parked: %s", reason, extra={"lane": claim.lane, "delivery": delivery_id}
             )
         await apply_turn(self.store, claim, TurnResult(None, (), done=(), parked=parked))
         await self.store.release(claim, retry_after=0.0, attempt=claim.attempt)
 
-    async def _unwritten(self, claim: LaneClaim, away: StoreUnavailable) -> None:
-        """A store that takes our attempts but not this turn will never take it: that is no outage."""
+    async def _handle_store_error(self, claim: LaneClaim, error: StoreUnavailable) -> None:
+        """Record a failed attempt; if even that can't be stored, it is an outage, and the lane waits."""
         try:
-            await self._failed(claim, away)
+            await self._release_failed(claim, error)
         except LaneFenced:
-            self._log("the lane was taken over", {"lane": claim.lane})
+            self._log("another instance took over the lane", {"lane": claim.lane})
         except StoreUnavailable:
-            # Nothing can be written down: the lane stays ours and is claimed again once the store is back.
-            self._writes.refused(away, is_expected=self.pulse.is_after_standstill())
-            await wait_or_stop(self.stopping, self._writes.rest)
+            # Nothing can be stored: the lane stays ours and is claimed again once the store is back.
+            self._writes.failed(error, is_expected=self.heartbeat.is_after_standstill())
+            await wait_or_stop(self.stopping, self._writes.delay)
         else:
-            self._writes.over()
+            self._writes.recovered()
 
-    def _log(self, message: str, facts: Mapping[str, Any]) -> None:
-        # After a standstill everything under way fails at once; one line has said why.
-        level = logging.DEBUG if self.pulse.is_after_standstill() else logging.WARNING
-        logger.log(level, "%s", message, extra=facts)
+    def _log(self, message: str, details: Mapping[str, Any]) -> None:
+        # After a standstill everything in progress fails at once; one line has said why.
+        level = logging.DEBUG if self.heartbeat.is_after_standstill() else logging.WARNING
+        logger.log(level, "%s", message, extra=details)
 
     async def _release(self, claim: LaneClaim, *, is_late: bool) -> None:
-        """An unfinished turn leaves its lane due, unless it is somebody else's by now."""
+        """Make the lane of an unfinished turn due again, unless another instance has it by now."""
         with contextlib.suppress(LaneFenced, StoreUnavailable):
             if is_late:
-                await self._failed(claim, TurnDropped(LATE_ERROR))
+                await self._release_failed(claim, TurnDropped(LATE_ERROR))
             else:
                 await self.store.release(claim, retry_after=0.0, attempt=claim.attempt)
 
 
 async def wait_or_stop(stopping: asyncio.Event, seconds: float) -> None:
-    """Wait so long, or until the process is asked to stop."""
+    """Wait, but no longer than until the process is asked to stop."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(stopping.wait(), seconds)

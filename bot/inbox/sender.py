@@ -56,26 +56,26 @@ from bot.turn.store import give_up_write
 
 
 async def find_orphaned_comment(github: GitHub, effect: ShowComment, now: datetime) -> StickyComment | None:
-    """The newest comment of ours with a marker, but for what an attempt of this very effect posted."""
-    found = await github.own_comments(effect.repository, effect.number, f"<!-- {FEEDBACK_MARKER}: ")
-    ours = (_found_sticky(each, now) for each in found)
-    others = [each for each in ours if each and each.marker_id != effect.marker_id]
-    return max(others, key=lambda each: each.comment_id, default=None)
+    """The bot's newest comment with a marker, except one that an attempt of this very effect posted."""
+    comments = await github.own_comments(effect.repository, effect.number, f"<!-- {FEEDBACK_MARKER}: ")
+    stickies = (_parse_sticky(comment, now) for comment in comments)
+    others = [sticky for sticky in stickies if sticky and sticky.marker_id != effect.marker_id]
+    return max(others, key=lambda sticky: sticky.comment_id, default=None)
 
 
 def has_new_blocking(effect: ShowComment, before: StickyComment | None) -> bool:
-    """Whether something blocks that did not before: worth a new notification."""
+    """Whether there is a new blocking issue, which is worth a new notification."""
     return before is None or bool(set(effect.blocking) - set(before.blocking))
 
 
-def _found_sticky(found: FoundComment, now: datetime) -> StickyComment | None:
-    data = parse_marker(FEEDBACK_MARKER, found.body.partition("\n")[0])
+def _parse_sticky(comment: FoundComment, now: datetime) -> StickyComment | None:
+    data = parse_marker(FEEDBACK_MARKER, comment.body.partition("\n")[0])
     if data is None:
         return None
     return StickyComment(
-        comment_id=found.posted.id,
-        node_id=found.posted.node_id,
-        url=found.posted.url,
+        comment_id=comment.posted.id,
+        node_id=comment.posted.node_id,
+        url=comment.posted.url,
         marker_id=str(data.get("id", "")),
         fingerprint="",
         issues=_tags(data.get("issues")),
@@ -84,48 +84,48 @@ def _found_sticky(found: FoundComment, now: datetime) -> StickyComment | None:
     )
 
 
-def _tags(said: object) -> tuple[str, ...]:
-    return tuple(map(str, said)) if isinstance(said, list) else ()
+def _tags(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 @dataclass(slots=True)
 class PermissionBlocks:
-    """What GitHub did not take of one installation, as far as it matters to one lane."""
+    """The writes that GitHub refused to one installation, for the rows of one lane."""
 
     claim: LaneClaim
-    _known: dict[str, PermissionBlock] = field(default_factory=dict)
+    _blocks: dict[str, PermissionBlock] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, claim: LaneClaim, refusals: Iterable[PermissionBlock]) -> PermissionBlocks:
-        """For the rows of this claim."""
-        return cls(claim, {each.key: each for each in refusals})
+    def of(cls, claim: LaneClaim, blocks: Iterable[PermissionBlock]) -> PermissionBlocks:
+        """The stored blocks of the claim's installation."""
+        return cls(claim, {block.key: block for block in blocks})
 
-    def before(self, row: OutboxRow) -> PermissionBlock | None:
-        """When this kind of write was last not taken: a moment ago, or long enough ago to try again."""
-        possible = (each.key for each in (self._permission(row, ""), self._nothing(row)) if each)
-        return next((self._known[key] for key in possible if key in self._known), None)
+    def known_block(self, row: OutboxRow) -> PermissionBlock | None:
+        """The last refusal of this kind of write: a moment ago, or long enough ago to try again."""
+        possible = (block.key for block in (self._permission(row, ""), self._not_shown(row)) if block)
+        return next((self._blocks[key] for key in possible if key in self._blocks), None)
 
     def block_for_row(self, row: OutboxRow) -> PermissionBlock | None:
-        """Why the row need not be tried; one whose answer was lost is looked up all the same."""
-        found = self.before(row)
-        return found if found and found.recent and row.state is RowState.READY else None
+        """The block that makes trying the row pointless; a row whose answer was lost is looked up anyway."""
+        block = self.known_block(row)
+        return block if block and block.recent and row.state is RowState.READY else None
 
     def block_for_permission(self, row: OutboxRow, permission: str) -> PermissionBlock | None:
-        """The refusal of a whole kind of write, in all of the repository."""
-        return self._note(self._permission(row, permission))
+        """Block this kind of write in the whole repository."""
+        return self._add(self._permission(row, permission))
 
     def block_shown_nothing(self, row: OutboxRow) -> PermissionBlock | None:
-        """The refusal of what every event would owe again, in this thread only: it may be the thread's."""
-        return self._note(self._nothing(row))
+        """Block what every event would owe again, in this thread only: the cause may be the thread."""
+        return self._add(self._not_shown(row))
 
-    def forget(self) -> None:
-        """Nothing is known of any refusal."""
-        self._known.clear()
+    def clear(self) -> None:
+        """Forget all blocks."""
+        self._blocks.clear()
 
-    def _note(self, refusal: PermissionBlock | None) -> PermissionBlock | None:
-        if refusal:
-            self._known[refusal.key] = refusal
-        return refusal
+    def _add(self, block: PermissionBlock | None) -> PermissionBlock | None:
+        if block:
+            self._blocks[block.key] = block
+        return block
 
     def _permission(self, row: OutboxRow, permission: str) -> PermissionBlock | None:
         effect = row.effect
@@ -133,7 +133,7 @@ class PermissionBlocks:
             return None
         return PermissionBlock(self.claim.installation_id, effect.repository.id, _kind(effect), permission)
 
-    def _nothing(self, row: OutboxRow) -> PermissionBlock | None:
+    def _not_shown(self, row: OutboxRow) -> PermissionBlock | None:
         effect = row.effect
         if not isinstance(effect, ShowComment | ShowCheckRun | PostSuggestions):
             return None
@@ -145,20 +145,18 @@ def _kind(effect: Effect) -> str:
     return effect.target.partition(":")[0]
 
 
-"""Attempts after which a 404 is no longer GitHub being slow to show a thing."""
-
 REFUSED_AFTER_ATTEMPTS = 3
-"""Attempts after which a refusal is no longer a passing one, as of an address list or a race."""
+"""Attempts after which a refusal is no longer temporary, as of an address list or a race."""
 
 DELETED_AFTER = 2
-"""Attempts after which a comment of ours that is not found was deleted, though nobody told us so."""
+"""Attempts after which a comment that is not found counts as deleted, though no event said so."""
 
 logger = logging.getLogger("whetstone.sending")
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Writes what is owed to GitHub, oldest first."""
+    """Sends owed rows to GitHub, oldest first."""
 
     store: Store
     github: GitHub
@@ -167,77 +165,77 @@ class Sender:
     async def send(
         self, claim: LaneClaim, rows: tuple[OutboxRow, ...], sticky: StickyComment | None
     ) -> StickyComment | None:
-        """The sticky comment after every row was written, or waits for a permission."""
-        left: GitHubUnavailable | None = None
-        known = await self.store.read(load_blocks, claim.installation_id) if rows else ()
-        withholding = PermissionBlocks.of(claim, known)
+        """Send the rows; returns the sticky comment as it is afterwards."""
+        postponed: GitHubUnavailable | None = None
+        stored = await self.store.read(load_blocks, claim.installation_id) if rows else ()
+        blocks = PermissionBlocks.of(claim, stored)
         for row in rows:
-            if refusal := withholding.block_for_row(row):
-                await self.store.write_claimed(claim, block_row, row, refusal)
+            if block := blocks.block_for_row(row):
+                await self.store.write_claimed(claim, block_row, row, block)
                 continue
             try:
                 sticky = await self._send(claim, row, sticky)
-                await self._taken(withholding, row)
-            except GitHubUnavailable as away:
+                await self._mark_sent(blocks, row)
+            except GitHubUnavailable as error:
                 if not isinstance(row.effect, RetireComment | MinimiseReply):
                     raise
-                left = away  # tidying up holds up nothing that somebody waits for
-            except (Forbidden, ValidationFailed) as refused:
-                left = await self._refused(withholding, row, refused) or left
-            except NotFound as missing:
-                await self._handle_missing(withholding, row, missing)
-        if left:
-            raise left
+                postponed = error  # tidying up delays nothing that somebody waits for
+            except (Forbidden, ValidationFailed) as error:
+                postponed = await self._handle_refusal(blocks, row, error) or postponed
+            except NotFound as error:
+                await self._handle_missing(blocks, row, error)
+        if postponed:
+            raise postponed
         return sticky
 
-    async def _taken(self, withholding: PermissionBlocks, row: OutboxRow) -> None:
-        """What GitHub takes again of one kind it may take of the others, too."""
-        if withholding.before(row):
-            withholding.forget()
-            await self.store.clear_blocks(withholding.claim.installation_id)
+    async def _mark_sent(self, blocks: PermissionBlocks, row: OutboxRow) -> None:
+        """Clear all blocks if GitHub accepts a kind that was blocked: it may accept the others, too."""
+        if blocks.known_block(row):
+            blocks.clear()
+            await self.store.clear_blocks(blocks.claim.installation_id)
 
-    async def _refused(
-        self, withholding: PermissionBlocks, row: OutboxRow, refused: Forbidden | ValidationFailed
+    async def _handle_refusal(
+        self, blocks: PermissionBlocks, row: OutboxRow, error: Forbidden | ValidationFailed
     ) -> GitHubUnavailable | None:
-        """The row waits or is given up on; or the error with which it is tried again."""
-        if isinstance(refused, Forbidden) and refused.permission:
-            await self._withhold(withholding, row, refused)
+        """Block the row or give it up; or return the error with which it is tried again."""
+        if isinstance(error, Forbidden) and error.permission:
+            await self._block(blocks, row, error)
             return None
-        if withholding.claim.attempt < REFUSED_AFTER_ATTEMPTS and not _is_lasting(refused):
-            return GitHubUnavailable(str(refused))  # it may be this row's trouble alone
-        await self._give_up(withholding.claim, row, refused)
+        if blocks.claim.attempt < REFUSED_AFTER_ATTEMPTS and not _is_lasting(error):
+            return GitHubUnavailable(str(error))  # the cause may be this row alone
+        await self._give_up(blocks.claim, row, error)
         return None
 
-    async def _withhold(self, withholding: PermissionBlocks, row: OutboxRow, refused: Forbidden) -> None:
-        """A write for which the App lacks a permission stays owed; it is said once, not at every event."""
-        claim, is_news = withholding.claim, not withholding.before(row)
+    async def _block(self, blocks: PermissionBlocks, row: OutboxRow, error: Forbidden) -> None:
+        """Keep a write owed for which the App lacks a permission; logged once, not at every event."""
+        claim, is_new = blocks.claim, not blocks.known_block(row)
         await self._check_fence(row.effect)
-        refusal = withholding.block_for_permission(row, refused.permission or "")
-        if refusal is None:
+        block = blocks.block_for_permission(row, error.permission or "")
+        if block is None:
             return
-        if is_news:
-            told = {"lane": claim.lane, "target": row.target, "permission": refusal.permission}
-            logger.warning("writes wait for a permission: %s", refused, extra=told)
-        await self.store.write(record_block, refusal)
-        await self.store.write_claimed(claim, block_row, row, refusal)
+        if is_new:
+            details = {"lane": claim.lane, "target": row.target, "permission": block.permission}
+            logger.warning("writes wait for a permission: %s", error, extra=details)
+        await self.store.write(record_block, block)
+        await self.store.write_claimed(claim, block_row, row, block)
 
-    async def _handle_missing(self, withholding: PermissionBlocks, row: OutboxRow, missing: NotFound) -> None:
-        """What GitHub does not show us is tried once more after a while, then given up on."""
-        claim, again = withholding.claim, withholding.before(row)
-        if claim.attempt < GONE_AFTER_ATTEMPTS and not again:
-            raise GitHubUnavailable(str(missing)) from missing
-        refusal = withholding.block_shown_nothing(row)
-        if refusal and not again:
+    async def _handle_missing(self, blocks: PermissionBlocks, row: OutboxRow, error: NotFound) -> None:
+        """Try once more after a while what GitHub does not show, then give it up."""
+        claim, is_repeated = blocks.claim, blocks.known_block(row)
+        if claim.attempt < GONE_AFTER_ATTEMPTS and not is_repeated:
+            raise GitHubUnavailable(str(error)) from error
+        block = blocks.block_shown_nothing(row)
+        if block and not is_repeated:
             await self._check_fence(row.effect)
-            await self.store.write(record_block, refusal)
-            await self.store.write_claimed(claim, block_row, row, refusal)
+            await self.store.write(record_block, block)
+            await self.store.write_claimed(claim, block_row, row, block)
             return
-        await self._give_up(claim, row, missing)
-        if refusal:
-            await self.store.write(record_block, refusal)
+        await self._give_up(claim, row, error)
+        if block:
+            await self.store.write(record_block, block)
 
     async def _give_up(self, claim: LaneClaim, row: OutboxRow, reason: GitHubError) -> None:
-        """A write that GitHub never takes (locked, archived, deleted) is owed no longer."""
+        """Forget a write that GitHub never accepts (locked, archived, deleted)."""
         await self._check_fence(row.effect)
         logger.warning(
             "GitHub refused a write", extra={"lane": claim.lane, "target": row.target, "reason": str(reason)}
@@ -245,75 +243,77 @@ class Sender:
         await self.store.write_claimed(claim, give_up_write, row)
 
     async def _check_fence(self, effect: Effect) -> None:
-        """Raise `NotYet` where the repository is no longer the installation's that was refused."""
+        """Raise `RetryLater` if the repository has left the installation that was refused."""
         if isinstance(effect, CancelWrite):
             return
-        now = await self.store.read(find_repository, effect.repository.id)
-        if now is not None and now.installation_id != effect.repository.installation_id:
+        repository = await self.store.read(find_repository, effect.repository.id)
+        if repository is not None and repository.installation_id != effect.repository.installation_id:
             raise RetryLater(OWNERSHIP_RETRY)
 
     async def _send(
         self, claim: LaneClaim, row: OutboxRow, sticky: StickyComment | None
     ) -> StickyComment | None:
         effect = row.effect
-        await self._within_budget(claim, effect)
+        await self._spend_budget(claim, effect)
         match effect:
             case ShowComment():
-                return await self._show(claim, row, effect, sticky)
+                return await self._show_comment(claim, row, effect, sticky)
             case RetireComment():
                 await self._retire(effect)
                 await self.store.write_claimed(claim, mark_sent, row)
             case CancelWrite():
                 await self.store.write_claimed(claim, mark_sent, row)
             case AddReaction() | PostReply() | MinimiseReply():
-                await self._answer(claim, row, effect)
+                await self._send_reply(claim, row, effect)
             case ShowWeeklyIssue() | PostWeekComment():
-                await self._tell(claim, row, effect)
+                await self._send_weekly(claim, row, effect)
             case ShowCheckRun():
-                await CheckRunWriter(self.store, self.github, self.clock).show(claim, row, effect, sticky)
+                await CheckRunWriter(self.store, self.github, self.clock).write_check_run(
+                    claim, row, effect, sticky
+                )
             case PostSuggestions():
                 await CheckRunWriter(self.store, self.github, self.clock).write_suggestions(
                     claim, row, effect
                 )
             case ShowLabel():
-                await LabelWriter(self.store, self.github).show(claim, row, effect)
+                await LabelWriter(self.store, self.github).write(claim, row, effect)
             case Announce():
                 await AnnouncementWriter(self.store, self.github, self.clock).write(claim, row, effect)
             case _:
                 assert_never(effect)
         return sticky
 
-    async def _within_budget(self, claim: LaneClaim, effect: Effect) -> None:
-        """GitHub takes so many writes a minute from an installation: rejections go before all else."""
+    async def _spend_budget(self, claim: LaneClaim, effect: Effect) -> None:
+        """Raise `RetryLater` if the installation's writes per minute are used up; rejections go first."""
         priority = _priority(effect)
         if priority is None:
             return
         if wait := await self.store.write(spend_write, claim.installation_id, priority):
             raise RetryLater(wait)
 
-    async def _answer(
+    async def _send_reply(
         self, claim: LaneClaim, row: OutboxRow, effect: AddReaction | PostReply | MinimiseReply
     ) -> None:
         replies = ReplyWriter(self.store, self.github, self.clock)
         match effect:
             case AddReaction():
-                await replies.react(claim, row, effect)
+                await replies.write_reaction(claim, row, effect)
             case PostReply():
-                await replies.reply(claim, row, effect)
+                await replies.write_reply(claim, row, effect)
             case MinimiseReply():
                 await replies.minimise(claim, row, effect)
 
-    async def _tell(
+    async def _send_weekly(
         self, claim: LaneClaim, row: OutboxRow, effect: ShowWeeklyIssue | PostWeekComment
     ) -> None:
         summaries = WeeklyIssueWriter(self.store, self.github, self.clock)
         match effect:
             case ShowWeeklyIssue():
-                await summaries.show(claim, row, effect)
+                await summaries.write_issue(claim, row, effect)
             case PostWeekComment():
-                await summaries.comment(claim, row, effect)
+                await summaries.write_week_comment(claim, row, effect)
 
-    async def _show(
+    async def _show_comment(
         self, claim: LaneClaim, row: OutboxRow, effect: ShowComment, sticky: StickyComment | None
     ) -> StickyComment | None:
         live = sticky if sticky and not sticky.deleted_at else None
@@ -323,7 +323,7 @@ class Sender:
         if live and not effect.anew:
             return await self._edit(claim, row, effect, live)
         posted = await self._post(claim, row, effect)
-        fresh = _posted_sticky(effect, posted, self.clock())
+        new_sticky = _posted_sticky(effect, posted, self.clock())
         then: tuple[Effect, ...] = ()
         if live and live.comment_id != posted.id:
             then = (
@@ -331,12 +331,12 @@ class Sender:
                     effect.repository, effect.number, live.comment_id, live.node_id, successor_url=posted.url
                 ),
             )
-        await self.store.write_claimed(claim, mark_sent, row, fresh, then)
-        return fresh
+        await self.store.write_claimed(claim, mark_sent, row, new_sticky, then)
+        return new_sticky
 
     async def _post(self, claim: LaneClaim, row: OutboxRow, effect: ShowComment) -> PostedComment:
-        if row.state is RowState.SENDING and (found := await self._posted_before(row, effect)):
-            return found
+        if row.state is RowState.SENDING and (posted := await self._find_posted(row, effect)):
+            return posted
         sending = await self.store.write_claimed(claim, mark_sending, row)
         try:
             return await self.github.create_comment(effect.repository, effect.number, effect.body)
@@ -345,8 +345,8 @@ class Sender:
             await self.store.write_claimed(claim, mark_ready, sending)
             raise
 
-    async def _posted_before(self, row: OutboxRow, effect: ShowComment) -> PostedComment | None:
-        """Our comment, if the attempt whose answer was lost did write it."""
+    async def _find_posted(self, row: OutboxRow, effect: ShowComment) -> PostedComment | None:
+        """The bot's comment, if the attempt whose answer was lost did write it."""
         since = lookup_time(row, self.clock()) - LOOKUP_MARGIN
         return await self.github.find_comment(effect.repository, effect.number, effect.marker_id, since)
 
@@ -355,15 +355,15 @@ class Sender:
     ) -> StickyComment:
         try:
             posted = await self.github.edit_comment(effect.repository, live.comment_id, effect.body)
-        except NotFound as missing:
+        except NotFound as error:
             if claim.attempt < DELETED_AFTER:
-                raise GitHubUnavailable(str(missing)) from missing
-            gone = replace(live, deleted_at=self.clock())
-            await self.store.write_claimed(claim, mark_sent, row, gone)
-            return gone
-        fresh = _posted_sticky(effect, posted, self.clock())
-        await self.store.write_claimed(claim, mark_sent, row, fresh)
-        return fresh
+                raise GitHubUnavailable(str(error)) from error
+            deleted = replace(live, deleted_at=self.clock())
+            await self.store.write_claimed(claim, mark_sent, row, deleted)
+            return deleted
+        new_sticky = _posted_sticky(effect, posted, self.clock())
+        await self.store.write_claimed(claim, mark_sent, row, new_sticky)
+        return new_sticky
 
     async def _retire(self, effect: RetireComment) -> None:
         try:
@@ -375,12 +375,13 @@ class Sender:
             return  # somebody deleted it: it is out of the way
 
 
-def _is_lasting(refusal: Forbidden | ValidationFailed) -> bool:
+def _is_lasting(error: Forbidden | ValidationFailed) -> bool:
     """Whether GitHub gave a reason that no second attempt will change."""
-    if isinstance(refusal, ValidationFailed):
+    if isinstance(error, ValidationFailed):
         return False
-    said = str(refusal).partition(": ")[2].lower()  # not in what was asked: a repository may have such a name
-    return "locked" in said or "archived" in said
+    # Not in what was asked: a repository may have such a name.
+    reason = str(error).partition(": ")[2].lower()
+    return "locked" in reason or "archived" in reason
 
 
 def _posted_sticky(effect: ShowComment, posted: PostedComment, now: datetime) -> StickyComment:
@@ -397,7 +398,7 @@ def _posted_sticky(effect: ShowComment, posted: PostedComment, now: datetime) ->
 
 
 def _priority(effect: Effect) -> int | None:
-    """0 before 1 before 2; None for what GitHub does not count as content."""
+    """The priority of a write, 0 first; None for what GitHub does not count as content."""
     match effect:
         case ShowCheckRun(counted=True):
             return None

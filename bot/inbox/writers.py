@@ -15,7 +15,7 @@ from bot.github.model import FoundIssue, PostedComment
 from bot.inbox.retry import LOOKUP_MARGIN, lookup_time
 from bot.markdown.escape import parse_marker, render_marker
 from bot.pull_request.checks import CheckRunText
-from bot.pull_request.diff import commentable_lines
+from bot.pull_request.diff import hunks, new_side_lines
 from bot.pull_request.effects import (
     LABEL_STYLES,
     AddReaction,
@@ -42,20 +42,20 @@ from bot.weekly.text import WEEKLY_MARKER
 
 @dataclass(frozen=True, slots=True)
 class AnnouncementWriter:
-    """Posts what is said once."""
+    """Posts comments that are written once and never edited."""
 
     store: Store
     github: GitHub
     clock: Callable[[], datetime]
 
     async def write(self, claim: LaneClaim, row: OutboxRow, effect: Announce) -> None:
-        """Posted, or found where an attempt whose answer was lost had posted it."""
-        if row.state is not RowState.SENDING or not await self._posted_before(row, effect):
+        """Post the comment, unless an attempt whose answer was lost has posted it."""
+        if row.state is not RowState.SENDING or not await self._find_posted(row, effect):
             await self.store.write_claimed(claim, mark_sending, row)
             await self.github.create_comment(effect.repository, effect.number, effect.body)
         await self.store.write_claimed(claim, mark_sent, row)
 
-    async def _posted_before(self, row: OutboxRow, effect: Announce) -> PostedComment | None:
+    async def _find_posted(self, row: OutboxRow, effect: Announce) -> PostedComment | None:
         since = lookup_time(row, self.clock()) - LOOKUP_MARGIN
         return await self.github.find_comment(effect.repository, effect.number, effect.marker_id, since)
 
@@ -65,24 +65,36 @@ logger = logging.getLogger("whetstone.checks")
 
 @dataclass(frozen=True, slots=True)
 class CheckRunWriter:
-    """Writes our check runs and suggestion reviews."""
+    """Writes the bot's check runs and suggestion reviews."""
 
     store: Store
     github: GitHub
     clock: Callable[[], datetime]
 
-    async def show(
+    async def write_check_run(
         self, claim: LaneClaim, row: OutboxRow, effect: ShowCheckRun, sticky: StickyComment | None
     ) -> None:
-        """Bring the newest run of this name up to date, or add one where the places are others."""
+        """Update the newest run of this name, or create one if the annotated locations differ."""
         link = sticky.url if effect.links and sticky and not sticky.deleted_at else ""
-        await self._write(claim, row, effect.repository, _linked(effect.said, link), link)
-
-    async def write_suggestions(self, claim: LaneClaim, row: OutboxRow, effect: PostSuggestions) -> None:
-        """One review with the suggestions; again without the lines that GitHub does not take."""
+        text = effect.said
+        if link:
+            text = replace(text, summary=f"{text.summary}\n\n[The comment]({link})")
         if row.state is RowState.SENDING:
             lookup_time(row, self.clock())
-            if await self._suggested_before(effect):
+        # Asked every time: what GitHub shows decides, so a repeat after a crash can't add a second run.
+        run = await self.github.check_run(effect.repository, text.head, text.name)
+        if run and run.places == text.places:
+            await self.github.update_check_run(effect.repository, run.id, text, link)
+        else:
+            await self.store.write_claimed(claim, mark_sending, row)
+            await self._create(effect.repository, text, link)
+        await self.store.write_claimed(claim, mark_sent, row)
+
+    async def write_suggestions(self, claim: LaneClaim, row: OutboxRow, effect: PostSuggestions) -> None:
+        """Post one review with the suggestions; again without the lines that GitHub rejects."""
+        if row.state is RowState.SENDING:
+            lookup_time(row, self.clock())
+            if await self._has_suggested(effect):
                 await self.store.write_claimed(claim, mark_sent, row)
                 return
         await self.store.write_claimed(claim, mark_sending, row)
@@ -92,29 +104,15 @@ class CheckRunWriter:
             await self._drop_unknown_lines(effect)
         await self.store.write_claimed(claim, mark_sent, row)
 
-    async def _write(
-        self, claim: LaneClaim, row: OutboxRow, repository: Repository, said: CheckRunText, link: str
-    ) -> None:
-        if row.state is RowState.SENDING:
-            lookup_time(row, self.clock())
-        # Asked every time: what GitHub shows decides, so a repeat after a crash can't add a second run.
-        known = await self.github.check_run(repository, said.head, said.name)
-        if known and known.places == said.places:
-            await self.github.update_check_run(repository, known.id, said, link)
-        else:
-            await self.store.write_claimed(claim, mark_sending, row)
-            await self._create(repository, said, link)
-        await self.store.write_claimed(claim, mark_sent, row)
-
-    async def _create(self, repository: Repository, said: CheckRunText, link: str) -> None:
+    async def _create(self, repository: Repository, text: CheckRunText, link: str) -> None:
         try:
-            await self.github.create_check_run(repository, said, link)
-        except ValidationFailed as refusal:
-            if not said.annotations:
+            await self.github.create_check_run(repository, text, link)
+        except ValidationFailed as error:
+            if not text.annotations:
                 raise
-            # A check may be required: what it says of the whole matters more than where.
-            logger.warning("a check run is written without its places: %s", refusal)
-            await self.github.create_check_run(repository, replace(said, annotations=()), link)
+            # A check may be required: its conclusion matters more than its annotations.
+            logger.warning("a check run is written without its annotations: %s", error)
+            await self.github.create_check_run(repository, replace(text, annotations=()), link)
 
     async def _review(self, effect: PostSuggestions) -> None:
         await self.github.create_review(
@@ -122,85 +120,78 @@ class CheckRunWriter:
         )
 
     async def _drop_unknown_lines(self, effect: PostSuggestions) -> None:
-        """GitHub takes none of them if one line is outside the diff, and does not say which."""
+        """Post what is inside the diff: GitHub rejects all if one line is outside, and does not say which."""
         patches = await self.github.changed_files(effect.repository, effect.number)
         inside = tuple(
-            one for one in effect.suggestions if one.line in commentable_lines(patches.get(one.path, ""))
+            suggestion
+            for suggestion in effect.suggestions
+            if suggestion.line in new_side_lines(hunks(patches.get(suggestion.path, "")))
         )
         logger.info("suggestions outside the diff are left out", extra={"left": len(inside)})
         if inside and inside != effect.suggestions:
             await self._review(replace(effect, suggestions=inside))
 
-    async def _suggested_before(self, effect: PostSuggestions) -> bool:
+    async def _has_suggested(self, effect: PostSuggestions) -> bool:
         me = await self.github.me()
         first = effect.body.split("\n", 1)[0]
         reviews = await self.github.reviews(effect.repository, effect.number)
         return any(review.author.id == me.id and review.body.startswith(first) for review in reviews)
 
 
-def _linked(said: CheckRunText, link: str) -> CheckRunText:
-    return replace(said, summary=f"{said.summary}\n\n[The comment]({link})") if link else said
-
-
 @dataclass(frozen=True, slots=True)
 class LabelWriter:
-    """Keeps our labels in step; others' are never touched."""
+    """Adds and removes the bot's own labels; others are never touched."""
 
     store: Store
     github: GitHub
 
-    async def show(self, claim: LaneClaim, row: OutboxRow, effect: ShowLabel) -> None:
-        """Add what is missing, take the others off: what GitHub shows decides, so it may be repeated."""
-        where, number = effect.repository, effect.number
-        present = await self.github.labels(where, number)
+    async def write(self, claim: LaneClaim, row: OutboxRow, effect: ShowLabel) -> None:
+        """Add and remove labels by what GitHub shows now, so that it may be repeated."""
+        repository, number = effect.repository, effect.number
+        present = await self.github.labels(repository, number)
         for label, (colour, description) in LABEL_STYLES.items():
             if label in effect.labels and label not in present:
-                await self.github.make_label(where, label, colour, description)
-                await self.github.add_label(where, number, label)
+                await self.github.make_label(repository, label, colour, description)
+                await self.github.add_label(repository, number, label)
         for label in LABEL_STYLES:
             if label not in effect.labels and label in present:
-                await self._take_off(effect, label)
+                with contextlib.suppress(NotFound):  # somebody was quicker
+                    await self.github.remove_label(repository, number, label)
         await self.store.write_claimed(claim, mark_sent, row)
-
-    async def _take_off(self, effect: ShowLabel, label: str) -> None:
-        try:
-            await self.github.remove_label(effect.repository, effect.number, label)
-        except NotFound:
-            return  # somebody was quicker
 
 
 REPLY_MARKER = "ANSWER"
-"""The word of the mark by which an answer of ours is known again."""
+"""The keyword of the marker in the bot's replies."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyWriter:
-    """Writes reactions and answers."""
+    """Writes reactions and replies to commands."""
 
     store: Store
     github: GitHub
     clock: Callable[[], datetime]
 
-    async def react(self, claim: LaneClaim, row: OutboxRow, effect: AddReaction) -> None:
-        """Repeating it changes nothing; where it can't be given, the answer still comes."""
+    async def write_reaction(self, claim: LaneClaim, row: OutboxRow, effect: AddReaction) -> None:
+        """Add the reaction; repeating it changes nothing, and the reply follows even if it fails."""
         try:
             await self.github.react(effect.repository, effect.where, effect.id, effect.node_id, effect.face)
-        except (NotFound, Forbidden, ValidationFailed) as refusal:
-            if isinstance(refusal, Forbidden) and refusal.permission:
-                raise  # it is not this one alone that can't be given
+        except (NotFound, Forbidden, ValidationFailed) as error:
+            if isinstance(error, Forbidden) and error.permission:
+                raise  # all reactions are blocked, not this one alone
         await self.store.write_claimed(claim, mark_sent, row)
 
-    async def reply(self, claim: LaneClaim, row: OutboxRow, effect: PostReply) -> None:
-        """Posted, or found where the last attempt's answer was lost; then older ones are folded away."""
-        posted = await self._posted_before(row, effect) if row.state is RowState.SENDING else None
+    async def write_reply(self, claim: LaneClaim, row: OutboxRow, effect: PostReply) -> None:
+        """Post the reply, unless a lost attempt has; then minimise the replies that it supersedes."""
+        posted = await self._find_posted(row, effect) if row.state is RowState.SENDING else None
         if posted is None:
             await self.store.write_claimed(claim, mark_sending, row)
             posted = await self._post(effect)
-        older = await self._repeated(claim, effect)
+        older = await self._superseded(claim, effect)
         await self.store.write_claimed(claim, mark_replied, row, posted, older)
 
     async def minimise(self, claim: LaneClaim, row: OutboxRow, effect: MinimiseReply) -> None:
-        """Folded away, unless somebody deleted it."""
+        """Minimise a reply, unless somebody deleted it."""
         with contextlib.suppress(NotFound):
             await self.github.minimise(effect.repository, effect.node_id)
         await self.store.write_claimed(claim, mark_sent, row)
@@ -211,7 +202,7 @@ class ReplyWriter:
             return await self.github.create_comment(effect.repository, effect.number, body)
         return await self.github.reply_inline(effect.repository, effect.number, effect.inline, body)
 
-    async def _posted_before(self, row: OutboxRow, effect: PostReply) -> PostedComment | None:
+    async def _find_posted(self, row: OutboxRow, effect: PostReply) -> PostedComment | None:
         since = lookup_time(row, self.clock()) - LOOKUP_MARGIN
         return await self.github.find_text(
             effect.repository,
@@ -221,57 +212,57 @@ class ReplyWriter:
             inline=effect.inline is not None,
         )
 
-    async def _repeated(self, claim: LaneClaim, effect: PostReply) -> tuple[MinimiseReply, ...]:
-        known = await self.store.read(load_replies, claim.lane)
+    async def _superseded(self, claim: LaneClaim, effect: PostReply) -> tuple[MinimiseReply, ...]:
+        replies = await self.store.read(load_replies, claim.lane)
         return tuple(
-            MinimiseReply(effect.repository, one.node_id)
-            for one in known
-            if is_superseded(one.topic, effect.topic)
-            and one.key != effect.key
-            and one.node_id
-            and one.at <= effect.at
+            MinimiseReply(effect.repository, reply.node_id)
+            for reply in replies
+            if is_superseded(reply.topic, effect.topic)
+            and reply.key != effect.key
+            and reply.node_id
+            and reply.at <= effect.at
         )
 
 
 def reply_marker(key: str) -> str:
-    """What an answer to this command carries out of sight."""
+    """The hidden marker of the reply to a command."""
     return render_marker(REPLY_MARKER, {"id": key})
 
 
-_A_WEEK = timedelta(days=8)
+_LOOKUP_PERIOD = timedelta(days=8)
 
 
 @dataclass(frozen=True, slots=True)
 class WeeklyIssueWriter:
-    """Writes the summary issue and the comments of its weeks."""
+    """Writes the weekly issue and a comment per week."""
 
     store: Store
     github: GitHub
     clock: Callable[[], datetime]
 
-    async def show(self, claim: LaneClaim, row: OutboxRow, effect: ShowWeeklyIssue) -> None:
-        """The issue as it should be; one that somebody closed is left alone."""
+    async def write_issue(self, claim: LaneClaim, row: OutboxRow, effect: ShowWeeklyIssue) -> None:
+        """Create or update the issue; one that somebody closed is left alone."""
         if row.state is RowState.SENDING:
             lookup_time(row, self.clock())
-        found = await self._found(effect)
-        if found is None:
+        issue = await self._find_issue(effect)
+        if issue is None:
             await self.store.write_claimed(claim, mark_sending, row)
-            found = await self.github.create_issue(
+            issue = await self.github.create_issue(
                 effect.repository, effect.title, effect.body, effect.labels
             )
-        elif found.open and found.body != effect.body:
-            await self.github.edit_issue(effect.repository, found.number, effect.body)
+        elif issue.open and issue.body != effect.body:
+            await self.github.edit_issue(effect.repository, issue.number, effect.body)
         then: tuple[PostWeekComment, ...] = ()
-        if found.open and effect.comment:
-            then = (PostWeekComment(effect.repository, found.number, effect.week, effect.comment),)
-        await self.store.write_claimed(claim, mark_week_posted, row, effect.repository.id, found.number, then)
+        if issue.open and effect.comment:
+            then = (PostWeekComment(effect.repository, issue.number, effect.week, effect.comment),)
+        await self.store.write_claimed(claim, mark_week_posted, row, effect.repository.id, issue.number, then)
 
-    async def comment(self, claim: LaneClaim, row: OutboxRow, effect: PostWeekComment) -> None:
-        """The week's comment, once: also when an earlier attempt's answer was lost."""
+    async def write_week_comment(self, claim: LaneClaim, row: OutboxRow, effect: PostWeekComment) -> None:
+        """Post the week's comment once, even if an earlier attempt's answer was lost."""
         if row.state is RowState.SENDING:
             lookup_time(row, self.clock())
             first_line = effect.body.partition("\n")[0]
-            since = self.clock() - _A_WEEK
+            since = self.clock() - _LOOKUP_PERIOD
             if await self.github.find_text(effect.repository, effect.number, first_line, since):
                 await self.store.write_claimed(claim, mark_sent, row)
                 return
@@ -279,8 +270,8 @@ class WeeklyIssueWriter:
         await self.github.create_comment(effect.repository, effect.number, effect.body)
         await self.store.write_claimed(claim, mark_sent, row)
 
-    async def _found(self, effect: ShowWeeklyIssue) -> FoundIssue | None:
-        """By the stored number, then by label, creator and marker."""
+    async def _find_issue(self, effect: ShowWeeklyIssue) -> FoundIssue | None:
+        """Find the issue by the stored number, then by label, creator and marker."""
         number = await self.store.read(load_issue_number, effect.repository.id)
         if number is not None:
             try:

@@ -13,8 +13,7 @@ from bot.values import Location
 from bot.verdicts.quality import QualityProblem, clarity_score
 
 _ENOUGH = 0.5
-"""The share of its items from which on feedback as a whole counts as followed."""
-"""The same blob at both heads: nothing needs to be read."""
+"""The share of followed items from which the feedback counts as followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,41 +21,41 @@ class ItemResponse:
     """What the author did about one item by the next iteration."""
 
     item: Item
-    by: Validator
-    changed: bool | None
+    validator: Validator
+    has_changed: bool | None
     """Its lines changed; None where that is not known."""
-    resolved: bool
+    is_resolved: bool
     """Its thread was resolved."""
-    gone: bool
-    """The same validator spoke again, and no longer says it."""
+    is_gone: bool
+    """The same validator's next verdict leaves it out."""
 
     @property
-    def followed(self) -> bool:
-        """Whether any sign shows it."""
-        return bool(self.changed) or self.resolved or self.gone
+    def is_followed(self) -> bool:
+        """Whether any sign shows that it was followed."""
+        return bool(self.has_changed) or self.is_resolved or self.is_gone
 
 
 def was_touched(place: Location | None, files: Mapping[str, TrackedFile]) -> bool | None:
-    """Return whether the place changed: its lines, or the file where it names none; None: not known."""
+    """Return whether the location changed: its lines, or the file where it names none; None: not known."""
     file = files.get(place.path) if place else None
     if place is None or file is None:
         return None
-    if place.line is None or not file.changed:
-        return file.changed
-    return None if file.lines is None else file.lines.changed(place.line, place.end_line or place.line)
+    if place.line is None or not file.has_changed:
+        return file.has_changed
+    return None if file.lines is None else file.lines.has_changed(place.line, place.end_line or place.line)
 
 
 def item_responses(
     before: Iteration, after: Iteration, files: Mapping[str, TrackedFile], resolved: Collection[str] = ()
 ) -> tuple[ItemResponse, ...]:
-    """Return what became of every open item; `resolved` are the addresses of resolved threads."""
+    """Return the response to every open item; `resolved` are the URLs of resolved threads."""
     return tuple(
         ItemResponse(
             item=item,
-            by=verdict.validator,
-            changed=was_touched(item.place, files),
-            resolved=bool(item.url) and item.url in resolved,
-            gone=_is_gone(item, verdict, after),
+            validator=verdict.validator,
+            has_changed=was_touched(item.place, files),
+            is_resolved=bool(item.url) and item.url in resolved,
+            is_gone=_is_gone(item, verdict, after),
         )
         for verdict in before.standing
         if verdict.stance is Stance.REJECTS
@@ -65,25 +64,27 @@ def item_responses(
 
 
 def track_feedback(
-    found: Sequence[ItemResponse],
+    responses: Sequence[ItemResponse],
     before: ScoredIteration,
     after: ScoredIteration,
-    findings: Sequence[Sequence[QualityProblem]],
+    problems: Sequence[Sequence[QualityProblem]],
 ) -> FollowUp:
-    """Return how the feedback turned out; `findings` are the quality findings of each of its items."""
-    share = sum(answer.followed for answer in found) / len(found) if found else 0.0
-    followed = share >= _ENOUGH and bool(found)
-    return FollowUp(followed, quality_delta(before, after), clarity_score(findings, followed=followed))
+    """Return how the feedback turned out; `problems` are the quality problems of each of its items."""
+    share = sum(response.is_followed for response in responses) / len(responses) if responses else 0.0
+    followed = share >= _ENOUGH and bool(responses)
+    return FollowUp(followed, quality_delta(before, after), clarity_score(problems, followed=followed))
 
 
-def _is_gone(item: Item, said: Verdict, after: Iteration) -> bool:
+def _is_gone(item: Item, verdict: Verdict, after: Iteration) -> bool:
     """Whether the validator's next verdict leaves the item out; a dismissal is no such verdict."""
-    again = next((each for each in after.standing if each.validator.key == said.validator.key), None)
-    if again is None or again.at < said.at:
+    next_verdict = next(
+        (each for each in after.standing if each.validator.key == verdict.validator.key), None
+    )
+    if next_verdict is None or next_verdict.at < verdict.at:
         return False
-    if again.stance is Stance.APPROVES:
+    if next_verdict.stance is Stance.APPROVES:
         return True
-    return not any(_is_same(item, other) for other in again.items)
+    return not any(_is_same(item, other) for other in next_verdict.items)
 
 
 def _is_same(item: Item, other: Item) -> bool:

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from bot.pull_request.diff import FileDiff, Hunk, hunks
+from bot.pull_request.diff import FileDiff, Hunk, hunks, new_side_lines
 from bot.pull_request.model import Revision
 from bot.values import Location
 
-_THOROUGH = 200_000
-"""Pairs of equal lines up to which every one is tried; a file made to have more would cost minutes."""
+_MAX_EQUAL_PAIRS = 200_000
+"""Pairs of equal lines up to which all are compared; a crafted file with more would take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnchangedRun:
-    """Lines that stayed as they were: where they stood, where they stand, how many (None: to the end)."""
+    """Unchanged lines: their old start, new start, and number (None: to the end)."""
 
     old: int
     new: int
@@ -33,12 +33,12 @@ class LineMap:
     old_length: int | None = None
     """How many lines there were, where that is known."""
 
-    def now(self, line: int) -> int | None:
-        """Return where an old line stands now; None where it is changed or gone."""
+    def new_line(self, line: int) -> int | None:
+        """Return the new number of an old line; None where it is changed or gone."""
         run = self._around(line, line)
         return None if run is None else run.new + line - run.old
 
-    def changed(self, first: int, last: int) -> bool | None:
+    def has_changed(self, first: int, last: int) -> bool | None:
         """Return whether any of these old lines changed, or got a line between; None: never existed."""
         if not 1 <= first <= last or (self.old_length is not None and last > self.old_length):
             return None
@@ -54,15 +54,17 @@ class LineMap:
 
 
 def map_lines(old_text: str, new_text: str) -> LineMap:
-    """Return which lines of one text are found again, in order, in another; both heads may be unrelated."""
+    """Map the lines of one text to the equal ones of another, in order; the heads may be unrelated."""
     old, new = split_lines(old_text), split_lines(new_text)
-    head = _common(old, new)
-    tail = _common(reversed(old[head:]), reversed(new[head:]))
+    head = _common_prefix(old, new)
+    tail = _common_prefix(reversed(old[head:]), reversed(new[head:]))
     runs: list[UnchangedRun] = []
-    _keep(runs, UnchangedRun(1, 1, head))
-    for a, b, size in _matches(old[head : len(old) - tail], new[head : len(new) - tail]):
-        _keep(runs, UnchangedRun(a + head + 1, b + head + 1, size))
-    _keep(runs, UnchangedRun(len(old) - tail + 1, len(new) - tail + 1, tail))
+    _append_run(runs, UnchangedRun(1, 1, head))
+    for old_start, new_start, size in _matching_blocks(
+        old[head : len(old) - tail], new[head : len(new) - tail]
+    ):
+        _append_run(runs, UnchangedRun(old_start + head + 1, new_start + head + 1, size))
+    _append_run(runs, UnchangedRun(len(old) - tail + 1, len(new) - tail + 1, tail))
     return LineMap(tuple(runs), len(old))
 
 
@@ -72,24 +74,26 @@ def split_lines(text: str) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _matches(old: Sequence[str], new: Sequence[str]) -> Iterable[tuple[int, int, int]]:
-    """Give the blocks that both have in common, in order: where in each, and how long."""
-    count, other = Counter(old), Counter(new)
-    if sum(number * other[line] for line, number in count.items()) <= _THOROUGH:
+def _matching_blocks(old: Sequence[str], new: Sequence[str]) -> Iterable[tuple[int, int, int]]:
+    """Return the common blocks in order: start in each text, and length."""
+    old_counts, new_counts = Counter(old), Counter(new)
+    if sum(number * new_counts[line] for line, number in old_counts.items()) <= _MAX_EQUAL_PAIRS:
         return SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
-    unique = {line: place for place, line in enumerate(new) if other[line] == 1}
-    pairs = [(place, unique[line]) for place, line in enumerate(old) if count[line] == 1 and line in unique]
-    return _around(_rising(pairs), old, new)
+    unique = {line: index for index, line in enumerate(new) if new_counts[line] == 1}
+    pairs = [
+        (index, unique[line]) for index, line in enumerate(old) if old_counts[line] == 1 and line in unique
+    ]
+    return _around(_longest_increasing(pairs), old, new)
 
 
-def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest choice of these pairs that keeps the order of both sides."""
+def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest subsequence of these pairs that keeps the order of both sides."""
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []
-    for index, (_, place) in enumerate(pairs):
-        rank = bisect_left(ends, place)
-        ends[rank : rank + 1], last[rank : rank + 1] = [place], [index]
+    for index, (_, position) in enumerate(pairs):
+        rank = bisect_left(ends, position)
+        ends[rank : rank + 1], last[rank : rank + 1] = [position], [index]
         before.append(last[rank - 1] if rank else -1)
     chosen: list[tuple[int, int]] = []
     index = last[-1] if last else -1
@@ -102,19 +106,19 @@ def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 def _around(
     anchors: Sequence[tuple[int, int]], old: Sequence[str], new: Sequence[str]
 ) -> Iterator[tuple[int, int, int]]:
-    """Give each anchor with the equal lines before and after it, no line twice."""
+    """Yield each anchor with the equal lines before and after it, no line twice."""
     done_old = done_new = 0
-    for a, b in anchors:
-        if a < done_old or b < done_new:
+    for old_index, new_index in anchors:
+        if old_index < done_old or new_index < done_new:
             continue
-        up = _common(reversed(old[done_old:a]), reversed(new[done_new:b]))
-        down = _common(old[a:], new[b:])
-        yield a - up, b - up, up + down
-        done_old, done_new = a + down, b + down
+        up = _common_prefix(reversed(old[done_old:old_index]), reversed(new[done_new:new_index]))
+        down = _common_prefix(old[old_index:], new[new_index:])
+        yield old_index - up, new_index - up, up + down
+        done_old, done_new = old_index + down, new_index + down
 
 
-def _keep(runs: list[UnchangedRun], run: UnchangedRun) -> None:
-    """Add a run, joined to the last one where nothing lies between."""
+def _append_run(runs: list[UnchangedRun], run: UnchangedRun) -> None:
+    """Append a run, joined to the last one where nothing is between."""
     if run.length is not None and run.length <= 0:
         return
     last = runs[-1] if runs else None
@@ -129,7 +133,7 @@ def _keep(runs: list[UnchangedRun], run: UnchangedRun) -> None:
         runs.append(run)
 
 
-def _common(old: Iterable[str], new: Iterable[str]) -> int:
+def _common_prefix(old: Iterable[str], new: Iterable[str]) -> int:
     count = 0
     for left, right in zip(old, new, strict=False):
         if left != right:
@@ -140,53 +144,56 @@ def _common(old: Iterable[str], new: Iterable[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TrackedFile:
-    """What became of one file from one head to the next; `lines` is None where that can't be told."""
+    """One file from one head to the next; `lines` is None where they can't be followed."""
 
-    changed: bool
+    has_changed: bool
     lines: LineMap | None = None
 
 
-UNCHANGED_FILE = TrackedFile(changed=False)
+UNCHANGED_FILE = TrackedFile(has_changed=False)
+"""The same blob at both heads: nothing needs to be read."""
 
 
 MAX_LISTED_FILES = 300
-"""GitHub lists no more files than this, so that one that is missing may have been left out."""
+"""GitHub's limit of listed files: one that is missing may have been omitted."""
 MAX_PATCH_LINE = 100_000
-"""Lines of a file up to which they are followed."""
+"""Last line of a file that is followed."""
 
 
-def track_files(places: Iterable[Location], old: Revision, new: Revision) -> dict[str, TrackedFile]:
-    """Return for each file that is named what became of it; nothing where either head was not read."""
+def track_files(locations: Iterable[Location], old: Revision, new: Revision) -> dict[str, TrackedFile]:
+    """Track each named file; empty where either head was not read."""
     if old.files is None or new.files is None:
         return {}
-    found = {path: _carried(path, old, new) for path in dict.fromkeys(place.path for place in places)}
-    return {path: file for path, file in found.items() if file is not None}
+    tracked = {path: _track_file(path, old, new) for path in dict.fromkeys(place.path for place in locations)}
+    return {path: file for path, file in tracked.items() if file is not None}
 
 
-def _carried(path: str, old: Revision, new: Revision) -> TrackedFile | None:
-    was, now = _named(old, path), _named(new, path)
-    if (was is None and len(old.files or ()) >= MAX_LISTED_FILES) or (
-        now is None and len(new.files or ()) >= MAX_LISTED_FILES
+def _track_file(path: str, old: Revision, new: Revision) -> TrackedFile | None:
+    old_file, new_file = _find_file(old, path), _find_file(new, path)
+    if (old_file is None and len(old.files or ()) >= MAX_LISTED_FILES) or (
+        new_file is None and len(new.files or ()) >= MAX_LISTED_FILES
     ):
         return None
-    if (was and was.blob) == (now and now.blob) and (was is None) == (now is None):
+    if (old_file and old_file.blob) == (new_file and new_file.blob) and (old_file is None) == (
+        new_file is None
+    ):
         return UNCHANGED_FILE
-    if now is not None and now.status == "removed":
-        return TrackedFile(changed=True, lines=LineMap(()))
-    if (was and was.patch is None) or (now and now.patch is None):
-        return TrackedFile(changed=True)
-    patches = (was.patch or "" if was else ""), (now.patch or "" if now else "")
-    return TrackedFile(changed=True, lines=_lines(*patches, same_base=old.base == new.base))
+    if new_file is not None and new_file.status == "removed":
+        return TrackedFile(has_changed=True, lines=LineMap(()))
+    if (old_file and old_file.patch is None) or (new_file and new_file.patch is None):
+        return TrackedFile(has_changed=True)
+    patches = (old_file.patch or "" if old_file else ""), (new_file.patch or "" if new_file else "")
+    return TrackedFile(has_changed=True, lines=_map_patches(*patches, same_base=old.base == new.base))
 
 
-def _named(revision: Revision, path: str) -> FileDiff | None:
+def _find_file(revision: Revision, path: str) -> FileDiff | None:
     files = revision.files or ()
-    own = (file for file in files if file.path == path)
-    moved = (file for file in files if file.previous_path == path and file.status == "renamed")
-    return next(own, None) or next(moved, None)
+    same_path = (file for file in files if file.path == path)
+    renamed = (file for file in files if file.previous_path == path and file.status == "renamed")
+    return next(same_path, None) or next(renamed, None)
 
 
-def _lines(old_patch: str, new_patch: str, *, same_base: bool) -> LineMap | None:
+def _map_patches(old_patch: str, new_patch: str, *, same_base: bool) -> LineMap | None:
     old, new = tuple(hunks(old_patch)), tuple(hunks(new_patch))
     last = max((hunk.old + len(hunk.lines) for hunk in (*old, *new)), default=1)
     if last > MAX_PATCH_LINE:
@@ -195,58 +202,47 @@ def _lines(old_patch: str, new_patch: str, *, same_base: bool) -> LineMap | None
 
 
 def _over_one_base(old: tuple[Hunk, ...], new: tuple[Hunk, ...], last: int) -> LineMap:
-    """Lines of the base are known by their number, added ones by their text."""
-    texts = ("\n".join((*_told(side, last), "\0end")) + "\n" for side in (old, new))
-    runs = map_lines(*texts).runs
+    """Match lines of the base by number, added ones by text."""
+    sides = ("\n".join((*_numbered_lines(side, last), "\0end")) + "\n" for side in (old, new))
+    runs = map_lines(*sides).runs
     return LineMap((*runs[:-1], replace(runs[-1], length=None)))
 
 
-def _told(side: tuple[Hunk, ...], last: int) -> Iterator[str]:
-    at = 1
+def _numbered_lines(side: tuple[Hunk, ...], last: int) -> Iterator[str]:
+    number = 1
     for hunk in side:
-        yield from (f"\0{number}" for number in range(at, hunk.old))
-        at = hunk.old
+        yield from (f"\0{base_line}" for base_line in range(number, hunk.old))
+        number = hunk.old
         for line in hunk.lines:
             if line.startswith("+"):
                 yield line[1:]
                 continue
             if not line.startswith("-"):
-                yield f"\0{at}"
-            at += 1
-    yield from (f"\0{number}" for number in range(at, last + 1))
+                yield f"\0{number}"
+            number += 1
+    yield from (f"\0{base_line}" for base_line in range(number, last + 1))
 
 
 def _over_two_bases(old: tuple[Hunk, ...], new: tuple[Hunk, ...]) -> LineMap:
-    """After a rebase only what the hunks show can be compared; the author left the rest alone."""
-    was, now = _shown(old), _shown(new)
-    found = map_lines(*("".join(f"{text}\n" for _, text in side) for side in (was, now)))
-    kept = {
-        was[run.old + step - 1][0]: now[run.new + step - 1][0]
-        for run in found.runs
+    """Compare only what the hunks show, as after a rebase; the author left the rest alone."""
+    old_lines, new_lines = (list(new_side_lines(side).items()) for side in (old, new))
+    line_map = map_lines(*("".join(f"{text}\n" for _, text in side) for side in (old_lines, new_lines)))
+    new_numbers = {
+        old_lines[run.old + step - 1][0]: new_lines[run.new + step - 1][0]
+        for run in line_map.runs
         for step in range(run.length or 0)
     }
-    inside = {number for number, _ in was}
+    shown = {number for number, _ in old_lines}
     runs: list[UnchangedRun] = []
-    end = max(inside, default=0)
+    end = max(shown, default=0)
     for number in range(1, end + 1):
-        place = kept.get(number) if number in inside else number
-        if place is not None:
-            _join(runs, number, place)
+        new_number = new_numbers.get(number) if number in shown else number
+        if new_number is not None:
+            _append_line(runs, number, new_number)
     return LineMap((*runs, UnchangedRun(end + 1, end + 1, None)))
 
 
-def _shown(side: tuple[Hunk, ...]) -> list[tuple[int, str]]:
-    lines = []
-    for hunk in side:
-        number = hunk.new
-        for line in hunk.lines:
-            if not line.startswith("-"):
-                lines.append((number, line[1:]))
-                number += 1
-    return lines
-
-
-def _join(runs: list[UnchangedRun], old: int, new: int) -> None:
+def _append_line(runs: list[UnchangedRun], old: int, new: int) -> None:
     last = runs[-1] if runs else None
     if last and last.length and (last.old + last.length, last.new + last.length) == (old, new):
         runs[-1] = replace(last, length=last.length + 1)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from bot.gates.config import EscalationRules
 from bot.pull_request.model import Item, OverturnedTag, PullRequest, Ruling, RulingAction, Stance, Verdict
-
-REPEAT_WINDOW = 5
-"""How many iterations back a repeated tag is looked for."""
-REPEAT_THRESHOLD = 3
-"""A blocking tag that is open for this many times in the window is repeated."""
 
 
 class IterationOutcome(StrEnum):
@@ -34,7 +30,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """A revision that was judged, with the standing verdicts at its end."""
+    """A reviewed revision, with the standing verdicts at its end."""
 
     number: int
     head: str
@@ -42,34 +38,39 @@ class Iteration:
     standing: tuple[Verdict, ...]
 
     @property
-    def rejected(self) -> bool:
+    def rejecting(self) -> tuple[Verdict, ...]:
+        """The standing verdicts that reject, oldest first."""
+        return tuple(verdict for verdict in self.standing if verdict.stance is Stance.REJECTS)
+
+    @property
+    def is_rejected(self) -> bool:
         """Whether any standing verdict rejects."""
-        return any(verdict.stance is Stance.REJECTS for verdict in self.standing)
+        return bool(self.rejecting)
 
     @property
     def open_items(self) -> tuple[Item, ...]:
-        """What the rejecting verdicts ask for, the oldest verdict first."""
+        """The items of the rejecting verdicts, the oldest verdict first."""
         return open_items(self.standing)
 
     @property
     def is_rejected_without_items(self) -> bool:
-        """Whether somebody rejects it, and nobody says for what."""
-        return not self.open_items and any(each.stance is Stance.REJECTS for each in self.standing)
+        """Whether it is rejected without any item."""
+        return self.is_rejected and not self.open_items
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The gates that the open items break, with a tag or without, each once, in the order given."""
+        """The gates of the open items, with a tag or without, each once, in order."""
         return tuple(dict.fromkeys(item.key for item in self.open_items))
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of the open items, each once, in the order given."""
+        """The tags of the open items, each once, in order."""
         return tuple(dict.fromkeys(item.tag for item in self.open_items if item.tag is not None))
 
 
 @dataclass(frozen=True, slots=True)
 class GateChanges:
-    """What became of the broken gates from one iteration to the next."""
+    """Changes of failed gates from one iteration to the next."""
 
     fixed: tuple[str, ...] = ()
     still_open: tuple[str, ...] = ()
@@ -78,19 +79,19 @@ class GateChanges:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The plain facts that decide an outcome."""
+    """The facts that decide an outcome."""
 
-    rejected: bool
-    blocking: bool
+    is_rejected: bool
+    has_blocking: bool
     """Some open item blocks."""
     number: int
     maximum: int
-    repeated: bool = False
-    """A blocking tag is open for the third time in five iterations."""
-    critical: bool = False
+    has_repeated: bool = False
+    """A blocking tag was open too often in the last iterations."""
+    has_critical: bool = False
     """Some open item is critical."""
-    fixable: bool = True
-    """Some open item has an auto-fixable gate or a suggestion of its own."""
+    is_fixable: bool = True
+    """Some open item has an auto-fixable gate or a suggestion."""
 
 
 def standing_verdicts(
@@ -102,108 +103,104 @@ def standing_verdicts(
     revision is not replaced by one that came in late for another.
     """
     newest: dict[str, Verdict] = {}
-    for verdict in _judgements(verdicts):
+    for verdict in _counted_verdicts(verdicts):
         if at is not None and verdict.at > at:
             continue
-        held = newest.get(verdict.validator.key)
-        if held is None or not _is_late_check(verdict, held, head):
+        earlier = newest.get(verdict.validator.key)
+        if earlier is None or not _is_late_check(verdict, earlier, head):
             newest[verdict.validator.key] = verdict
     return sort_verdicts(verdict for verdict in newest.values() if not _is_lifted(verdict, at))
 
 
 def open_items(verdicts: Sequence[Verdict]) -> tuple[Item, ...]:
-    """Return what the rejecting ones among these verdicts ask for."""
+    """Return the items of the rejecting verdicts."""
     return tuple(item for verdict in verdicts if verdict.stance is Stance.REJECTS for item in verdict.items)
 
 
 def list_iterations(pull_request: PullRequest) -> tuple[Iteration, ...]:
-    """Return the judged revisions in order of their first judgement, numbered from 1.
+    """Return the reviewed revisions in order of their first verdict, numbered from 1.
 
-    A revision keeps its number when the branch is forced back to it. Its state is what validators said
+    A revision keeps its number when the branch is forced back to it. Its state is what validators stated
     about it, however late, and for those who did not, what they had said before the next iteration began;
     a verdict that was lifted only after the next push still stood. For the current iteration it is what
     stands now.
     """
-    judged = _first_judged(pull_request)
-    present = _present_head(pull_request)
+    reviewed = _reviewed_heads(pull_request)
+    current_head = _current_head(pull_request)
     return tuple(
         Iteration(
             number,
             head,
             at,
             standing_verdicts(pull_request.verdicts, head=head)
-            if head == present
-            else _state(pull_request, head, _end(pull_request, judged, number)),
+            if head == current_head
+            else _state_at_end(pull_request, head, _iteration_end(pull_request, reviewed, number)),
         )
-        for number, (head, at) in enumerate(judged, start=1)
+        for number, (head, at) in enumerate(reviewed, start=1)
     )
 
 
 def current_iteration(
-    pull_request: PullRequest, known: Sequence[Iteration] | None = None
+    pull_request: PullRequest, iterations: Sequence[Iteration] | None = None
 ) -> Iteration | None:
-    """Return the iteration that the pull request is in; None before the first judgement.
+    """Return the iteration that the pull request is in; None before the first verdict.
 
-    It is the one of the present head where that was judged (also after a force-push back to it, and also
-    where a verdict on an earlier head came in later); while the present head waits for its judgement, it
-    is the one that was judged last.
+    It is the one of the current head where that was reviewed (even after a force-push back to it, and even
+    where a verdict on an earlier head came in later); while the current head waits for its review, it is
+    the one that was reviewed last.
     """
-    head = _present_head(pull_request)
-    known = list_iterations(pull_request) if known is None else known
-    return next((iteration for iteration in known if iteration.head == head), None)
+    head = _current_head(pull_request)
+    iterations = list_iterations(pull_request) if iterations is None else iterations
+    return next((iteration for iteration in iterations if iteration.head == head), None)
 
 
-def previous_iteration(known: Sequence[Iteration], present: Iteration) -> Iteration | None:
-    """Return the iteration to compare the present one with: the latest of the others."""
-    return next((iteration for iteration in reversed(known) if iteration.number != present.number), None)
+def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> Iteration | None:
+    """Return the iteration to compare the current one with: the latest of the others."""
+    return next((iteration for iteration in reversed(iterations) if iteration.number != present.number), None)
 
 
 def compare_iterations(before: Iteration | None, after: Iteration) -> GateChanges:
     """Return which gates were fixed, stayed open, or are new."""
-    old = () if before is None else before.keys
+    previous_keys = () if before is None else before.keys
     return GateChanges(
-        fixed=tuple(key for key in old if key not in after.keys),
-        still_open=tuple(key for key in after.keys if key in old),
-        new=tuple(key for key in after.keys if key not in old),
+        fixed=tuple(key for key in previous_keys if key not in after.keys),
+        still_open=tuple(key for key in after.keys if key in previous_keys),
+        new=tuple(key for key in after.keys if key not in previous_keys),
     )
 
 
 def repeated_tags(
-    known: Sequence[Iteration],
-    blocking: Callable[[str], bool] | Collection[str],
-    times: int = REPEAT_THRESHOLD,
-    window: int = REPEAT_WINDOW,
+    iterations: Sequence[Iteration], blocking: Collection[str], rules: EscalationRules
 ) -> tuple[str, ...]:
-    """Return the blocking tags that are open now, and for at least the third time in five iterations."""
-    recent = known[-window:]
+    """Return the blocking tags that are open now, and were open often enough in the last iterations."""
+    recent = iterations[-rules.window :]
     return tuple(
         tag
         for tag in (recent[-1].tags if recent else ())
-        if (blocking(tag) if callable(blocking) else tag in blocking)
-        and sum(tag in iteration.tags for iteration in recent) >= times
+        if tag in blocking and sum(tag in iteration.tags for iteration in recent) >= rules.repeats
     )
 
 
 def decide_outcome(situation: Situation) -> IterationOutcome:
-    """Return the first outcome that holds; a pull request that nothing holds up is always accepted."""
-    if not situation.rejected and not situation.blocking:
+    """Return the first outcome that applies; a pull request that nothing rejects is always accepted."""
+    if not situation.is_rejected and not situation.has_blocking:
         # Otherwise an approval of the last iteration in the budget would be escalated.
         return IterationOutcome.ACCEPT
-    if situation.number >= situation.maximum or situation.repeated:
+    if situation.number >= situation.maximum or situation.has_repeated:
         return IterationOutcome.ESCALATE
-    if situation.critical and not situation.fixable:
+    if situation.has_critical and not situation.is_fixable:
         return IterationOutcome.REJECT
     return IterationOutcome.REFINE
 
 
 def iteration_phase(number: int, maximum: int, *, closed: bool) -> Phase:
-    """Return `final` at the end of the budget or on close, also where that is the first iteration."""
+    """Return the phase: `final` at the end of the budget or on close, even for the first iteration."""
     if closed or number >= maximum:
         return Phase.FINAL
     return Phase.INITIAL if number == 1 else Phase.REFINEMENT
 
 
-def _judgements(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+def _counted_verdicts(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     return sort_verdicts(
         verdict for verdict in verdicts if verdict.counted and verdict.stance is not Stance.SILENT
     )
@@ -211,65 +208,70 @@ def _judgements(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 def sort_verdicts(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     """Return the verdicts, the earliest first."""
-    return tuple(sorted(verdicts, key=_order))
+    return tuple(sorted(verdicts, key=_sort_key))
 
 
-def _order(verdict: Verdict) -> tuple[datetime, int, str]:
+def _sort_key(verdict: Verdict) -> tuple[datetime, int, str]:
     # GitHub's times have whole seconds; within one, the higher of two ids came later.
     digits = verdict.id[len(verdict.id.rstrip("0123456789")) :]
     return verdict.at, int(digits or 0), verdict.id
 
 
-def _is_late_check(verdict: Verdict, held: Verdict, head: str | None) -> bool:
-    return verdict.validator.check and head is not None and held.head == head != verdict.head
+def _is_late_check(verdict: Verdict, earlier: Verdict, head: str | None) -> bool:
+    return verdict.validator.check and head is not None and earlier.head == head != verdict.head
 
 
 def _is_lifted(verdict: Verdict, at: datetime | None) -> bool:
     return verdict.lifted_at is not None and (at is None or verdict.lifted_at <= at)
 
 
-def _first_judged(pull_request: PullRequest) -> tuple[tuple[str, datetime], ...]:
-    first: dict[str, datetime] = {}
-    for verdict in _judgements(pull_request.verdicts):
-        first.setdefault(_head_of(pull_request, verdict), verdict.at)
-    return tuple(first.items())
+def _reviewed_heads(pull_request: PullRequest) -> tuple[tuple[str, datetime], ...]:
+    reviewed_at: dict[str, datetime] = {}
+    for verdict in _counted_verdicts(pull_request.verdicts):
+        reviewed_at.setdefault(_head_of(pull_request, verdict), verdict.at)
+    return tuple(reviewed_at.items())
 
 
 def _head_of(pull_request: PullRequest, verdict: Verdict) -> str:
-    if verdict.head is not None:
-        return verdict.head
-    seen = [revision for revision in pull_request.revisions if revision.seen_at <= verdict.at]
-    return max(seen, key=lambda revision: revision.seen_at).head if seen else pull_request.head
+    return pull_request.head_at(verdict.at) if verdict.head is None else verdict.head
 
 
-def _present_head(pull_request: PullRequest) -> str | None:
-    heads = [_head_of(pull_request, verdict) for verdict in _judgements(pull_request.verdicts)]
+def _current_head(pull_request: PullRequest) -> str | None:
+    heads = [_head_of(pull_request, verdict) for verdict in _counted_verdicts(pull_request.verdicts)]
     if pull_request.head in heads:
         return pull_request.head
     return heads[-1] if heads else None
 
 
-def _end(pull_request: PullRequest, judged: Sequence[tuple[str, datetime]], number: int) -> datetime:
-    """Return when a past iteration gave way: to the next one, or to an earlier one that came back."""
-    if number < len(judged):
-        return judged[number][1]
-    begun, present = judged[-1][1], _present_head(pull_request)
-    later = (verdict for verdict in _judgements(pull_request.verdicts) if verdict.at > begun)
-    back = (verdict.at for verdict in later if _head_of(pull_request, verdict) == present)
-    return next(back, pull_request.updated_at)
+def _iteration_end(
+    pull_request: PullRequest, reviewed: Sequence[tuple[str, datetime]], number: int
+) -> datetime:
+    """Return when a past iteration ended: at the next one, or at an earlier one that came back."""
+    if number < len(reviewed):
+        return reviewed[number][1]
+    last_began, current_head = reviewed[-1][1], _current_head(pull_request)
+    later_verdicts = (
+        verdict for verdict in _counted_verdicts(pull_request.verdicts) if verdict.at > last_began
+    )
+    returned_at = (
+        verdict.at for verdict in later_verdicts if _head_of(pull_request, verdict) == current_head
+    )
+    return next(returned_at, pull_request.updated_at)
 
 
-def _state(pull_request: PullRequest, head: str, end: datetime) -> tuple[Verdict, ...]:
-    """Return who stood where at the end of a past iteration."""
-    state: dict[str, Verdict] = {}
-    for verdict in _judgements(pull_request.verdicts):
-        held = state.get(verdict.validator.key)
-        spoken = held is not None and _head_of(pull_request, held) == head
-        if _head_of(pull_request, verdict) == head or (verdict.at < end and not spoken):
-            state[verdict.validator.key] = verdict
-    left = _left_at(pull_request, head, end)
+def _state_at_end(pull_request: PullRequest, head: str, end: datetime) -> tuple[Verdict, ...]:
+    """Return the standing verdicts at the end of a past iteration."""
+    latest: dict[str, Verdict] = {}
+    for verdict in _counted_verdicts(pull_request.verdicts):
+        earlier = latest.get(verdict.validator.key)
+        has_spoken = earlier is not None and _head_of(pull_request, earlier) == head
+        if _head_of(pull_request, verdict) == head or (verdict.at < end and not has_spoken):
+            latest[verdict.validator.key] = verdict
+    left_at = _left_at(pull_request, head, end)
     return sort_verdicts(
-        verdict for verdict in state.values() if not _is_lifted(verdict, left if verdict.at < left else None)
+        verdict
+        for verdict in latest.values()
+        if not _is_lifted(verdict, left_at if verdict.at < left_at else None)
     )
 
 
@@ -283,22 +285,29 @@ def _left_at(pull_request: PullRequest, head: str, end: datetime) -> datetime:
 
 
 def iterations_after_rulings(pull_request: PullRequest) -> tuple[Iteration, ...]:
-    """The judged revisions without what was dismissed by then.
+    """Return the reviewed revisions without what was dismissed by then.
 
-    A dismissal is bound to the revision that was seen: it holds there and from then on, and leaves what
+    A dismissal is bound to the revision that was seen: it applies there and from then on, and leaves what
     earlier iterations were found to be.
     """
-    known = list_iterations(pull_request)
+    iterations = list_iterations(pull_request)
     dismissals = _dismissals(pull_request)
-    present = current_iteration(pull_request, known)
+    current = current_iteration(pull_request, iterations)
     return tuple(
-        _apply_to_iteration(each, [one for one in dismissals if each == present or _reaches(one, each)])
-        for each in known
+        _apply_to_iteration(
+            iteration,
+            [
+                ruling
+                for ruling in dismissals
+                if iteration == current or ruling.head == iteration.head or ruling.at < iteration.reviewed_at
+            ],
+        )
+        for iteration in iterations
     )
 
 
 def apply_dismissals(pull_request: PullRequest) -> PullRequest:
-    """A verdict that lost its last item is lifted; what was said still counts as broken, and overturned."""
+    """Lift verdicts whose items were all dismissed; their tags still count as failed, and overturned."""
     dismissals = _dismissals(pull_request)
     return replace(
         pull_request,
@@ -307,84 +316,93 @@ def apply_dismissals(pull_request: PullRequest) -> PullRequest:
 
 
 def overturned_tags(pull_request: PullRequest) -> tuple[OverturnedTag, ...]:
-    """The tags that a maintainer found wrongly given, and when."""
+    """Return the tags that a maintainer overturned, and when."""
     return tuple(OverturnedTag(ruling.tag, ruling.at) for ruling in _dismissals(pull_request))
 
 
 def open_appeals(pull_request: PullRequest) -> dict[str, Ruling]:
-    """The newest appeal against each tag that no maintainer has decided on since."""
-    found: dict[str, Ruling] = {}
-    for ruling in sorted(pull_request.rulings, key=lambda one: one.at):
+    """Return the newest appeal against each tag that no maintainer has decided on since."""
+    appeals: dict[str, Ruling] = {}
+    for ruling in sorted(pull_request.rulings, key=lambda ruling: ruling.at):
         if ruling.act is RulingAction.APPEAL:
-            found[ruling.tag] = ruling
+            appeals[ruling.tag] = ruling
         else:
-            found.pop(ruling.tag, None)
-    return found
+            appeals.pop(ruling.tag, None)
+    return appeals
 
 
 def current_dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
-    """The dismissals of what validators still say, the newest of each tag, oldest first."""
-    said = [
+    """Return the dismissals of what validators still state, the newest of each tag, oldest first."""
+    rejecting = [
         verdict for verdict in standing_verdicts(pull_request.verdicts) if verdict.stance is Stance.REJECTS
     ]
     newest = {ruling.tag: ruling for ruling in _dismissals(pull_request)}
     return tuple(
         ruling
-        for ruling in sorted(newest.values(), key=lambda one: one.at)
-        if any(_names(verdict, ruling, pull_request.verdicts) for verdict in said)
+        for ruling in sorted(newest.values(), key=lambda ruling: ruling.at)
+        if any(_names_dismissed(verdict, ruling, pull_request.verdicts) for verdict in rejecting)
     )
 
 
-def _names(verdict: Verdict, ruling: Ruling, spoken: Sequence[Verdict]) -> bool:
-    """Whether the verdict says what the ruling is about.
+def _names_dismissed(verdict: Verdict, ruling: Ruling, verdicts: Sequence[Verdict]) -> bool:
+    """Whether the verdict states the tag of the ruling.
 
-    A command adds tags to what its giver had said, less what was dismissed by then: that is said still.
+    A command adds tags to its author's earlier verdict, without what was dismissed: that is still stated.
     """
-    by = verdict.validator.key
-    judging = (each for each in spoken if each.counted and each.stance is not Stance.SILENT)
-    theirs = [each for each in judging if each.validator.key == by and each.at <= verdict.at]
-    for each in reversed(sort_verdicts(theirs)):
-        rejects = each.stance is Stance.REJECTS
-        names = rejects and any(item.tag == ruling.tag for item in each.items)
-        if each.at <= ruling.at:
-            return names
-        if names or not rejects or not each.id.startswith("command:"):
+    key = verdict.validator.key
+    counted = (
+        own_verdict
+        for own_verdict in verdicts
+        if own_verdict.counted and own_verdict.stance is not Stance.SILENT
+    )
+    own = [
+        own_verdict
+        for own_verdict in counted
+        if own_verdict.validator.key == key and own_verdict.at <= verdict.at
+    ]
+    for own_verdict in reversed(sort_verdicts(own)):
+        rejects = own_verdict.stance is Stance.REJECTS
+        names_tag = rejects and any(item.tag == ruling.tag for item in own_verdict.items)
+        if own_verdict.at <= ruling.at:
+            return names_tag
+        if names_tag or not rejects or not own_verdict.id.startswith("command:"):
             return False
     return False
 
 
 def _dismissals(pull_request: PullRequest) -> tuple[Ruling, ...]:
-    found = (ruling for ruling in pull_request.rulings if ruling.act is RulingAction.DISMISS)
-    return tuple(sorted(found, key=lambda one: one.at))
-
-
-def _reaches(ruling: Ruling, past: Iteration) -> bool:
-    return ruling.head == past.head or ruling.at < past.reviewed_at
+    dismissals = (ruling for ruling in pull_request.rulings if ruling.act is RulingAction.DISMISS)
+    return tuple(sorted(dismissals, key=lambda ruling: ruling.at))
 
 
 def _apply_to_iteration(iteration: Iteration, dismissals: Sequence[Ruling]) -> Iteration:
-    left = (_without(verdict, dismissals) for verdict in iteration.standing)
-    return replace(iteration, standing=tuple(verdict for verdict in left if verdict))
+    remaining = (_remove_dismissed(verdict, dismissals) for verdict in iteration.standing)
+    return replace(iteration, standing=tuple(verdict for verdict in remaining if verdict))
 
 
-def _without(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict | None:
-    """The verdict with what is left of it; None where that is nothing."""
-    gone = _dismissed_tags(verdict, dismissals)
-    left = tuple(item for item in verdict.items if item.tag not in gone)
-    return replace(verdict, items=left) if left or verdict.more or not gone else None
+def _remove_dismissed(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict | None:
+    """Return the verdict without dismissed items; None where nothing is left."""
+    dismissed = _dismissed_tags(verdict, dismissals)
+    remaining = tuple(item for item in verdict.items if item.tag not in dismissed)
+    return replace(verdict, items=remaining) if remaining or verdict.more or not dismissed else None
 
 
 def _lift_dismissed(verdict: Verdict, dismissals: Sequence[Ruling]) -> Verdict:
-    gone = _dismissed_tags(verdict, dismissals)
-    if not gone or verdict.lifted_at or verdict.more or any(item.tag not in gone for item in verdict.items):
+    dismissed = _dismissed_tags(verdict, dismissals)
+    if (
+        not dismissed
+        or verdict.lifted_at
+        or verdict.more
+        or any(item.tag not in dismissed for item in verdict.items)
+    ):
         return verdict
-    return replace(verdict, lifted_at=max(gone.values()))
+    return replace(verdict, lifted_at=max(dismissed.values()))
 
 
 def _dismissed_tags(verdict: Verdict, dismissals: Sequence[Ruling]) -> dict[str, datetime]:
-    """Its tags that were dismissed, and when: whoever names a tag again after that is heard again."""
+    """Return its dismissed tags, and when; a tag that is named again after that counts again."""
     if verdict.stance is not Stance.REJECTS:
         return {}
-    named = {item.tag for item in verdict.items}
-    later = [one for one in dismissals if one.tag in named and verdict.at <= one.at]
-    return {ruling.tag: ruling.at for ruling in reversed(later)}
+    tags = {item.tag for item in verdict.items}
+    rulings = [ruling for ruling in dismissals if ruling.tag in tags and verdict.at <= ruling.at]
+    return {ruling.tag: ruling.at for ruling in reversed(rulings)}

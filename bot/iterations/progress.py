@@ -23,7 +23,6 @@ from bot.iterations.scoring import (
     item_aspect,
     quality_delta,
 )
-from bot.pull_request.checks import CheckResult
 from bot.pull_request.diff import Diff, added_lines
 from bot.pull_request.model import PullRequest, Revision
 
@@ -34,7 +33,7 @@ _STYLE = frozenset({Aspect.STYLE, Aspect.CONSISTENCY})
 
 
 class Trigger(StrEnum):
-    """What counts as degraded."""
+    """The triggers that flag an iteration as degraded."""
 
     QUALITY_DELTA = "quality_delta"
     CONSECUTIVE_DECREASES = "consecutive_decreases"
@@ -42,7 +41,7 @@ class Trigger(StrEnum):
 
 
 class Cause(StrEnum):
-    """What may have made it worse."""
+    """Possible causes of a degradation."""
 
     OVER_REFINEMENT = "over-refinement"
     SCOPE_CREEP = "scope creep"
@@ -60,15 +59,15 @@ MITIGATION = {
 
 @dataclass(frozen=True, slots=True)
 class DegradationSign:
-    """A cause together with its own number."""
+    """A cause together with its evidence."""
 
     cause: Cause
-    because: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Degradation:
-    """What is seen of one iteration against the one before."""
+    """The change of one iteration against the one before."""
 
     iteration: int
     delta: float | None = None
@@ -76,12 +75,12 @@ class Degradation:
     signs: tuple[DegradationSign, ...] = ()
 
     @property
-    def degraded(self) -> bool:
+    def is_degraded(self) -> bool:
         """Whether the quality fell at all."""
         return self.delta is not None and self.delta < 0
 
     @property
-    def flagged(self) -> bool:
+    def is_flagged(self) -> bool:
         """Whether one of the triggers holds."""
         return bool(self.triggers)
 
@@ -89,7 +88,7 @@ class Degradation:
 def detect_degradation(
     history: Sequence[ScoredIteration], gates: Gates, limits: DegradationLimits, maximum: int
 ) -> Degradation:
-    """Return what the last of these iterations shows; causes are looked for only where it got worse."""
+    """Return the change of the last of these iterations; causes are looked for only where it got worse."""
     last = history[-1]
     before = history[-2] if len(history) > 1 else None
     change = quality_delta(before, last)
@@ -99,14 +98,16 @@ def detect_degradation(
     return Degradation(last.number, change, triggers, signs)
 
 
-def render_degradation(found: Degradation) -> str:
-    """Return a few sentences of our own about a flagged iteration; empty where it is not flagged."""
-    if not found.flagged:
+def render_degradation(degradation: Degradation) -> str:
+    """Render a few sentences about a flagged iteration; empty where it is not flagged."""
+    if not degradation.is_flagged:
         return ""
-    reasons = ", ".join(_reason(trigger, found.delta) for trigger in found.triggers)
-    parts = [f"Iteration {found.iteration} degraded: {reasons}."]
-    parts += [f"{sign.cause.capitalize()}: {sign.because}; {MITIGATION[sign.cause]}." for sign in found.signs]
-    if found.degraded and found.iteration > EARLY_ITERATIONS:
+    reasons = ", ".join(_reason(trigger, degradation.delta) for trigger in degradation.triggers)
+    parts = [f"Iteration {degradation.iteration} degraded: {reasons}."]
+    parts += [
+        f"{sign.cause.capitalize()}: {sign.reason}; {MITIGATION[sign.cause]}." for sign in degradation.signs
+    ]
+    if degradation.is_degraded and degradation.iteration > EARLY_ITERATIONS:
         parts.append("Quality often peaks at iteration 2 or 3: consider stopping at the best one.")
     return " ".join(parts)
 
@@ -130,21 +131,17 @@ def _triggers(history: Sequence[ScoredIteration], limits: DegradationLimits) -> 
     change = quality_delta(before, last)
     if change is not None and change < -limits.drop:
         yield Trigger.QUALITY_DELTA
-    if _drops(history) >= limits.drops_in_a_row:
+    if _count_drops(history) >= limits.drops_in_a_row:
         yield Trigger.CONSECUTIVE_DECREASES
-    if _has_checks(before) and last.failed_checks > before.failed_checks:
+    # No checks observed is not the same as none failed.
+    if counted_checks(before.snapshot.checks) and last.failed_checks > before.failed_checks:
         yield Trigger.VALIDATION_FAILURES_INCREASED
 
 
-def _drops(history: Sequence[ScoredIteration]) -> int:
+def _count_drops(history: Sequence[ScoredIteration]) -> int:
     """Return how many times in a row the quality fell, up to the last iteration."""
     changes = [quality_delta(before, after) for before, after in pairwise(history)]
     return sum(1 for _ in takewhile(lambda change: change is not None and change < 0, reversed(changes)))
-
-
-def _has_checks(scored: ScoredIteration) -> bool:
-    """Whether its checks were seen at all: none seen is not none failed."""
-    return bool(counted_checks(scored.snapshot.checks))
 
 
 def _signs(
@@ -176,7 +173,7 @@ def _over_refinement(
 def _scope_creep(
     first: Diff, before: Diff, last: Diff, limits: DegradationLimits
 ) -> Iterator[DegradationSign]:
-    """Give the growth since iteration 1, where this very change added to it."""
+    """Yield the growth since iteration 1, where this very change added to it."""
     sizes = (
         ("lines", first.lines, before.lines, last.lines, limits.growth_lines),
         ("files", len(first.files), len(before.files), len(last.files), limits.growth_files),
@@ -192,17 +189,22 @@ def _scope_creep(
 def _style_drift(
     before: ScoredIteration, last: ScoredIteration, gates: Gates, limits: DegradationLimits
 ) -> Iterator[DegradationSign]:
-    """Give what was written anew, where items about style and consistency rose with it.
+    """Yield the rewritten lines, where items about style and consistency rose with them.
 
     The items alone show no change of approach: a duplicate is one of consistency, too.
     """
-    was, now = _style_items(before, gates), _style_items(last, gates)
-    had, lost, gained = _rewriting(before.snapshot.diff, last.snapshot.diff)
-    anew = min(lost, gained)
-    if now - was >= limits.style_items and anew >= limits.lost_lines and anew >= limits.lost_share * had:
-        rose = f"open items about style and consistency rose from {was} to {now}"
+    items_before, items_now = _style_items(before, gates), _style_items(last, gates)
+    lines_before, lost, gained = _count_rewritten(before.snapshot.diff, last.snapshot.diff)
+    rewritten = min(lost, gained)
+    if (
+        items_now - items_before >= limits.style_items
+        and rewritten >= limits.lost_lines
+        and rewritten >= limits.lost_share * lines_before
+    ):
+        rise = f"open items about style and consistency rose from {items_before} to {items_now}"
         yield DegradationSign(
-            Cause.STYLE_DRIFT, f"{anew} of the {had} lines added before were written anew, and {rose}"
+            Cause.STYLE_DRIFT,
+            f"{rewritten} of the {lines_before} lines added before were written anew, and {rise}",
         )
 
 
@@ -213,19 +215,21 @@ def _style_items(scored: ScoredIteration, gates: Gates) -> int:
 
 
 def _information_loss(before: Diff, last: Diff, limits: DegradationLimits) -> Iterator[DegradationSign]:
-    had, lost, gained = _rewriting(before, last)
-    if lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * had:
-        yield DegradationSign(Cause.INFORMATION_LOSS, f"{lost} of the {had} lines added before are gone")
+    lines_before, lost, gained = _count_rewritten(before, last)
+    if lost >= limits.lost_lines and lost > gained and lost >= limits.lost_share * lines_before:
+        yield DegradationSign(
+            Cause.INFORMATION_LOSS, f"{lost} of the {lines_before} lines added before are gone"
+        )
 
 
-def _rewriting(before: Diff | None, last: Diff | None) -> tuple[int, int, int]:
-    """How many lines had been added, how many of them are gone, and how many there are instead."""
+def _count_rewritten(before: Diff | None, last: Diff | None) -> tuple[int, int, int]:
+    """Return how many lines had been added, how many of them are gone, and how many replace them."""
     if before is None or last is None:
         return 0, 0, 0
     unknown = {file.path for file in last.files if file.patch is None}
     readable = Diff(tuple(file for file in before.files if file.path not in unknown))
-    had, has = added_lines(readable), added_lines(last)
-    return had.total(), (had - has).total(), (has - had).total()
+    lines_before, lines_now = added_lines(readable), added_lines(last)
+    return lines_before.total(), (lines_before - lines_now).total(), (lines_now - lines_before).total()
 
 
 _TEST_WORD = regex.Regex(r"(?:^|[^a-z])(?:tests?|testing|pytest|unittests?|e2e|specs?)(?:$|[^a-z])")
@@ -233,72 +237,68 @@ _TEST_WORD = regex.Regex(r"(?:^|[^a-z])(?:tests?|testing|pytest|unittests?|e2e|s
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The trajectory, what each step from the second on shows, and the gates that it was measured by."""
+    """The trajectory, the change of each step from the second on, and the gates used."""
 
     trajectory: Trajectory
     degradations: tuple[Degradation, ...]
     """One for each iteration from the second on."""
     present: Degradation
-    """What the present iteration shows against the one before."""
+    """The change of the current iteration against the one before."""
     gates: Gates
 
     @property
     def quality(self) -> float | None:
-        """The score of the present iteration; None where nothing observed it."""
+        """The score of the current iteration; None where nothing observed it."""
         return self.trajectory.final.quality
 
     @property
     def best(self) -> ScoredIteration:
-        """The best so far; the present one where none could be scored."""
+        """The best so far; the current one where none could be scored."""
         return self.trajectory.best or self.trajectory.final
 
     def quality_of(self, iteration: Iteration | None) -> float | None:
         """The score of this iteration."""
         number = iteration.number if iteration else 0
-        return next((each.quality for each in self.trajectory.scored if each.number == number), None)
+        return next((scored.quality for scored in self.trajectory.scored if scored.number == number), None)
 
 
-def progress(
-    pull_request: PullRequest, known: Sequence[Iteration], present: Iteration, rules: RepositoryRules
+def measure_progress(
+    pull_request: PullRequest, iterations: Sequence[Iteration], current: Iteration, rules: RepositoryRules
 ) -> Progress:
-    """Return the course as known now: whatever comes in late changes the score of its own iteration."""
+    """Score every iteration; what comes in late changes the score of its own iteration."""
     weights, limits = rules.scoring.weights, rules.scoring.limits
-    seen = iteration_snapshots(pull_request, known, rules)
-    found = build_trajectory(seen, present.number, rules.gates, weights, rules.iterations.diff_size)
+    snapshots = iteration_snapshots(pull_request, iterations, rules)
+    trajectory = build_trajectory(snapshots, current.number, rules.gates, weights, rules.iterations.diff_size)
     steps = tuple(
-        detect_degradation(found.scored[:count], rules.gates, limits, rules.iterations.max)
-        for count in range(1, len(found.scored) + 1)
+        detect_degradation(trajectory.scored[:count], rules.gates, limits, rules.iterations.max)
+        for count in range(1, len(trajectory.scored) + 1)
     )
-    return Progress(found, steps[1:], steps[present.number - 1], rules.gates)
+    return Progress(trajectory, steps[1:], steps[current.number - 1], rules.gates)
 
 
 def iteration_snapshots(
-    pull_request: PullRequest, known: Sequence[Iteration], rules: RepositoryRules
+    pull_request: PullRequest, iterations: Sequence[Iteration], rules: RepositoryRules
 ) -> tuple[IterationSnapshot, ...]:
-    """Return what is kept of every iteration."""
+    """Return the snapshot of every iteration."""
     by_head = {revision.head: revision for revision in pull_request.revisions}
-    return tuple(_snapshot(iteration, by_head.get(iteration.head), rules) for iteration in known)
+    return tuple(_snapshot(iteration, by_head.get(iteration.head), rules) for iteration in iterations)
 
 
 def is_test_check(check: str, rules: RepositoryRules) -> bool:
     """Whether a check runs tests: as the config says, else by its name."""
-    rule = next((each for each in rules.validators.checks if each.covers(check)), None)
+    rule = next((check_rule for check_rule in rules.validators.checks if check_rule.covers(check)), None)
     if rule is not None and rule.kind is not None:
         return rule.kind is CheckKind.TESTS
     return _TEST_WORD.search(check.lower()) is not None
 
 
-def _snapshot(iteration: Iteration, kept: Revision | None, rules: RepositoryRules) -> IterationSnapshot:
-    if kept is None:
+def _snapshot(iteration: Iteration, revision: Revision | None, rules: RepositoryRules) -> IterationSnapshot:
+    if revision is None:
         return IterationSnapshot(iteration)
     return IterationSnapshot(
         iteration,
-        checks=tuple(_named(check, rules) for check in kept.checks),
-        diff=None if kept.files is None else Diff(kept.files),
-        tree=kept.tree,
-        available=not kept.gone,
+        checks=tuple(replace(check, is_test=is_test_check(check.name, rules)) for check in revision.checks),
+        diff=None if revision.files is None else Diff(revision.files),
+        tree=revision.tree,
+        available=not revision.gone,
     )
-
-
-def _named(check: CheckResult, rules: RepositoryRules) -> CheckResult:
-    return replace(check, is_test=is_test_check(check.name, rules))

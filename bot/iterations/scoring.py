@@ -11,23 +11,21 @@ from dataclasses import dataclass
 from bot.gates.config import DiffSizeBand, QualityDimension, ScoreWeights
 from bot.gates.model import Aspect, Gates
 from bot.iterations.model import Iteration
-from bot.pull_request.checks import CheckResult
+from bot.pull_request.checks import GATES_CHECK_NAME, CheckResult
 from bot.pull_request.diff import Diff
 from bot.pull_request.model import Item
 
 SCORE_DECIMALS = 4
-OWN_CHECK_PREFIX = "whetstone/gates"
-"""Our own check only repeats the verdicts, so it never counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class IterationSnapshot:
-    """What is kept of one iteration: its verdicts, how the checks ended, and every file by its hash."""
+    """What is stored of one iteration: its verdicts, the check results, and every file by its hash."""
 
     iteration: Iteration
     checks: tuple[CheckResult, ...] = ()
     diff: Diff | None = None
-    """Against the base that it grew from; None where it could not be read."""
+    """Against its merge base; None where it could not be read."""
     tree: str | None = None
     available: bool = True
     """False where GitHub no longer has the commit."""
@@ -39,7 +37,7 @@ class DimensionScore:
 
     dimension: QualityDimension
     value: float
-    because: tuple[str, ...]
+    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +48,14 @@ class Score:
     measures: tuple[DimensionScore, ...]
     unobserved: tuple[QualityDimension, ...] = ()
     decided: str = ""
-    """What weighed most, in a few words of our own."""
-
-    def of(self, dimension: QualityDimension) -> DimensionScore | None:
-        """The measure of this dimension, or None where nothing observed it."""
-        return next((measure for measure in self.measures if measure.dimension is dimension), None)
+    """What weighed most, in a few words."""
 
 
 def score_iteration(
-    seen: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
+    snapshot: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
 ) -> Score | None:
-    """Return the score over the observed dimensions, weights renormalised; None where nothing was seen."""
-    measures = _measures(seen, gates, weights, band)
+    """Return the score over the observed dimensions, weights renormalised; None where none was observed."""
+    measures = _measures(snapshot, gates, weights, band)
     total = sum(weights.dimensions[measure.dimension] for measure in measures)
     if not total:
         return None
@@ -71,18 +65,19 @@ def score_iteration(
         value=round(value, SCORE_DECIMALS),
         measures=measures,
         unobserved=tuple(dimension for dimension in QualityDimension if dimension not in observed),
-        decided=_decided(measures, weights),
+        decided=_deciding_text(measures, weights),
     )
 
 
 def counted_checks(checks: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
     """Return the completed checks of others, each name once: a repeated run replaces the one before."""
-    latest = {check.name: check for check in checks if check.name != OWN_CHECK_PREFIX}
-    return tuple(check for check in latest.values() if check.passed or check.failed)
+    # Our own check only repeats the verdicts, so it never counts.
+    latest = {check.name: check for check in checks if check.name != GATES_CHECK_NAME}
+    return tuple(check for check in latest.values() if check.has_passed or check.has_failed)
 
 
 def item_severity(item: Item, gates: Gates) -> str:
-    """Return how much an item matters: what its document says, else what its gate says."""
+    """Return the severity of an item: from its document, else from its gate."""
     if item.severity is not None:
         return item.severity
     gate = gates.get(item.tag) if item.tag else None
@@ -92,7 +87,7 @@ def item_severity(item: Item, gates: Gates) -> str:
 
 
 def item_aspect(item: Item, gates: Gates) -> Aspect:
-    """Return the side of quality that an item is about; correctness where nobody says."""
+    """Return the aspect of an item; correctness where nothing states it."""
     gate = gates.get(item.tag) if item.tag else None
     if item.aspect in set(Aspect):
         return Aspect(item.aspect)
@@ -100,7 +95,7 @@ def item_aspect(item: Item, gates: Gates) -> Aspect:
 
 
 def distinct_items(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Return each problem once: the same tag at the same place, or barely named beside a place, is one."""
+    """Return each item once: the same tag at the same location, or named without one beside it, is one."""
     placed = {item.tag for item in items if item.place is not None}
     first: dict[tuple[object, ...], Item] = {}
     for item in items:
@@ -117,26 +112,26 @@ def _identity(item: Item) -> tuple[object, ...]:
 
 
 def _measures(
-    seen: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
+    snapshot: IterationSnapshot, gates: Gates, weights: ScoreWeights, band: DiffSizeBand
 ) -> tuple[DimensionScore, ...]:
-    checks = counted_checks(seen.checks)
-    failed_tests = tuple(check.name for check in checks if check.is_test and check.failed)
-    judged = [QualityDimension.COMPLETENESS, QualityDimension.CORRECTNESS, QualityDimension.READABILITY]
-    if not seen.iteration.standing:
+    checks = counted_checks(snapshot.checks)
+    failed_tests = tuple(check.name for check in checks if check.is_test and check.has_failed)
+    dimensions = [QualityDimension.COMPLETENESS, QualityDimension.CORRECTNESS, QualityDimension.READABILITY]
+    if not snapshot.iteration.standing:
         # A failed test says that it is not correct, even where no verdict stands.
-        judged = [QualityDimension.CORRECTNESS] if failed_tests else []
-    found = [_verdict_dimension(dimension, seen.iteration, gates, weights) for dimension in judged]
-    found = [_tested(measure, failed_tests) for measure in found]
+        dimensions = [QualityDimension.CORRECTNESS] if failed_tests else []
+    scores = [_verdict_dimension(dimension, snapshot.iteration, gates, weights) for dimension in dimensions]
+    scores = [_apply_failed_tests(measure, failed_tests) for measure in scores]
     if checks:
-        found.insert(0, _validation(checks))
-    if seen.diff is not None:
-        items = _verdict_dimension(QualityDimension.EFFICIENCY, seen.iteration, gates, weights)
-        found.append(_efficiency(items, seen.diff.lines, band))
-    return tuple(found)
+        scores.insert(0, _validation(checks))
+    if snapshot.diff is not None:
+        items = _verdict_dimension(QualityDimension.EFFICIENCY, snapshot.iteration, gates, weights)
+        scores.append(_efficiency(items, snapshot.diff.lines, band))
+    return tuple(scores)
 
 
 def _validation(checks: Sequence[CheckResult]) -> DimensionScore:
-    passed = sum(check.passed for check in checks)
+    passed = sum(check.has_passed for check in checks)
     noun = "check" if len(checks) == 1 else "checks"
     text = f"{passed} of {len(checks)} {noun} passed"
     return DimensionScore(QualityDimension.VALIDATION, round(passed / len(checks), SCORE_DECIMALS), (text,))
@@ -150,41 +145,41 @@ def _verdict_dimension(
         for item in distinct_items(iteration.open_items)
         if weights.aspects[item_aspect(item, gates)] is dimension
     ]
-    lost = sum(weights.severities.get(how, weights.severities["minor"]) for _, how in costs)
-    because = tuple(f"{name} is {how}" for name, how in costs)
+    lost = sum(weights.severities.get(severity, weights.severities["minor"]) for _, severity in costs)
+    reasons = tuple(f"{name} is {severity}" for name, severity in costs)
     return DimensionScore(
-        dimension, round(max(0.0, 1.0 - lost), SCORE_DECIMALS), because or ("no open item",)
+        dimension, round(max(0.0, 1.0 - lost), SCORE_DECIMALS), reasons or ("no open item",)
     )
 
 
-def _tested(measure: DimensionScore, failed_tests: tuple[str, ...]) -> DimensionScore:
+def _apply_failed_tests(measure: DimensionScore, failed_tests: tuple[str, ...]) -> DimensionScore:
     if measure.dimension is not QualityDimension.CORRECTNESS or not failed_tests:
         return measure
-    because = tuple(f"the test check {name} failed" for name in failed_tests)
-    return DimensionScore(measure.dimension, 0.0, because)
+    reasons = tuple(f"the test check {name} failed" for name in failed_tests)
+    return DimensionScore(measure.dimension, 0.0, reasons)
 
 
 def _efficiency(items: DimensionScore, lines: int, band: DiffSizeBand) -> DimensionScore:
-    """Return the items' value, lowered in proportion where the diff is outside the band."""
+    """Return the items' score, lowered in proportion where the diff is outside the band."""
     fit = min(1.0, lines / band.min if band.min else 1.0, band.max / lines if lines else 1.0)
     where = "within" if fit == 1.0 else "outside"
     size = f"{lines} changed lines, {where} {band.min} to {band.max}"
-    because = (*(reason for reason in items.because if reason != "no open item"), size)
-    return DimensionScore(items.dimension, round(items.value * fit, SCORE_DECIMALS), because)
+    reasons = (*(reason for reason in items.reasons if reason != "no open item"), size)
+    return DimensionScore(items.dimension, round(items.value * fit, SCORE_DECIMALS), reasons)
 
 
-def _decided(measures: Sequence[DimensionScore], weights: ScoreWeights) -> str:
-    """Return the dimension that cost most, beside the checks, which people look at first."""
-    checks = [measure.because[0] for measure in measures if measure.dimension is QualityDimension.VALIDATION]
+def _deciding_text(measures: Sequence[DimensionScore], weights: ScoreWeights) -> str:
+    """Name the dimension that cost most, beside the checks, which people look at first."""
+    checks = [measure.reasons[0] for measure in measures if measure.dimension is QualityDimension.VALIDATION]
     others = [measure for measure in measures if measure.dimension is not QualityDimension.VALIDATION]
     worst = max(others, key=lambda measure: _cost(measure, weights), default=None)
     if worst is None:
-        first = "no standing verdict"
+        worst_text = "no standing verdict"
     elif worst.value == 1.0:
-        first = "no open item"
+        worst_text = "no open item"
     else:
-        first = f"{worst.dimension} {worst.value:.2f}"
-    return ", ".join((first, *checks))
+        worst_text = f"{worst.dimension} {worst.value:.2f}"
+    return ", ".join((worst_text, *checks))
 
 
 def _cost(measure: DimensionScore, weights: ScoreWeights) -> float:
@@ -205,7 +200,7 @@ class ScoredIteration:
 
     @property
     def head(self) -> str:
-        """The commit that was judged."""
+        """The reviewed commit."""
         return self.snapshot.iteration.head
 
     @property
@@ -215,8 +210,8 @@ class ScoredIteration:
 
     @property
     def failed_checks(self) -> int:
-        """How many checks ended badly."""
-        return sum(check.failed for check in counted_checks(self.snapshot.checks))
+        """Number of failed checks."""
+        return sum(check.has_failed for check in counted_checks(self.snapshot.checks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +235,7 @@ class Trajectory:
     def trail(self) -> tuple[int | None, ...]:
         """The number of the best after each iteration."""
         bests = (best_iteration(self.scored[: count + 1]) for count in range(len(self.scored)))
-        return tuple(None if found is None else found.number for found in bests)
+        return tuple(None if best is None else best.number for best in bests)
 
 
 def build_trajectory(
@@ -250,52 +245,54 @@ def build_trajectory(
     weights: ScoreWeights,
     band: DiffSizeBand,
 ) -> Trajectory:
-    """Return the trajectory as known now: a check that ends late changes the score of its own iteration.
+    """Score every snapshot: a check that ends late changes the score of its own iteration.
 
-    One that somebody rejects without a word on what is wrong is not known to be better than any other.
+    One that is rejected without any item is not known to be better than any other, so it has no score.
     """
     scored = (
         ScoredIteration(
-            each,
-            None if each.iteration.is_rejected_without_items else score_iteration(each, gates, weights, band),
+            snapshot,
+            None
+            if snapshot.iteration.is_rejected_without_items
+            else score_iteration(snapshot, gates, weights, band),
         )
-        for each in snapshots
+        for snapshot in snapshots
     )
     return Trajectory(tuple(scored), present)
 
 
 def best_iteration(scored: Iterable[ScoredIteration]) -> ScoredIteration | None:
     """Return the running best: only a strictly greater score replaces it, so a tie keeps the earlier."""
-    found: ScoredIteration | None = None
-    for each in scored:
-        if each.quality is not None and (found is None or each.quality > (found.quality or 0.0)):
-            found = each
-    return found
+    best: ScoredIteration | None = None
+    for iteration in scored:
+        if iteration.quality is not None and (best is None or iteration.quality > (best.quality or 0.0)):
+            best = iteration
+    return best
 
 
 def quality_delta(before: ScoredIteration | None, after: ScoredIteration) -> float | None:
-    """Return how much the quality rose or fell, to four places; None where either was not observed."""
+    """Return the change of quality, to four places; None where either was not observed."""
     if before is None or before.quality is None or after.quality is None:
         return None
     return round(after.quality - before.quality, SCORE_DECIMALS)
 
 
 def format_scores(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
-    """Return the scores in words: two places, or four where two different ones would look the same."""
-    return _told([each.quality for each in scored], ("{:.2f}", "{:.4f}"))
+    """Format the scores: two places, or four where two different ones would look the same."""
+    return _format_values([iteration.quality for iteration in scored], ("{:.2f}", "{:.4f}"))
 
 
 def format_percents(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
-    """Return the scores in percent: whole ones, or with two places where different ones would look alike."""
-    values = [None if each.quality is None else each.quality * 100 for each in scored]
-    return _told(values, ("{:.0f}%", "{:.2f}%"))
+    """Format the scores in percent: whole, or with two places where different ones would look the same."""
+    values = [None if iteration.quality is None else iteration.quality * 100 for iteration in scored]
+    return _format_values(values, ("{:.0f}%", "{:.2f}%"))
 
 
-def _told(values: Sequence[float | None], forms: tuple[str, str]) -> tuple[str, ...]:
-    short, exact = ([_one(value, form) for value in values] for form in forms)
+def _format_values(values: Sequence[float | None], forms: tuple[str, str]) -> tuple[str, ...]:
+    short, exact = ([_format_value(value, form) for value in values] for form in forms)
     # Only neighbours in value can be confused; telling all of them exactly keeps the column even.
     return tuple(short if len(set(short)) == len(set(exact)) else exact)
 
 
-def _one(value: float | None, form: str) -> str:
+def _format_value(value: float | None, form: str) -> str:
     return "–" if value is None else form.format(value)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from bot import regex
 from bot.gates.config import RepositoryRules
-from bot.iterations import model as judged
-from bot.iterations.model import iterations_after_rulings
-from bot.iterations.progress import Degradation, Progress, progress
+from bot.iterations.model import current_iteration, iterations_after_rulings
+from bot.iterations.progress import Degradation, Progress, measure_progress
 from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, format_percents, quality_delta
 from bot.markdown.escape import code_span
 from bot.markdown.links import format_login, short_sha
@@ -20,9 +19,9 @@ from bot.pull_request.model import OverrideAudit, PullRequest, SelectionChoice, 
 
 @dataclass(frozen=True, slots=True)
 class SelectionRefused:
-    """Why a selection is not taken, in words for the one who asked."""
+    """Why a selection is refused, as an answer to the command."""
 
-    because: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class BestFinalComparison:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The selected iteration, what the rule alone would have selected, and the override if one holds."""
+    """The selected iteration, the automatic selection, and the override if one applies."""
 
     selected: ScoredIteration
     automatic: ScoredIteration
@@ -50,26 +49,35 @@ class Selection:
 
     @property
     def audit(self) -> OverrideAudit | None:
-        """From what to what, where a person decided."""
-        made = self.override
-        if made is None:
+        """The audit entry, where a person decided."""
+        override = self.override
+        if override is None:
             return None
         before, after = self.automatic.number, self.selected.number
-        return OverrideAudit(made.by, made.at, made.reason, made.head, made.choice, before, after, made.by_id)
+        return OverrideAudit(
+            override.by,
+            override.at,
+            override.reason,
+            override.head,
+            override.choice,
+            before,
+            after,
+            override.by_id,
+        )
 
 
 def parse_choice(
-    word: str, trajectory: Trajectory, reason: str
+    choice: str, trajectory: Trajectory, reason: str
 ) -> tuple[SelectionChoice, int | None] | SelectionRefused:
-    """Return what `best`, `final` or a number asks for, or why that can't be done."""
+    """Parse `best`, `final` or a number, or return why it is refused."""
     if not reason.strip():
         return SelectionRefused("Give a reason: `/feedback-select best reason: …`")
-    known = {"best": SelectionChoice.USE_BEST, "final": SelectionChoice.USE_FINAL}
-    if word.lower() in known:
-        return known[word.lower()], None
+    choices = {"best": SelectionChoice.USE_BEST, "final": SelectionChoice.USE_FINAL}
+    if choice.lower() in choices:
+        return choices[choice.lower()], None
     numbers = [scored.number for scored in trajectory.scored]
-    if word in map(str, numbers):
-        return SelectionChoice.USE_SPECIFIC, int(word)
+    if choice in map(str, numbers):
+        return SelectionChoice.USE_SPECIFIC, int(choice)
     last = numbers[-1] if numbers else 0
     return SelectionRefused(f"Name `best`, `final` or an iteration from 1 to {last}.")
 
@@ -77,25 +85,25 @@ def parse_choice(
 def select_iteration(
     trajectory: Trajectory, override: SelectionOverride | None = None, head: str | None = None
 ) -> Selection:
-    """Return the selection: the highest score whatever its place, unless a person decided at this head.
+    """Select the iteration with the highest score, unless a person decided at this head.
 
-    `head` is the pull request's present one, where that is not the final iteration's.
+    `head` is the pull request's current one, where that is not the final iteration's.
     """
     final = trajectory.final
     best = trajectory.best or final
     holds = override is not None and override.head == (head or final.head)
-    made = override if holds else None
+    current = override if holds else None
     return Selection(
-        selected=_chosen(trajectory, made, best),
+        selected=_select(trajectory, current, best),
         automatic=best,
         final=final,
         comparison=BestFinalComparison(
             best_iteration=best.number,
             final_iteration=final.number,
             delta=quality_delta(best, final),
-            decision=made.choice if made else _decision(best, final),
+            decision=current.choice if current else _decision(best, final),
         ),
-        override=made,
+        override=current,
         outdated=None if holds else override,
     )
 
@@ -104,14 +112,14 @@ def _decision(best: ScoredIteration, final: ScoredIteration) -> SelectionChoice:
     return SelectionChoice.USE_FINAL if best.number == final.number else SelectionChoice.USE_BEST
 
 
-def _chosen(
+def _select(
     trajectory: Trajectory, override: SelectionOverride | None, best: ScoredIteration
 ) -> ScoredIteration:
     if override is None or override.choice is SelectionChoice.USE_BEST:
         return best
     if override.choice is SelectionChoice.USE_FINAL:
         return trajectory.final
-    return next((each for each in trajectory.scored if each.number == override.iteration), best)
+    return next((scored for scored in trajectory.scored if scored.number == override.iteration), best)
 
 
 MAX_REPORT_FILES = 50
@@ -119,7 +127,7 @@ MAX_REPORT_FILES = 50
 
 @dataclass(frozen=True, slots=True)
 class SelectionReport:
-    """Everything that the report says."""
+    """The contents of the selection report."""
 
     name: str
     """`owner/repo#7`, the document's loop id."""
@@ -136,14 +144,14 @@ class SelectionReport:
         return self.trajectory.scored
 
     def percent(self, scored: ScoredIteration) -> str:
-        """The score of an iteration as every part of the report writes it."""
-        return dict(zip((each.number for each in self.scored), format_percents(self.scored), strict=True))[
-            scored.number
-        ]
+        """Format the score of an iteration as every part of the report writes it."""
+        return dict(
+            zip((iteration.number for iteration in self.scored), format_percents(self.scored), strict=True)
+        )[scored.number]
 
 
 def render_selection_report(report: SelectionReport) -> str:
-    """Return the report as Markdown; it is advice, and says so."""
+    """Render the report as Markdown; it is advice, and says so."""
     selected = report.selection.selected.number
     parts = [
         "## Output Selection Report",
@@ -155,9 +163,10 @@ def render_selection_report(report: SelectionReport) -> str:
             )
         ),
         "### Quality Scores",
-        _scores(report),
+        _score_table(report),
         "### Selection Rationale",
-        f"Iteration {selected} selected because:\n" + _bullets(selection_rationale(report)),
+        f"Iteration {selected} selected because:\n"
+        + "\n".join(f"- {line}" for line in selection_rationale(report)),
         "### Artifacts Applied",
         _artifacts(report),
         "### Validation Checklist",
@@ -172,63 +181,72 @@ def selection_rationale(report: SelectionReport) -> tuple[str, ...]:
 
 
 def selection_checklist(report: SelectionReport) -> tuple[tuple[bool, str], ...]:
-    """Return the document's seven points, each with whether it holds here."""
-    gone = [each for each in report.scored if not _is_kept(each)]
-    unscored = [each.number for each in report.scored if each.score is None]
-    made = report.selection.override
-    worse = [str(found.iteration) for found in report.degradations if found.flagged]
-    looked = len(report.degradations) == len(report.scored) - 1
+    """Return the document's seven points, each with whether it is met."""
+    missing = [scored for scored in report.scored if not _is_preserved(scored)]
+    unscored = [scored.number for scored in report.scored if scored.score is None]
+    override = report.selection.override
+    flagged = [str(degradation.iteration) for degradation in report.degradations if degradation.is_flagged]
+    is_complete = len(report.degradations) == len(report.scored) - 1
     return (
-        (not gone, _with("All iteration outputs preserved", _missing(gone))),
-        (not unscored, _with("Quality score calculated for each iteration", _listed("not for", unscored))),
+        (not missing, _append_note("All iteration outputs preserved", _missing_text(missing))),
+        (
+            not unscored,
+            _append_note("Quality score calculated for each iteration", _join_numbers("not for", unscored)),
+        ),
         (_is_maintained(report.trajectory), "Best tracker maintained throughout"),
         (
             report.selection.selected.number == report.selection.automatic.number,
-            _with(
-                "Selection based on quality, not recency", f"{format_login(made.by)} decided" if made else ""
+            _append_note(
+                "Selection based on quality, not recency",
+                f"{format_login(override.by)} decided" if override else "",
             ),
         ),
         (bool(selection_rationale(report)), "Selection decision logged with rationale"),
         (len(report.scored) > 1, "Override option available if needed (`/feedback-select`)"),
-        (looked, _with("Degradation patterns detected", _listed("in iteration", worse) or "none")),
+        (
+            is_complete,
+            _append_note("Degradation patterns detected", _join_numbers("in iteration", flagged) or "none"),
+        ),
     )
 
 
-def _scores(report: SelectionReport) -> str:
+def _score_table(report: SelectionReport) -> str:
     rows = ["| Iteration | Quality | Status |", "|-----------|---------|--------|"]
     for scored in report.scored:
-        words = [
+        marks = [
             "✓ SELECTED" if scored.number == report.selection.selected.number else "",
             "(final)" if scored.number == report.selection.final.number else "",
         ]
-        status = " ".join(word for word in words if word)
+        status = " ".join(word for word in marks if word)
         rows.append(f"| {scored.number} | {report.percent(scored)} | {status} |".replace("|  |", "| |"))
     return "\n".join(rows)
 
 
 def _reasons(report: SelectionReport) -> Iterator[str]:
     selection, selected, final = report.selection, report.selection.selected, report.selection.final
-    if made := selection.override:
-        yield f"{format_login(made.by)} {_decided(selection)}: {code_span(made.reason)}"
+    if override := selection.override:
+        yield f"{format_login(override.by)} {_override_verb(selection)}: {code_span(override.reason)}"
     elif selected.score is None:
         yield "No iteration could be scored, so the final one stands"
     elif selected.number != final.number:
         yield f"Highest quality score ({report.percent(selected)} vs {report.percent(final)} final)"
     else:
         yield f"Highest quality score ({report.percent(selected)}), and the final iteration"
-    if old := selection.outdated:
-        head = code_span(short_sha(old.head))
-        yield f"The selection of {format_login(old.by)} was for {head}, no longer the head"
+    if outdated := selection.outdated:
+        head = code_span(short_sha(outdated.head))
+        yield f"The selection of {format_login(outdated.by)} was for {head}, no longer the head"
     yield from (
-        f"Quality degraded in iteration {each.iteration}" for each in report.degradations if each.degraded
+        f"Quality degraded in iteration {degradation.iteration}"
+        for degradation in report.degradations
+        if degradation.is_degraded
     )
     yield from _checks(selected)
     if selected.quality is not None and selected.quality < report.threshold:
         yield f"Below the threshold for acceptance ({report.threshold:.0%}); the score overrules nobody"
-    yield _compared(report)
+    yield _comparison_line(report)
 
 
-def _decided(selection: Selection) -> str:
+def _override_verb(selection: Selection) -> str:
     automatic = selection.automatic.number
     same = selection.selected.number == automatic
     return "confirmed it" if same else f"selected it instead of iteration {automatic}"
@@ -236,7 +254,7 @@ def _decided(selection: Selection) -> str:
 
 def _checks(selected: ScoredIteration) -> Iterator[str]:
     checks = counted_checks(selected.snapshot.checks)
-    failed = sum(check.failed for check in checks)
+    failed = sum(check.has_failed for check in checks)
     if checks:
         yield (
             f"{failed} of {len(checks)} validation checks failed"
@@ -245,17 +263,17 @@ def _checks(selected: ScoredIteration) -> Iterator[str]:
         )
 
 
-def _compared(report: SelectionReport) -> str:
-    compared, selection = report.selection.comparison, report.selection
-    change = "–" if compared.delta is None else _points(compared.delta * 100)
+def _comparison_line(report: SelectionReport) -> str:
+    comparison, selection = report.selection.comparison, report.selection
+    change = "–" if comparison.delta is None else _format_points(comparison.delta * 100)
     return (
-        f"best_iteration: {compared.best_iteration} ({report.percent(selection.automatic)}), "
-        f"final_iteration: {compared.final_iteration} ({report.percent(selection.final)}), "
-        f"delta: {change}, decision: {compared.decision}"
+        f"best_iteration: {comparison.best_iteration} ({report.percent(selection.automatic)}), "
+        f"final_iteration: {comparison.final_iteration} ({report.percent(selection.final)}), "
+        f"delta: {change}, decision: {comparison.decision}"
     )
 
 
-def _points(change: float) -> str:
+def _format_points(change: float) -> str:
     return f"{change:+.4g} point{'' if abs(change) == 1 else 's'}" if change else "0 points"
 
 
@@ -275,110 +293,121 @@ def _artifacts(report: SelectionReport) -> str:
     return "\n".join([*(lines or ["- the files are not known"]), "", state])
 
 
-def _bullets(lines: tuple[str, ...]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def _is_kept(scored: ScoredIteration) -> bool:
+def _is_preserved(scored: ScoredIteration) -> bool:
     return scored.snapshot.available and scored.snapshot.diff is not None
 
 
-def _missing(gone: list[ScoredIteration]) -> str:
-    return ", ".join(
-        f"iteration {each.number} {code_span(short_sha(each.head))} is gone from GitHub, its hashes are kept"
-        if each.snapshot.diff is not None
-        else f"the files of iteration {each.number} {code_span(short_sha(each.head))} are not known"
-        for each in gone
-    )
+def _missing_text(missing: list[ScoredIteration]) -> str:
+    parts = []
+    for scored in missing:
+        name = f"iteration {scored.number} {code_span(short_sha(scored.head))}"
+        is_gone = scored.snapshot.diff is not None
+        parts.append(
+            f"{name} is gone from GitHub, its hashes are kept"
+            if is_gone
+            else f"the files of {name} are not known"
+        )
+    return ", ".join(parts)
 
 
 def _is_maintained(trajectory: Trajectory) -> bool:
     """Whether after every iteration the tracked best was the highest of those so far."""
-    known = {each.number: each.quality for each in trajectory.scored}
+    quality_by_number = {scored.number: scored.quality for scored in trajectory.scored}
     return all(
         number is not None
-        and known[number] == max(quality for quality in list(known.values())[:count] if quality is not None)
+        and quality_by_number[number]
+        == max(quality for quality in list(quality_by_number.values())[:count] if quality is not None)
         for count, number in enumerate(trajectory.trail, 1)
     )
 
 
-def _with(text: str, remark: str) -> str:
-    return f"{text}: {remark}" if remark else text
+def _append_note(text: str, note: str) -> str:
+    return f"{text}: {note}" if note else text
 
 
-def _listed(lead: str, numbers: list[str] | list[int]) -> str:
+def _join_numbers(lead: str, numbers: list[str] | list[int]) -> str:
     return f"{lead} {', '.join(map(str, numbers))}" if numbers else ""
 
 
 def build_selection_report(
-    pull_request: PullRequest, went: Progress, rules: RepositoryRules
+    pull_request: PullRequest, progress: Progress, rules: RepositoryRules
 ) -> SelectionReport:
-    """The report as it stands now."""
+    """Build the report of the scored iterations."""
     return SelectionReport(
         name=pull_request.name,
-        trajectory=went.trajectory,
-        selection=select_iteration(went.trajectory, pull_request.override, pull_request.head),
-        degradations=went.degradations,
+        trajectory=progress.trajectory,
+        selection=select_iteration(progress.trajectory, pull_request.override, pull_request.head),
+        degradations=progress.degradations,
         threshold=rules.iterations.threshold,
         merged=pull_request.merged,
     )
 
 
 def selection_report(pull_request: PullRequest, rules: RepositoryRules) -> SelectionReport | None:
-    """The report of a pull request; None before its first judgement."""
-    known = iterations_after_rulings(pull_request)
-    present = judged.current_iteration(pull_request, known)
-    if present is None:
+    """Return the report of a pull request; None before its first verdict."""
+    iterations = iterations_after_rulings(pull_request)
+    current = current_iteration(pull_request, iterations)
+    if current is None:
         return None
-    return build_selection_report(pull_request, progress(pull_request, known, present, rules), rules)
+    return build_selection_report(
+        pull_request, measure_progress(pull_request, iterations, current, rules), rules
+    )
 
 
 def selection_report_markdown(pull_request: PullRequest, rules: RepositoryRules) -> str | None:
-    """The Output Selection Report as Markdown; None before the second iteration."""
+    """Return the Output Selection Report as Markdown; None before the second iteration."""
     report = selection_report(pull_request, rules)
     return render_selection_report(report) if report and len(report.scored) > 1 else None
 
 
 MAX_RESTORE_FILES = 30
 
-_MAGIC = regex.Regex(r"[*?\[\\]|^:")  # git reads these in a path as a pattern
+_PATHSPEC_MAGIC = regex.Regex(r"[*?\[\\]|^:")  # git reads these in a path as a pattern
 _UNSHOWABLE = regex.Regex(r"[\x00-\x1f\x7f-\x{9f}\x{2028}\x{2029}]|<!--|```")
 
 
 def differing_files(earlier: Diff, present: Diff) -> tuple[str, ...]:
-    """Return the files that are not the same in both; one that only the present has is removed by git."""
+    """Return the files that differ; one that only the current diff has is removed by git."""
     paths = dict.fromkeys(file.path for file in (*earlier.files, *present.files))
     return tuple(path for path in paths if _blob(earlier, path) != _blob(present, path))
 
 
-def has_same_files(earlier: ScoredIteration, present: ScoredIteration) -> bool:
-    """Whether going back would change nothing, as after a rebase without change."""
-    before, now = earlier.snapshot.diff, present.snapshot.diff
-    return before is not None and now is not None and not differing_files(before, now)
-
-
-def restore_commands(earlier: ScoredIteration, present: ScoredIteration) -> tuple[str, ...]:
-    """Return the shell lines that bring the earlier files back."""
+def has_same_files(earlier: ScoredIteration, current: ScoredIteration) -> bool:
+    """Whether restoring would change nothing, as after a rebase without change."""
+    earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
     return (
-        f"git fetch origin {earlier.head}",
-        f"git restore --source=FETCH_HEAD --staged --worktree -- {_names(earlier, present)}",
+        earlier_diff is not None
+        and current_diff is not None
+        and not differing_files(earlier_diff, current_diff)
     )
 
 
-def _names(earlier: ScoredIteration, present: ScoredIteration) -> str:
-    """Return the files as arguments; a word to replace where they are not known, too many, or unshowable."""
-    before, now = earlier.snapshot.diff, present.snapshot.diff
-    paths = differing_files(before, now) if before is not None and now is not None else ()
+def restore_commands(earlier: ScoredIteration, current: ScoredIteration) -> tuple[str, ...]:
+    """Return the shell commands that restore the earlier files."""
+    return (
+        f"git fetch origin {earlier.head}",
+        f"git restore --source=FETCH_HEAD --staged --worktree -- {_file_arguments(earlier, current)}",
+    )
+
+
+def _file_arguments(earlier: ScoredIteration, current: ScoredIteration) -> str:
+    """Return the files as arguments; a placeholder where they are unknown, too many, or unprintable."""
+    earlier_diff, current_diff = earlier.snapshot.diff, current.snapshot.diff
+    paths = (
+        differing_files(earlier_diff, current_diff)
+        if earlier_diff is not None and current_diff is not None
+        else ()
+    )
     if not paths or len(paths) > MAX_RESTORE_FILES or any(map(_UNSHOWABLE.search, paths)):
         return "FILES"
-    return " ".join(map(_argument, paths))
+    return " ".join(map(_shell_argument, paths))
 
 
 def _blob(diff: Diff, path: str) -> tuple[str, str | None] | None:
-    """Return what a file is at a revision: None where the pull request leaves it as the base has it."""
+    """Return kind and blob of a file at a revision; None where the pull request does not change it."""
     file = diff.get(path)
     return None if file is None else ("gone" if file.status == "removed" else "file", file.blob)
 
 
-def _argument(path: str) -> str:
-    return shlex.quote(f":(literal){path}" if _MAGIC.search(path) else path)
+def _shell_argument(path: str) -> str:
+    return shlex.quote(f":(literal){path}" if _PATHSPEC_MAGIC.search(path) else path)

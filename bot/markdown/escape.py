@@ -10,21 +10,21 @@ from bot import regex
 from bot.markdown.scan import code_spans
 
 CODE_LIMIT = 120
-"""Characters of somebody's words that one line shows."""
+"""Characters of foreign text that one line shows."""
 
 
 def code_span(text: str, limit: int = CODE_LIMIT) -> str:
-    """The text as one line of code that nothing inside can end, at most `limit` characters of it."""
+    """Return the text as one line of code that nothing inside can end, at most `limit` characters."""
     return _code(_unhidden(truncate(one_line(text), limit)))
 
 
 def gate_code(text: str, limit: int = CODE_LIMIT) -> str:
-    """A gate's own words as code that can be copied: only what looks like a marker is changed."""
-    return _code(_MARKER.sub(lambda found: _unhidden(found[0]), truncate(one_line(text), limit)))
+    """Return a gate's text as code that can be copied: only what looks like a marker is changed."""
+    return _code(_MARKER.sub(lambda match: _unhidden(match[0]), truncate(one_line(text), limit)))
 
 
 def escape_mentions(text: str) -> str:
-    """A gate's own sentence on one line: emphasis and code stay, nothing in it mentions, links or hides."""
+    """Return a gate's text on one line: emphasis and code stay, nothing in it mentions, links or hides."""
     line = one_line(text)
     done, parts = 0, []
     for start, end, ticks in code_spans(line):
@@ -34,35 +34,35 @@ def escape_mentions(text: str) -> str:
 
 
 def table_cell(markdown: str) -> str:
-    """The Markdown as a table's cell; GitHub takes the backslash away again, also inside code."""
+    """Return the Markdown as a table's cell; GitHub removes the backslash again, even inside code."""
     lines = markdown.replace("\r", "\n").split("\n")
     return " ".join(filter(None, lines)).replace("|", "\\|").strip()
 
 
 def one_line(text: str) -> str:
-    """The text with white space folded, and with what hides or turns the line round made visible."""
+    """Fold white space, and make characters visible that hide text or reverse its direction."""
     return " ".join("".join(map(_visible, text)).split())
 
 
 def truncate(text: str, limit: int) -> str:
-    """At most `limit` characters of the text; an ellipsis says that there was more."""
+    """Return at most `limit` characters of the text, with an ellipsis where it was longer."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def render_marker(word: str, data: Mapping[str, object]) -> str:
-    """`<!-- WORD: {…} -->` on one line; no string in the data can end it early."""
+    """Render `<!-- WORD: {…} -->` on one line; no string in the data can end it early."""
     return f"<!-- {word}: {html_safe_json(data)} -->"
 
 
 def html_safe_json(data: object) -> str:
-    """JSON on one line in which `<`, `>` and `&` stand only as escapes, so that HTML can hold it."""
+    """Return JSON on one line with `<`, `>` and `&` escaped, so that HTML can hold it."""
     text = json.dumps(data, ensure_ascii=False)
     unseen = {ord(sign): _escaped(sign) for sign in set(text) if not " " <= sign <= "~"}
     return text.translate(unseen).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def parse_marker(word: str, body: str) -> dict[str, object] | None:
-    """The data of the body's first marker of this word; None where there is none or it is no JSON object."""
+    """Return the data of the body's first marker of this word; None without one, or without a JSON object."""
     opening = f"<!-- {word}: " + "{"
     for line in body.split("\n"):  # by hand: a lazy pattern takes quadratic time on repeated openings
         start = line.find(opening)
@@ -101,11 +101,11 @@ def _unhidden(text: str) -> str:
 def _without_live(text: str) -> str:
     """Make code of what GitHub would link or notify about, and escape the rest."""
     done, parts = 0, []
-    for found in _LIVE.finditer(text):
-        if found["hex"] and (found[0].isdigit() or found[0].isalpha()):
+    for match in _LIVE.finditer(text):
+        if match["hex"] and (match[0].isdigit() or match[0].isalpha()):
             continue  # a number or a word is no commit
-        parts += [_literal(text[done : found.start()]), _as_code(found[0])]
-        done = found.end()
+        parts += [_literal(text[done : match.start()]), _as_code(match[0])]
+        done = match.end()
     return "".join((*parts, _literal(text[done:])))
 
 
@@ -113,8 +113,8 @@ def _literal(text: str) -> str:
     return _MEANT.sub(_entity, text)
 
 
-def _entity(found: regex.RegexMatch) -> str:
-    text: str = found[0]
+def _entity(match: regex.RegexMatch) -> str:
+    text: str = match[0]
     return f"]&#{ord('(')};" if text == "](" else f"&#{ord(text[0])};{text[1:]}"
 
 

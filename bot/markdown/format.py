@@ -28,22 +28,22 @@ _SENTENCE = 200  # characters of a fix that a cell shows
 
 
 def format_count(number: int, noun: str) -> str:
-    """`1 pull request`, `2 pull requests`."""
+    """Format a count: `1 pull request`, `2 pull requests`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def to_percent(part: int, whole: int) -> int:
-    """The share in whole percent, a half rounded up."""
+    """Return the share in whole percent, a half rounded up."""
     return (200 * part + whole) // (2 * whole)
 
 
 def format_share(part: int, whole: int) -> str:
-    """`6 of 14 (43%)`."""
+    """Format a share: `6 of 14 (43%)`."""
     return f"{part} of {whole} ({to_percent(part, whole)}%)"
 
 
 def format_out_of(part: int, whole: int, noun: str) -> str:
-    """`3 of the 5 rejected pull requests`, `both` or `all 5` of them, or `the only rejected pull request`."""
+    """Format a part: `3 of the 5 reviews`, `both reviews`, `all 5 reviews` or `the only review`."""
     if whole == 1:
         return f"the only {noun}"
     if part == whole:
@@ -52,35 +52,35 @@ def format_out_of(part: int, whole: int, noun: str) -> str:
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:
-    """`a, b and c`."""
+    """Join words: `a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 @lru_cache(1024)  # of the same gates at every history and week
 def first_sentence(text: str) -> str:
-    """The first sentence of a gate's text, made quiet."""
-    ends = (found.start() + 1 for found in _SENTENCE_END.finditer(text) if not found["abbreviation"])
+    """Return the first sentence of a gate's text, with mentions escaped."""
+    ends = (match.start() + 1 for match in _SENTENCE_END.finditer(text) if not match["abbreviation"])
     return escape_mentions(truncate(text[: next(ends, len(text))], _SENTENCE))
 
 
 def format_period(hours: int) -> str:
-    """`30 days`, `24 hours`."""
+    """Format a period: `30 days`, `24 hours`."""
     return format_count(hours, "hour") if hours < 48 or hours % 24 else format_count(hours // 24, "day")
 
 
 def format_period_argument(hours: int) -> str:
-    """The same as a command takes it: `30d`, `36h`."""
+    """Format a period as a command takes it: `30d`, `36h`."""
     return f"{hours}h" if hours % 24 else f"{hours // 24}d"
 
 
 def format_short_day(day: date, today: date) -> str:
-    """`12 Nov`, with the year where it is another than today's."""
+    """Format a day: `12 Nov`, with the year where it is not the current one."""
     year = "" if day.year == today.year else f" {day.year}"
     return f"{day.day} {_MONTHS[day.month - 1][:3]}{year}"
 
 
 def format_short_range(first: date, last: date) -> str:
-    """`9–15 Nov`, `26 Oct–1 Nov`."""
+    """Format days: `9–15 Nov`, `26 Oct–1 Nov`."""
     end = f"{last.day} {_MONTHS[last.month - 1][:3]}"
     if (first.year, first.month) == (last.year, last.month):
         return f"{first.day}–{end}"
@@ -88,7 +88,7 @@ def format_short_range(first: date, last: date) -> str:
 
 
 def format_long_range(first: date, last: date) -> str:
-    """`9–15 November 2026`, `26 October–1 November 2026`, `29 December 2025–4 January 2026`."""
+    """Format days: `9–15 November 2026`, `26 October–1 November 2026`, `29 December 2025–4 January 2026`."""
     end = f"{last.day} {_MONTHS[last.month - 1]} {last.year}"
     if first == last:
         return end

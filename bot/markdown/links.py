@@ -19,12 +19,12 @@ _LABEL = 200  # a longer path is cut in the text; the link still has all of it
 
 
 def short_sha(sha: str) -> str:
-    """The first seven characters, as people write a commit."""
+    """Return the first seven characters of a commit's hash."""
     return sha[:7]
 
 
 def format_login(login: str) -> str:
-    """A login in code: it names somebody and notifies nobody."""
+    """Format a login as code, so that it notifies nobody."""
     return code_span(login)
 
 
@@ -114,9 +114,9 @@ def _is_inside(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LinkContext:
-    """Where links lead: the web address of GitHub, and that of our own schemas."""
+    """Where links lead: GitHub's web address, the schemas' and the bot's own."""
 
     web: GitHubLinks
     schema: str = FEEDBACK_SCHEMA_ID
     public_url: str | None = None
-    """Where our own server is reached, as far as known."""
+    """The bot's own address, where it is known."""

@@ -1,4 +1,4 @@
-"""Check runs: how others ended, and the text of ours."""
+"""Check runs: results of other apps' checks, and the text of the bot's own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bot.values import Conclusion, Location
 
 _PASSED = frozenset({"success", "neutral"})
-_FAILED = frozenset({"failure", "error", "timed_out", "action_required", "startup_failure"})
+FAILED_CONCLUSIONS = frozenset({"failure", "error", "timed_out", "action_required", "startup_failure"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,25 +19,25 @@ class CheckResult:
     is_test: bool = False
 
     @property
-    def passed(self) -> bool:
-        """Whether it ended well."""
+    def has_passed(self) -> bool:
+        """Whether it succeeded or was neutral."""
         return self.conclusion in _PASSED
 
     @property
-    def failed(self) -> bool:
-        """Whether it ended badly; one that was skipped, cancelled or still runs did neither."""
-        return self.conclusion in _FAILED
+    def has_failed(self) -> bool:
+        """Whether it failed; one that was skipped, cancelled or still runs did neither."""
+        return self.conclusion in FAILED_CONCLUSIONS
 
 
 GATES_CHECK_NAME = "whetstone/gates"
 CONFIG_CHECK_NAME = "whetstone/config"
 MAX_ANNOTATIONS = 50
-"""GitHub takes no more in one request, and what was taken is never removed."""
+"""GitHub's limit per request; annotations are never removed afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckAnnotation:
-    """Words at a place of a file."""
+    """A message at lines of a file."""
 
     path: str
     line: int
@@ -48,14 +48,14 @@ class CheckAnnotation:
     column: int | None = None
 
     @property
-    def place(self) -> Location:
-        """Where it stands."""
+    def location(self) -> Location:
+        """The annotated lines."""
         return Location(self.path, self.line, self.end_line if self.end_line != self.line else None)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRunText:
-    """All that a check run of ours says; equal places have equal `places`."""
+    """The text of one of the bot's check runs; equal annotations have equal `places`."""
 
     name: str
     head: str
@@ -63,5 +63,5 @@ class CheckRunText:
     title: str
     summary: str
     places: str = ""
-    """What GitHub keeps as the run's external id: it tells whether the annotations are still these."""
+    """Stored as the run's external id: it shows whether the annotations are still the same."""
     annotations: tuple[CheckAnnotation, ...] = ()

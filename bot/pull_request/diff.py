@@ -1,9 +1,9 @@
-"""What a pull request changes at one revision, and which lines can take a suggestion."""
+"""The diff of a pull request at one revision, and the lines that can take a suggestion."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bot import regex
@@ -35,30 +35,30 @@ class Diff:
 
     @property
     def lines(self) -> int:
-        """How many lines it adds and deletes."""
+        """Number of lines added and deleted."""
         return self.added + self.deleted
 
     @property
     def added(self) -> int:
-        """How many lines it adds."""
+        """Number of lines added."""
         return sum(file.added for file in self.files)
 
     @property
     def deleted(self) -> int:
-        """How many lines it deletes."""
+        """Number of lines deleted."""
         return sum(file.deleted for file in self.files)
 
     def get(self, path: str) -> FileDiff | None:
-        """The file of this name."""
+        """Return the file at this path."""
         return next((file for file in self.files if file.path == path), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A head against the branch that it wants to get into."""
+    """A head compared with its base branch."""
 
     base: str | None
-    """The commit where the two parted."""
+    """The merge base."""
     tree: str | None
     files: tuple[FileDiff, ...]
     ahead: int
@@ -67,7 +67,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A part of a unified diff: where it begins on both sides, and its lines with their signs."""
+    """A hunk of a unified diff: its first line on both sides, and its lines with their signs."""
 
     old: int
     new: int
@@ -75,7 +75,7 @@ class Hunk:
 
 
 def added_lines(diff: Diff) -> Counter[tuple[str, str]]:
-    """Return the lines that a diff adds, with the file that each is in; blank ones say nothing."""
+    """Count the lines that a diff adds, by file and text, without blank ones."""
     return Counter(
         (file.path, line[1:].rstrip())
         for file in diff.files
@@ -86,7 +86,7 @@ def added_lines(diff: Diff) -> Counter[tuple[str, str]]:
 
 
 def hunks(patch: str) -> Iterator[Hunk]:
-    """Give each hunk of a unified diff of one file, with as many lines as its header announces."""
+    """Yield each hunk of a unified diff of one file, with as many lines as its header announces."""
     lines = iter(patch.split("\n"))
     for line in lines:
         if line.startswith("@@ -") and (header := _HEADER.match(line)):
@@ -120,13 +120,15 @@ class Suggestion:
     body: str
 
 
-def commentable_lines(patch: str) -> frozenset[int]:
-    """The lines of the new side that a diff shows; GitHub takes an inline comment at no other."""
-    found: set[int] = set()
-    for hunk in hunks(patch):
-        number = hunk.new
-        for line in hunk.lines:
-            if not line.startswith("-"):
-                found.add(number)
-                number += 1
-    return frozenset(found)
+def new_side_lines(shown: Iterable[Hunk]) -> dict[int, str]:
+    """Return the lines of the new side that these hunks show, by number.
+
+    GitHub takes an inline comment at no other line.
+    """
+    return {
+        number: text
+        for hunk in shown
+        for number, text in enumerate(
+            (line[1:] for line in hunk.lines if not line.startswith("-")), start=hunk.new
+        )
+    }

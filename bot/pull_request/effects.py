@@ -13,7 +13,7 @@ from bot.values import Repository
 
 
 class AnnouncementKind(StrEnum):
-    """The word of the marker: never the one that agents read as feedback."""
+    """The keyword of the marker: never the one that agents read as feedback."""
 
     ESCALATION = "ESCALATION"
     SELECTION = "SELECTION-REPORT"
@@ -21,7 +21,7 @@ class AnnouncementKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """The thread gets one comment more; it is never edited."""
+    """Post one more comment in the thread; it is never edited."""
 
     repository: Repository
     number: int
@@ -31,30 +31,30 @@ class Announce:
 
     @property
     def target(self) -> str:
-        """One a kind."""
+        """One announcement of each kind."""
         return f"announce:{self.kind}"
 
 
 @dataclass(frozen=True, slots=True)
 class ShowCheckRun:
-    """The newest run of this name on this head says so; other places than before need a new run."""
+    """Show this text in the newest run of this name and head; other annotations need a new run."""
 
     repository: Repository
     said: CheckRunText
     links: bool = False
     """Its summary ends with a link to the sticky comment, once there is one."""
     counted: bool = False
-    """It has its part of GitHub's budget already, taken when nobody else wanted it."""
+    """Its request is already counted in GitHub's rate limit."""
 
     @property
     def target(self) -> str:
-        """One check run a name and head."""
+        """One check run per name and head."""
         return f"check:{self.said.name}:{self.said.head}"
 
 
 @dataclass(frozen=True, slots=True)
 class PostSuggestions:
-    """One review of ours on this head offers these lines, each to be committed with one click."""
+    """Post one review on this head with suggestions, each to be committed with one click."""
 
     repository: Repository
     number: int
@@ -64,7 +64,7 @@ class PostSuggestions:
 
     @property
     def target(self) -> str:
-        """One review a head."""
+        """One review per head."""
         return f"suggestions:{self.head}"
 
 
@@ -77,13 +77,14 @@ LABEL_STYLES = {
     WARNINGS_LABEL: ("fbca04", "Something was found, and none of it blocks"),
     DEGRADED_LABEL: ("d4c5f9", "The last iteration is worse than the one before"),
 }
+"""Label → colour and description, where the repository has no label of this name yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShowLabel:
-    """Of our labels this one stands on the pull request, and no other; none where it is empty.
+    """Show this one of the bot's labels on the pull request, and no other; none where it is empty.
 
-    Beside it, while it stands, that the last iteration made things worse.
+    With `degraded`, the label for a worse last iteration is shown beside it.
     """
 
     repository: Repository
@@ -93,12 +94,12 @@ class ShowLabel:
 
     @property
     def target(self) -> str:
-        """One label a pull request."""
+        """One label per pull request."""
         return "label"
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Those that stand there, by name."""
+        """The names of the labels to show."""
         return tuple(name for name in (self.label, DEGRADED_LABEL if self.degraded else "") if name)
 
 
@@ -111,7 +112,7 @@ class CommandSource(StrEnum):
 
 
 class ReactionKind(StrEnum):
-    """GitHub's names of the two reactions that we give."""
+    """GitHub's names of the two reactions that the bot gives."""
 
     EYES = "eyes"
     CONFUSED = "confused"
@@ -119,7 +120,7 @@ class ReactionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AddReaction:
-    """A text gets a reaction of ours."""
+    """Add a reaction to a comment or review."""
 
     repository: Repository
     where: CommandSource
@@ -129,20 +130,20 @@ class AddReaction:
 
     @property
     def target(self) -> str:
-        """One reaction of a kind a text."""
+        """One reaction of each kind per text."""
         return f"react:{self.where}:{self.id}:{self.face}"
 
 
 @dataclass(frozen=True, slots=True)
 class PostReply:
-    """A command gets its one answer: in the thread, or below the inline comment that gave it."""
+    """Answer a command, once: in the thread, or below the inline comment that gave it."""
 
     repository: Repository
     number: int
     key: str
     """The command that is answered: `comment:81/0`."""
     topic: str
-    """What was asked: a later answer to the same folds this one away."""
+    """The subject: a later answer on the same topic minimises this one."""
     account_id: int
     at: datetime
     body: str
@@ -151,13 +152,13 @@ class PostReply:
 
     @property
     def target(self) -> str:
-        """One answer a command."""
+        """One answer per command."""
         return f"reply:{self.key}"
 
 
 @dataclass(frozen=True, slots=True)
 class MinimiseReply:
-    """An answer that a newer one repeats is folded away."""
+    """Minimise an answer that a newer one supersedes."""
 
     repository: Repository
     node_id: str
@@ -170,7 +171,7 @@ class MinimiseReply:
 
 @dataclass(frozen=True, slots=True)
 class ShowWeeklyIssue:
-    """The repository's one summary issue says `body`; a finished week also adds a comment."""
+    """Show `body` in the repository's summary issue; a finished week also adds a comment."""
 
     repository: Repository
     week: str
@@ -181,13 +182,13 @@ class ShowWeeklyIssue:
 
     @property
     def target(self) -> str:
-        """One issue a repository."""
+        """One issue per repository."""
         return "issue"
 
 
 @dataclass(frozen=True, slots=True)
 class PostWeekComment:
-    """A finished week has its comment in the summary issue."""
+    """Post the comment of a finished week in the summary issue."""
 
     repository: Repository
     number: int
@@ -196,13 +197,13 @@ class PostWeekComment:
 
     @property
     def target(self) -> str:
-        """One comment a week."""
+        """One comment per week."""
         return f"week:{self.week}"
 
 
 @dataclass(frozen=True, slots=True)
 class ShowComment:
-    """The sticky comment says `body`; `anew` posts it at the end of the thread and retires the old one."""
+    """Show `body` in the sticky comment; `anew` reposts it at the thread's end and retires the old one."""
 
     repository: Repository
     number: int
@@ -213,17 +214,17 @@ class ShowComment:
     blocking: tuple[str, ...]
     anew: bool = False
     adopts: bool = False
-    """One of ours may stand there, of which nothing is known: it is looked for first."""
+    """The thread may have an unrecorded comment of the bot: it is looked for first."""
 
     @property
     def target(self) -> str:
-        """One sticky comment a pull request."""
+        """One sticky comment per pull request."""
         return "comment"
 
 
 @dataclass(frozen=True, slots=True)
 class RetireComment:
-    """A comment of ours is reduced to a line that names its successor, and minimised."""
+    """Reduce a comment to a line that names its successor, and minimise it."""
 
     repository: Repository
     number: int
@@ -239,7 +240,7 @@ class RetireComment:
 
 @dataclass(frozen=True, slots=True)
 class CancelWrite:
-    """Whatever was still to be written to this target is no longer wanted."""
+    """Cancel whatever was still to be written to this target."""
 
     target: str
 
@@ -272,7 +273,7 @@ class StoreDocument:
 
 @dataclass(frozen=True, slots=True)
 class ForgetPerson:
-    """Somebody wants to be forgotten in a repository: counts stay, without a name."""
+    """Forget a person in a repository: counts stay, without a name."""
 
     repository_id: int
     account_id: int
@@ -283,35 +284,35 @@ class ForgetPerson:
 
 @dataclass(frozen=True, slots=True)
 class RecordWeeklyRun:
-    """The clock's run for a week has been decided."""
+    """Record the scheduled run of a week."""
 
     repository_id: int
     week: str
     at: datetime
-    told: bool
-    """Enough had happened."""
+    is_published: bool
+    """Enough happened in that week to publish a summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateRepository:
-    """A repository has this name, owner and visibility now, as its installation sees it."""
+    """Update a repository's name, owner and visibility."""
 
     repository: Repository
 
 
 @dataclass(frozen=True, slots=True)
 class AddRepository:
-    """An installation has the repository from now on; whatever is remembered of it goes along."""
+    """Add the repository to an installation, with everything stored about it."""
 
     repository: Repository
     """Its `default_branch` is empty where GitHub did not name it."""
     transferred: bool = False
-    """GitHub may tell the former owner's installation of a transfer, too."""
+    """GitHub may also notify the former owner's installation of a transfer."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveRepository:
-    """An installation may no longer touch the repository: its memory is out of sight, then goes."""
+    """Remove the repository from an installation: its data is hidden, then deleted."""
 
     repository_id: int
     installation_id: int
@@ -319,7 +320,7 @@ class RemoveRepository:
 
 @dataclass(frozen=True, slots=True)
 class DeleteRepository:
-    """The repository is no more: all about it goes at once."""
+    """Delete everything about a repository that was deleted."""
 
     repository_id: int
     installation_id: int
@@ -327,7 +328,7 @@ class DeleteRepository:
 
 @dataclass(frozen=True, slots=True)
 class SetHistorySharing:
-    """A repository's config says whether it shares its history."""
+    """Record whether a repository's config shares its history."""
 
     repository_id: int
     shared: bool
@@ -335,7 +336,7 @@ class SetHistorySharing:
 
 @dataclass(frozen=True, slots=True)
 class RemoveInstallation:
-    """The App was uninstalled: all that came through this installation is out of sight, then goes."""
+    """Remove an uninstalled installation: its data is hidden, then deleted."""
 
     installation_id: int
 
@@ -355,7 +356,7 @@ StoreCommand = (
 
 @dataclass(frozen=True, slots=True)
 class PostedReply:
-    """One answer; without a comment while it is still to be posted."""
+    """An answer to a command; without a comment id until it is posted."""
 
     key: str
     topic: str
@@ -366,7 +367,7 @@ class PostedReply:
 
 
 def join_topics(topics: Iterable[str]) -> str:
-    """The topic of an answer to several questions; that of a single one has no line end."""
+    """Return the topic of an answer to several questions; a single topic has no line end."""
     return "\n".join(topics)
 
 

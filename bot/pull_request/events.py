@@ -31,7 +31,7 @@ class PullRequestSnapshot:
 
 
 class ReviewState(StrEnum):
-    """GitHub's review states; the case of the letters differs between its doors."""
+    """GitHub's review states; webhooks and API differ in upper and lower case."""
 
     APPROVED = "approved"
     CHANGES_REQUESTED = "changes_requested"
@@ -58,7 +58,7 @@ class ReviewSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class InlineCommentSnapshot:
-    """A review comment that stands at a place of the diff."""
+    """A review comment at lines of the diff."""
 
     id: int
     review_id: int | None
@@ -77,7 +77,7 @@ class InlineCommentSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class CheckBackfillStep:
-    """The next step of seeing to it that every open pull request has the check run that the config wants."""
+    """The next step of the check backfill: every open pull request gets the check run the config wants."""
 
     repository: Repository
     head: str
@@ -88,7 +88,7 @@ class CheckBackfillStep:
     page: str = ""
     """The address of the page to read, as GitHub gave it; empty for the first."""
     fresh: int = 0
-    """How many pull requests this pass over the list has handed on."""
+    """How many pull requests this pass has queued."""
     owners: bool = False
     """It is the owner's config, which holds in all their repositories."""
 
@@ -103,18 +103,18 @@ class CheckBackfillEvent:
 
 @dataclass(frozen=True, slots=True)
 class ConfigBrokenEvent:
-    """The config on the default branch can't be used, and nobody was told yet."""
+    """The config on the default branch is invalid, and this was not reported yet."""
 
     repository: Repository
 
 
 @dataclass(frozen=True, slots=True)
 class WeekDueEvent:
-    """A repository's week is to be told."""
+    """A repository's weekly summary is due."""
 
     repository_id: int
     week: str
-    """`2026-W46`; empty for the running week so far."""
+    """`2026-W46`; empty for the current week so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,29 +123,29 @@ class BackfillStep:
 
     repository: Repository
     run: str
-    """Which reading it belongs to; a repeated step has the same deliveries."""
+    """The backfill run; a repeated step has the same deliveries."""
     step: int = 0
     page: str = ""
     """The address of the page to read, as GitHub gave it; empty for the first."""
     read: int = 0
-    """How many pull requests the earlier steps handed on."""
+    """How many pull requests the earlier steps queued."""
     total: int | None = None
     """How many there are, as far as GitHub says so."""
     since: datetime | None = None
     closing: bool = False
-    """No page is left: this step only waits for what was handed on."""
+    """No page is left: this step only waits for what was queued."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastPullRequestEvent:
-    """A pull request as it is, from the time before the App was told of anything."""
+    """A pull request from before the App was installed, as it is now."""
 
     pull_request: PullRequestSnapshot
 
 
 @dataclass(frozen=True, slots=True)
 class RetryEvent:
-    """Deliveries that were given up on are to be queued again."""
+    """Parked deliveries are to be retried."""
 
     ids: tuple[str, ...]
 
@@ -162,7 +162,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ValidationEvent:
-    """Somebody handed in what they or their tool found, over HTTP."""
+    """A validation that a person or tool submitted over HTTP."""
 
     id: str
     repository: Repository
@@ -188,7 +188,7 @@ class PullRequestEvent:
     action: str
     pull_request: PullRequestSnapshot
     fork: bool = False
-    """Its branch is in another repository, whose pushes GitHub does not tell of."""
+    """Its branch is in a fork, whose pushes GitHub does not report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ class CommentEvent:
 
 @dataclass(frozen=True, slots=True)
 class LabelEvent:
-    """A label was put on a pull request, or taken off."""
+    """A label was added to a pull request, or removed."""
 
     action: str
     pull_request: PullRequestSnapshot
@@ -256,14 +256,14 @@ class CheckEvent:
     numbers: tuple[int, ...] = ()
     """The pull requests that GitHub names; none for those from forks."""
     pull_request: PullRequestSnapshot | None = None
-    """Known once the revision's pull requests were looked for."""
+    """Set once the revision's pull requests were looked up."""
     account: str = ""
     """The App that ran it, or who set the status."""
     account_id: int = 0
     body_hash: str = ""
-    """Of all that it says, less its annotations."""
+    """Hash of the whole output without annotations."""
     output: str = ""
-    """What it printed, both ends of it: its summary and its text."""
+    """Its summary and text; of a long output the start and the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ class ConfigPushEvent:
     repository: Repository
     head: str
     pull_request: PullRequestSnapshot | None = None
-    """Known once the revision's pull requests were looked for."""
+    """Set once the revision's pull requests were looked up."""
     in_force: bool = False
     """It was pushed to the default branch, so it holds from now on."""
 
@@ -298,19 +298,19 @@ class RepositoryEvent:
 
 @dataclass(frozen=True, slots=True)
 class InstallationEvent:
-    """The App was let in somewhere, or shut out."""
+    """The App was installed or uninstalled, or got or lost repositories."""
 
     action: str
     installation_id: int
     removed: tuple[int, ...] = ()
-    """Repositories that it may no longer touch."""
+    """Repositories that it lost access to."""
     added: tuple[Repository, ...] = ()
-    """Repositories that it may touch from now on; GitHub does not name their default branches."""
+    """Repositories that it got access to; GitHub does not name their default branches."""
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoredEvent:
-    """A delivery with nothing in it for us, and why."""
+    """A delivery that needs no processing, and why."""
 
     reason: str
 

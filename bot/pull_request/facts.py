@@ -8,9 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.definitions import Definition
-from bot.detection.detector import Detection
 from bot.gates.rule_book import ConfigReport
-from bot.history.model import HistoryRecord
 from bot.pull_request.checks import CheckAnnotation
 from bot.pull_request.events import (
     CheckEvent,
@@ -26,7 +24,7 @@ from bot.values import Account
 
 
 class EntryKind(StrEnum):
-    """What stands at a path of a tree."""
+    """The kind of a tree entry."""
 
     FILE = "file"
     FOLDER = "folder"
@@ -61,9 +59,9 @@ class FileText:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFile:
-    """Why a file's text was not seen, in words that follow "the file is"."""
+    """Why a file's text could not be read, in words that follow "the file is"."""
 
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +78,19 @@ class ObservedCheckRun:
     ours: bool = False
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether it ended badly."""
         return self.conclusion in {"failure", "timed_out", "startup_failure", "action_required"}
 
     @property
-    def passed(self) -> bool:
-        """Whether it ended well."""
+    def has_passed(self) -> bool:
+        """Whether it succeeded or was neutral."""
         return self.conclusion == "success"
 
 
 @dataclass(frozen=True, slots=True)
 class BranchState:
-    """How the pull request stands to its base."""
+    """The state of the pull request's branch against its base."""
 
     head: str
     mergeable: bool | None
@@ -103,18 +101,18 @@ class BranchState:
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """Everything seen at one head; what was not looked at is None or not in the mapping."""
+    """Everything observed at one head; what was not read is None or not in the mapping."""
 
     head: str
     tree: Tree | None = None
     files: Mapping[str, FileText | UnreadableFile] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
-    """Paths that GitHub, asked for them alone, does not have."""
+    """Paths that GitHub answered 404 for."""
     checks: tuple[ObservedCheckRun, ...] | None = None
     branch: BranchState | None = None
 
     def entry(self, path: str) -> TreeEntry | None:
-        """What stands at the path, as far as the tree was listed."""
+        """Return the entry at the path, as far as the tree was listed."""
         return self.tree.entries.get(path) if self.tree else None
 
     def knows_absent(self, path: str) -> bool:
@@ -133,34 +131,30 @@ class Facts:
     reviews: tuple[ReviewSnapshot, ...] | None = None
     inline_comments: tuple[InlineCommentSnapshot, ...] | None = None
     roles: Mapping[int, str | None] = field(default_factory=dict)
-    """Account id → role in the repository, for those whose word may count."""
+    """Account id → role in the repository, for possible validators."""
     revisions: tuple[Revision, ...] = ()
-    """Judged heads with what was read of them."""
-    heard_at: datetime | None = None
+    """Reviewed heads with what was read of them."""
+    maintainer_answered_at: datetime | None = None
     """When a person with `write` answered an escalation by a plain comment."""
-    spoken: tuple[CommentEvent | LabelEvent | CheckEvent | ValidationEvent, ...] = ()
-    """What validators said in other ways than by a review, as the events have it."""
+    signals: tuple[CommentEvent | LabelEvent | CheckEvent | ValidationEvent, ...] = ()
+    """Events that carry verdicts other than reviews."""
     annotations: Mapping[int, tuple[CheckAnnotation, ...]] = field(default_factory=dict)
-    """Check run id → what it found, for the failed ones among the above."""
+    """Check run id → its annotations, for the failed ones among the signals."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """Path → text at the judged head, where a certain fix can be computed from it."""
+    """Key → text at the reviewed head, where a certain fix can be computed from it."""
     observations: Observations | None = None
-    """What was seen of the judged head, where claims about it had to be looked up."""
-    recent: tuple[HistoryRecord, ...] = ()
-    """The author's latest records in this repository."""
+    """What was observed at the reviewed head, where claims about it had to be verified."""
     framework: str | None = None
-    """What the manifests at the judged head ask for, empty for nothing; None where none was read."""
-    detection: Detection | None = None
-    """What kind of feedback the validators' words are, where this turn worked it out already."""
+    """The framework that the manifests name; empty for none, None where no manifest was read."""
     forgotten: Mapping[int, datetime] = field(default_factory=dict)
-    """Account id → until when what they did here shows no name: they asked to be forgotten."""
+    """Account id → until when their name is removed: they asked to be forgotten."""
     config: ConfigReport | None = None
-    """What is to be said of the config that this pull request proposes."""
+    """The report on the config that this pull request proposes."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionTime:
-    """When a decision is made, and the identity of what comes out of it."""
+    """The time of a decision, and the id of its feedback."""
 
     now: datetime
     id: str

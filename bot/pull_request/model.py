@@ -17,7 +17,7 @@ MAX_GROUNDED_CLAIMS = 200
 
 @dataclass(frozen=True, slots=True)
 class GroundedClaim:
-    """One claim of a validator, what became of it, and where and when that was seen."""
+    """One claim of a validator, its outcome, and where and when that was observed."""
 
     validator: str
     """The validator's key."""
@@ -46,7 +46,7 @@ class GroundedClaim:
 
     @property
     def source(self) -> str:
-        """Where it was seen, as the document says it: `contents @ 9f2c1e4`; empty for nowhere."""
+        """Where it was observed, as the document writes it: `contents @ 9f2c1e4`; empty for nowhere."""
         if not self.tool:
             return ""
         seen = f"check run {self.check}" if self.check else self.tool
@@ -54,44 +54,44 @@ class GroundedClaim:
 
     @property
     def required(self) -> bool:
-        """Whether it has to be grounded."""
+        """Whether grounding is mandatory."""
         return self.requirement == "mandatory"
 
     @property
     def looked_up(self) -> bool:
-        """Whether anything was looked at."""
+        """Whether anything was read to verify it."""
         return bool(self.tool)
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Whence an item comes, besides the validator's name and the address where it stands."""
+    """Where an item comes from, besides the validator's name and the URL."""
 
     way: str = "review"
     """By review, inline comment, comment, check, status, label, command or validation."""
     permission: str | None = None
-    """The speaker's role then; `config` where the config names who speaks."""
+    """The author's role at that time; `config` where the config names the validator."""
     body_hash: str = ""
-    """SHA-256 of the words as they were when they were read."""
+    """SHA-256 of the text when it was read."""
     account: str = ""
-    """Whose account it came from, where the validator's name is another: the App behind a check."""
+    """The account behind it, where the validator's name is another: the App behind a check."""
     delivery: str = ""
-    """What was handed in over HTTP stands nowhere on GitHub: the id that its sender was given."""
+    """The id of a validation that was submitted over HTTP, which is nowhere on GitHub."""
 
     def as_document(self) -> dict[str, object]:
-        """What is shown of it: nothing that is not known."""
-        told = {
+        """Return what is shown of it, without unknown values."""
+        values = {
             "way": self.way,
             "account": self.account,
             "permission": self.permission,
             "body_sha256": self.body_hash,
             "delivery": self.delivery,
         }
-        return {name: value for name, value in told.items() if value}
+        return {name: value for name, value in values.items() if value}
 
 
 def hash_text(*words: str) -> str:
-    """The SHA-256 of what somebody said, its parts joined by line ends; whatever characters it holds."""
+    """Return the SHA-256 of the texts, joined by line ends; lone surrogates are accepted."""
     return hashlib.sha256("\n".join(words).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -170,17 +170,17 @@ class FollowUp:
 
     def as_document(self) -> dict[str, object]:
         """Return it in the names of the actionable-feedback document, without what is not known."""
-        found = {
+        values = {
             "feedback_followed": self.followed,
             "improvement_observed": self.improved,
             "improvement_delta": self.delta,
             "feedback_clarity_score": self.clarity,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 class GroupBy(StrEnum):
-    """What the rates are told apart by."""
+    """What the rates are grouped by."""
 
     AUTHOR = "author"
     REVIEWER = "reviewer"
@@ -190,10 +190,10 @@ class GroupBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ItemOutcome:
-    """One item and what came of it, small enough to be kept."""
+    """One item and its outcome, small enough to be stored."""
 
     at: datetime
-    """When the next iteration was judged."""
+    """When the next iteration was reviewed."""
     author: str
     reviewer: str
     tag: str | None
@@ -201,9 +201,9 @@ class ItemOutcome:
     followed: bool
     delta: float | None = None
     url: str = ""
-    """Where the item was said, if it has a place of its own."""
+    """The URL of the item, if it has one of its own."""
     clarity: float | None = None
-    """Of the feedback that it belongs to; None where it was kept before that was known."""
+    """Of the feedback that it belongs to; None where it was stored before that was computed."""
 
     def key(self, by: GroupBy) -> str:
         """The group that it belongs to."""
@@ -218,7 +218,7 @@ class ItemOutcome:
 
 @dataclass(frozen=True, slots=True)
 class TrackedIteration:
-    """One iteration's feedback, judged by what the next iteration showed."""
+    """One iteration's feedback, and what the next iteration showed of it."""
 
     iteration: int
     head: str
@@ -226,12 +226,13 @@ class TrackedIteration:
     observations: tuple[ItemOutcome, ...] = ()
 
 
-"""What GitHub shows in place of a deleted account."""
+BLOCKING_SEVERITIES = frozenset({"critical", "major"})
+"""Severities of a feedback document that block where no gate says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that a validator says is wrong: tag, place, words, and what to do if it said so."""
+    """One problem that a validator reports: tag, location, text, and what to do if stated."""
 
     tag: str | None
     words: str = ""
@@ -239,7 +240,7 @@ class Item:
     url: str = ""
     suggestion: str | None = None
     inferred: float | None = None
-    """The detector's confidence where the tag was not stated but understood from plain words."""
+    """The confidence where the tag was not stated but inferred from plain words."""
     aspect: str | None = None
     severity: str | None = None
     action: str | None = None
@@ -248,26 +249,26 @@ class Item:
     context_after: str = ""
     evidence: str | None = None
     metric: str | None = None
-    """A number that shows it: coverage, or how many there are."""
+    """A number that shows it: coverage, or a count."""
     reference: str | None = None
-    """Where the rule is written, by the validator's word."""
+    """Where the rule is written, according to the validator."""
     offered: bool = False
-    """Its suggestion stands in the thread already, to be committed with one click."""
+    """Its suggestion is already in the thread, to be committed with one click."""
     score: float | None = None
-    """How good this is, from 0 to 1, by the validator's word."""
+    """The validator's own score from 0 to 1."""
     part: tuple[str, str] | None = None
-    """What inside the file, where no line is given: `("function", "parse_token()")`."""
+    """The part of the file, where no line is given: `("function", "parse_token()")`."""
     origin: Provenance | None = None
-    """Whence it comes, where that is not the same as for the rest of its verdict."""
+    """Its provenance, where that differs from the rest of its verdict."""
 
     @property
     def key(self) -> str:
-        """What makes it one gate with others: its tag, or, where it has none, what it is about and says."""
+        """What groups it with others into one gate: its tag, or else its aspect and text."""
         return self.tag or f":{self.aspect}:{self.words}"
 
 
 class Stance(StrEnum):
-    """Where a validator stands after having spoken."""
+    """The stance of a validator's verdict."""
 
     REJECTS = "rejects"
     APPROVES = "approves"
@@ -276,7 +277,7 @@ class Stance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Validator:
-    """Whose verdict it is; the key is stable, the name is what people see."""
+    """The author of a verdict; the key is stable, the name is what people see."""
 
     key: str
     name: str
@@ -285,7 +286,7 @@ class Validator:
 
     @property
     def is_log(self) -> bool:
-        """Whether a tool's log was handed in: there is no check of this name that anybody could look up."""
+        """Whether it is a submitted tool log: GitHub has no check of this name."""
         return self.check and not self.key.startswith("check:")
 
 
@@ -294,17 +295,17 @@ _FORMAL = frozenset({"review", "check", "label", "command"})
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one validator said in one review, check, label or comment."""
+    """One validator's verdict in one review, check, label or comment."""
 
     id: str
-    """The thing on GitHub that says so: `review:81`, `check:validate`."""
+    """Its source on GitHub: `review:81`, `check:validate`."""
     validator: Validator
     stance: Stance
     at: datetime
     head: str | None
     items: tuple[Item, ...] = ()
     more: int = 0
-    """Tags left out because one verdict named more than the bot keeps."""
+    """Number of tags omitted because one verdict named more than the bot stores."""
     url: str = ""
     counted: bool = True
     """False: recorded and named to the maintainers, but its author is no validator."""
@@ -312,25 +313,25 @@ class Verdict:
     lifted_at: datetime | None = None
     body_hash: str = ""
     edited_at: datetime | None = None
-    """When the words were last changed, where GitHub says so: an older version never replaces a newer."""
+    """When the text was last edited, where GitHub says so: an older version never replaces a newer."""
     said: str = ""
-    """The beginning of the words themselves, or both ends of a failed check's output, for the detector."""
+    """The beginning of the text, or both ends of a failed check's output, for the detector."""
     account: str = ""
-    """Whose account it came from, where the validator's name is another: the App behind a check."""
+    """The account behind it, where the validator's name is another: the App behind a check."""
     account_id: int = 0
-    """Who spoke, where the validator's key does not say it: by a label, a status, or over HTTP."""
+    """The author's id, where the validator's key does not have it: for labels, statuses and validations."""
     way: str = ""
-    """How it was said, where the id does not tell: a commit status is kept like a check."""
+    """The kind of source, where the id does not show it: a commit status is stored like a check."""
     by_line: bool = False
-    """A review whose state says nothing, so that only its VERDICT line tells where it stands."""
+    """A review whose state has no stance, so that only its VERDICT line gives one."""
 
     @property
     def is_formal(self) -> bool:
-        """Whether it has a state of its own on GitHub, or is an order; a comment and a document have not."""
+        """Whether it has a state on GitHub or is a command; comments and documents have none."""
         return self.id.partition(":")[0] in _FORMAL and not self.by_line
 
     def origin_of(self, item: Item) -> Provenance:
-        """Whence one of its items comes."""
+        """Return the provenance of one of its items."""
         if item.origin is not None:
             return item.origin
         kind, _, rest = self.id.partition(":")
@@ -345,7 +346,7 @@ class Revision:
     head: str
     seen_at: datetime
     base: str | None = None
-    """The commit that it grew from; the base's newest one then, until it is read."""
+    """The merge base; until it is read, the base's newest commit at that time."""
     tree: str | None = None
     files: tuple[FileDiff, ...] | None = None
     """What it changes against that commit; None where it was not read."""
@@ -353,7 +354,7 @@ class Revision:
     gone: bool = False
     """GitHub no longer has it."""
     reads: int = 0
-    """How often its files and checks were asked for."""
+    """How often reading its files and checks was attempted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +367,7 @@ class FeedbackIdentity:
 
 @dataclass(frozen=True, slots=True)
 class PostedBrief:
-    """What one iteration's author was to be told next, round by round; the last round was posted."""
+    """One round of an iteration's brief; the last round was posted."""
 
     at: datetime
     iteration: int
@@ -376,13 +377,13 @@ class PostedBrief:
     text: str
     before: str
     success: bool | None = None
-    """Whether the next verdict accepted it; never so of a round that was not posted."""
+    """Whether the next verdict accepted it; False for a round that was not posted."""
     round: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Escalation:
-    """A person was asked to decide, once, and whether one with `write` has spoken since."""
+    """A request to a person to decide, and when one with `write` answered."""
 
     at: datetime
     head: str
@@ -391,7 +392,7 @@ class Escalation:
 
 @dataclass(frozen=True, slots=True)
 class StickyComment:
-    """The one comment of ours that carries the marker, as last written."""
+    """The bot's comment that carries the marker, as last written."""
 
     comment_id: int
     node_id: str
@@ -442,24 +443,29 @@ class PullRequest:
     framework: str | None = None
     """What its manifests ask for, once they were read for a brief."""
     grounding: tuple[GroundedClaim, ...] = ()
-    """Which claims of the validators were looked up, and what each came to."""
+    """The validators' claims that were verified, and their outcomes."""
     rulings: tuple[Ruling, ...] = ()
-    """What was dismissed, appealed against or named again by command."""
+    """Tags that were dismissed, appealed against or named again by command."""
     check: str = ""
-    """What the check run on the head was last told to say, as a fingerprint."""
+    """Fingerprint of the check run that was last sent for the head."""
     suggested: str = ""
-    """The head on which a review of ours offers suggestions."""
+    """The head on which a review of the bot offers suggestions."""
     labelled: str = ""
-    """The label of ours that it was last told to have."""
+    """The bot's label that was last sent."""
     seen_opening: bool = False
-    """We were told when it was opened, so nothing of ours can stand there that is not known."""
+    """Its opening was received, so every comment of the bot on it is recorded."""
     proposes: bool = False
-    """It proposes another config, so that every head of it is judged, whatever the push changed."""
+    """It proposes another config, so that every head is checked, whatever the push changed."""
 
     @property
     def name(self) -> str:
         """`owner/repo#7`."""
         return f"{self.repository.full_name}#{self.number}"
+
+    def head_at(self, at: datetime) -> str:
+        """Return the newest head at that time, as far as known."""
+        revisions = [revision for revision in self.revisions if revision.seen_at <= at]
+        return max(revisions, key=lambda revision: revision.seen_at).head if revisions else self.head
 
 
 @dataclass(frozen=True, slots=True)

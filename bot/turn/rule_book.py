@@ -13,43 +13,33 @@ from typing import Protocol
 
 from cachetools import LRUCache
 
-from bot.detection.rules import DetectionRules, FeedbackType, RepositoryCue
-from bot.gates.config import DetectionConfig, RepositoryRules, shipped_claim_rules, shipped_scoring
+from bot.gates.config import RepositoryRules, shipped_claim_rules, shipped_scoring
 from bot.gates.model import Gates
 from bot.gates.problems import RuleFileError, RuleFileProblem
 from bot.gates.repository_config import RepositoryConfig, load_config, merge_rules
-from bot.gates.rule_book import ConfigReport, ConfigStore, StoredConfig
+from bot.gates.rule_book import (
+    CONFIG_FILE,
+    OWNER_CONFIG_REPOSITORY,
+    ConfigReport,
+    ConfigStore,
+    StoredConfig,
+)
 from bot.github.client import GitHub
 from bot.github.errors import Forbidden, GitHubUnavailable, NotFound, RateLimited, ValidationFailed
 from bot.values import Conclusion, Repository
 
-CONFIG_FILE = ".github/whetstone.yml"
-OWNER_CONFIG_REPOSITORY = ".github"
-"""The repository whose config holds for all of its owner's."""
 CONFIG_MAX_AGE = timedelta(seconds=60)
 COVERED_MAX_AGE = timedelta(minutes=10)
-"""How long it is believed that the owner's repository is part of the installation."""
+"""How long the owner's repository is assumed to stay part of the installation."""
 
 logger = logging.getLogger("whetstone.config")
 
 
-class ConfigFiles(Protocol):
-    """What is asked of GitHub here."""
-
-    async def file(self, repository: Repository, path: str, ref: str | None = None) -> bytes | None:
-        """A file at a ref, or of the default branch; None where there is no such file."""
-        ...
-
-    async def covers(self, owner: str, name: str) -> bool:
-        """Whether the App is installed in this repository."""
-        ...
-
-
 class BrokenConfigReporter(Protocol):
-    """Who says to the maintainers that their file is broken."""
+    """Reports a broken config to the maintainers."""
 
-    async def tell(self, repository: Repository, version: str) -> None:
-        """See to it that it is said, once for this version of the file."""
+    async def report(self, repository: Repository, version: str) -> None:
+        """Report this version of the file, once."""
         ...
 
 
@@ -61,81 +51,78 @@ class _CachedConfig:
 
 
 class LiveRuleBook:
-    """`ports.RuleBook` from GitHub, with the last good file wherever the newest is broken."""
+    """Reads configs from GitHub; while the newest is broken, the last valid one stays in force."""
 
     def __init__(
         self,
         packs: Mapping[str, Gates],
-        github: ConfigFiles,
-        memory: ConfigStore,
-        broken: BrokenConfigReporter,
+        github: GitHub,
+        configs: ConfigStore,
+        reporter: BrokenConfigReporter,
         clock: Callable[[], datetime],
     ) -> None:
         self._packs = packs
         self._github = github
-        self._memory = memory
-        self._broken = broken
+        self._configs = configs
+        self._reporter = reporter
         self._clock = clock
-        self.understanding: DetectionRules | None = None
-        """The product's own, unless somebody gives another."""
-        self._held: LRUCache[int, _CachedConfig] = LRUCache(10_000)
-        self._owners: LRUCache[tuple[int, str], tuple[datetime, RepositoryConfig | None]] = LRUCache(10_000)
+        self._cache: LRUCache[int, _CachedConfig] = LRUCache(10_000)
+        self._owner_cache: LRUCache[tuple[int, str], tuple[datetime, RepositoryConfig | None]] = LRUCache(
+            10_000
+        )
         self._covered: LRUCache[str, datetime] = LRUCache(10_000)
-        self._reading: dict[int, asyncio.Lock] = {}
+        self._locks: dict[int, asyncio.Lock] = {}
         self._limited: dict[int, datetime] = {}
 
     async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:
-        """The rules in force in this repository now; where it is said since when, as read after then."""
+        """The rules in force in this repository; with `since`, as read after that time."""
         return (await self._current(repository, since)).rules
 
-    async def report(self, repository: Repository, head: str) -> ConfigReport | None:
-        """What is to be said of the config at this head; None where it is the default branch's own."""
-        held = await self._current(repository)
+    async def check_head(self, repository: Repository, head: str) -> ConfigReport | None:
+        """Check the config at this head; None if it is the same as the default branch's."""
+        current = await self._current(repository)
         try:
             text = await self._github.file(repository, CONFIG_FILE, head)
         except Forbidden:
             return None
-        except ValidationFailed as refusal:
-            return _too_large(refusal)
-        if text == held.text:
-            return None
-        return await self._judged(repository, text)
+        except ValidationFailed as error:
+            return _too_large(error)
+        return None if text == current.text else await self._check(repository, text)
 
-    async def judged(self, repository: Repository) -> ConfigReport:
-        """What is to be said of the default branch's config."""
+    async def check_default(self, repository: Repository) -> ConfigReport:
+        """Check the config of the default branch."""
         try:
             text = await self._github.file(repository, CONFIG_FILE)
-        except ValidationFailed as refusal:
-            return _too_large(refusal)
-        return await self._judged(repository, text)
+        except ValidationFailed as error:
+            return _too_large(error)
+        return await self._check(repository, text)
 
-    async def _judged(self, repository: Repository, text: bytes | None) -> ConfigReport:
+    async def _check(self, repository: Repository, text: bytes | None) -> ConfigReport:
         if text is None:
             return ConfigReport(CONFIG_FILE, Conclusion.NEUTRAL, 0)
-        owners = await self._owners_config(repository)
+        owner_config = await self._owner_config(repository)
         try:
-            config = load_config(text, CONFIG_FILE, self._packs, owners)
-            return ConfigReport(
-                CONFIG_FILE, Conclusion.SUCCESS, len(merge_rules(self._packs, owners, config).gates)
-            )
+            config = load_config(text, CONFIG_FILE, self._packs, owner_config)
+            gates = merge_rules(self._packs, owner_config, config).gates
+            return ConfigReport(CONFIG_FILE, Conclusion.SUCCESS, len(gates))
         except RuleFileError as error:
             return ConfigReport(CONFIG_FILE, Conclusion.FAILURE, 0, error.problems)
 
     async def _current(self, repository: Repository, since: datetime | None = None) -> _CachedConfig:
-        held = self._held.get(repository.id)
-        if held and self._is_fresh(held.at, since):
-            return held
-        # Of eight lanes of a repository that become due at once, one asks.
-        lock = self._reading.setdefault(repository.id, asyncio.Lock())
+        cached = self._cache.get(repository.id)
+        if cached and self._is_fresh(cached.at, since):
+            return cached
+        # Of eight lanes of a repository that become due at once, one reads.
+        lock = self._locks.setdefault(repository.id, asyncio.Lock())
         try:
             async with lock:
-                held = self._held.get(repository.id)
-                if held is None or not self._is_fresh(held.at, since):
-                    held = self._held[repository.id] = await self._read(repository, held, since)
+                cached = self._cache.get(repository.id)
+                if cached is None or not self._is_fresh(cached.at, since):
+                    cached = self._cache[repository.id] = await self._read(repository, cached, since)
         finally:
             if not lock.locked():
-                self._reading.pop(repository.id, None)
-        return held
+                self._locks.pop(repository.id, None)
+        return cached
 
     def _is_fresh(self, at: datetime, since: datetime | None) -> bool:
         return self._clock() - at < CONFIG_MAX_AGE and (since is None or at >= since)
@@ -145,9 +132,9 @@ class LiveRuleBook:
     ) -> _CachedConfig:
         now = self._clock()
         if (until := self._limited.get(repository.installation_id, now)) > now:
-            raise RateLimited(until)  # GitHub shuts out who asks all the same
+            raise RateLimited(until)  # GitHub blocks an App that keeps asking
         try:
-            owners = await self._owners_config(repository, since)
+            owner_config = await self._owner_config(repository, since)
             text = await self._text(repository)
         except RateLimited as limit:
             self._limited[repository.installation_id] = limit.until
@@ -156,25 +143,26 @@ class LiveRuleBook:
             if before is None or since is not None:
                 raise
             return replace(before, at=now)  # GitHub will be asked again; until then nothing has changed
-        config = await self._good(repository, f"repository:{repository.id}", text, owners)
-        return _CachedConfig(now, self._merged(owners, config), text)
+        config = await self._load(repository, _repository_key(repository), text, owner_config)
+        return _CachedConfig(now, self._merge(owner_config, config), text)
 
-    async def _owners_config(
+    async def _owner_config(
         self, repository: Repository, since: datetime | None = None
     ) -> RepositoryConfig | None:
         if repository.name == OWNER_CONFIG_REPOSITORY:
             return None
         key = (repository.installation_id, repository.owner.lower())
-        known = self._owners.get(key)
-        if known and self._is_fresh(known[0], since):
-            return known[1]
-        home = Repository(0, repository.owner, OWNER_CONFIG_REPOSITORY, repository.installation_id)
-        text = await self._text(home)
-        if text is not None and not await self._is_covered(home):
+        cached = self._owner_cache.get(key)
+        if cached and self._is_fresh(cached[0], since):
+            return cached[1]
+        owner_repository = Repository(
+            0, repository.owner, OWNER_CONFIG_REPOSITORY, repository.installation_id
+        )
+        text = await self._text(owner_repository)
+        if text is not None and not await self._is_covered(owner_repository):
             text = None
-        name = f"owner:{repository.installation_id}:{repository.owner.lower()}"
-        config = await self._good(home, name, text, None)
-        self._owners[key] = (self._clock(), config)
+        config = await self._load(owner_repository, _owner_key(repository), text, None)
+        self._owner_cache[key] = (self._clock(), config)
         return config
 
     async def _text(self, repository: Repository) -> bytes | None:
@@ -183,156 +171,143 @@ class LiveRuleBook:
         except (NotFound, Forbidden):
             return None
         except ValidationFailed:
-            return b"\0"  # too large to be read: broken, like every other text that is no config
+            return b"\0"  # too large to be read: broken, like any other invalid text
 
-    async def _is_covered(self, home: Repository) -> bool:
+    async def _is_covered(self, owner_repository: Repository) -> bool:
         """Whether the owner's repository is part of an installation: anybody's public file can be read."""
-        name = home.full_name.lower()
+        name = owner_repository.full_name.lower()
         since = self._covered.get(name)
         if since and self._clock() - since < COVERED_MAX_AGE:
             return True
-        covered = await self._github.covers(home.owner, home.name)
+        covered = await self._github.covers(owner_repository.owner, owner_repository.name)
         if covered:
             self._covered[name] = self._clock()
         return covered
 
-    async def _good(
-        self, repository: Repository, key: str, text: bytes | None, below: RepositoryConfig | None
+    async def _load(
+        self, repository: Repository, key: str, text: bytes | None, owner_config: RepositoryConfig | None
     ) -> RepositoryConfig | None:
-        """The config in the text, or the last good one where the text is broken."""
+        """The config in the text, or the last valid one if the text is broken."""
         if text is None:
             return None
-        kept = await self._memory.config(key) or StoredConfig()
+        stored = await self._configs.config(key) or StoredConfig()
         try:
-            config = load_config(text, CONFIG_FILE, self._packs, below)
+            config = load_config(text, CONFIG_FILE, self._packs, owner_config)
         except RuleFileError as error:
-            await self._tell(repository, key, text, kept, error)
-            return self._kept(kept, below)
-        if kept.good != text or kept.broken:
-            await self._memory.keep_config(key, repository.installation_id, StoredConfig(good=text))
+            await self._report(repository, key, text, stored, error)
+            return self._load_stored(stored, owner_config)
+        if stored.good != text or stored.broken:
+            await self._configs.keep_config(key, repository.installation_id, StoredConfig(good=text))
         return config
 
-    async def _tell(
-        self, repository: Repository, key: str, text: bytes, kept: StoredConfig, error: RuleFileError
+    async def _report(
+        self, repository: Repository, key: str, text: bytes, stored: StoredConfig, error: RuleFileError
     ) -> None:
         version = hashlib.sha256(text).hexdigest()
-        if kept.broken == version:
+        if stored.broken == version:
             return
         logger.warning(
-            "a config is broken: the last good one stays in force",
+            "a config is broken: the last valid one stays in force",
             extra={"repository": repository.full_name, "problems": list(map(str, error.problems[:3]))},
         )
-        await self._broken.tell(repository, version)
-        await self._memory.keep_config(key, repository.installation_id, replace(kept, broken=version))
+        await self._reporter.report(repository, version)
+        await self._configs.keep_config(key, repository.installation_id, replace(stored, broken=version))
 
-    def _kept(self, kept: StoredConfig, below: RepositoryConfig | None) -> RepositoryConfig | None:
-        if kept.good is None:
+    def _load_stored(
+        self, stored: StoredConfig, owner_config: RepositoryConfig | None
+    ) -> RepositoryConfig | None:
+        if stored.good is None:
             return None
         try:
-            return load_config(kept.good, CONFIG_FILE, self._packs, below)
+            return load_config(stored.good, CONFIG_FILE, self._packs, owner_config)
         except RuleFileError:
-            return None  # good for an older version of the product, or over another file of the owner's
+            return None  # valid for an older version of the product, or over another owner's file
 
-    def _merged(self, owners: RepositoryConfig | None, config: RepositoryConfig | None) -> RepositoryRules:
+    def _merge(
+        self, owner_config: RepositoryConfig | None, config: RepositoryConfig | None
+    ) -> RepositoryRules:
         try:
-            rules = merge_rules(self._packs, owners, config)
+            return merge_rules(self._packs, owner_config, config)
         except RuleFileError:
-            rules = merge_rules(self._packs, owners)
-        return replace(rules, understanding=self._understood(rules.detection))
-
-    def _understood(self, section: DetectionConfig) -> DetectionRules | None:
-        """How plain words are understood here; compiled anew only where the config has cues of its own."""
-        if self.understanding is None or section == DetectionConfig():
-            return self.understanding
-        cues = [RepositoryCue(FeedbackType(cue.type), cue.phrase) for cue in section.cues]
-        return self.understanding.extended(
-            cues, threshold=section.threshold, rounds=section.max_refinement_iterations
-        )
+            return merge_rules(self._packs, owner_config)
 
 
 class NullConfigStore:
-    """For a rehearsal: keeps nothing and tells nobody."""
+    """Stores and reports nothing, for a dry run."""
 
-    async def config(self, key: str) -> StoredConfig | None:  # noqa: ARG002  the port names it
-        """Nothing is kept."""
+    async def config(self, key: str) -> StoredConfig | None:  # noqa: ARG002  as in the protocol
+        """Nothing is stored."""
         return None
 
     async def keep_config(self, key: str, installation_id: int, kept: StoredConfig) -> None:
-        """Keep nothing."""
+        """Store nothing."""
 
-    async def tell(self, repository: Repository, version: str) -> None:
-        """Tell nobody."""
+    async def report(self, repository: Repository, version: str) -> None:
+        """Report nothing."""
 
 
-def _too_large(refusal: ValidationFailed) -> ConfigReport:
-    problem = RuleFileProblem(CONFIG_FILE, 1, 1, str(refusal), "a config has at most 64 KB")
+def _repository_key(repository: Repository) -> str:
+    return f"repository:{repository.id}"
+
+
+def _owner_key(repository: Repository) -> str:
+    return f"owner:{repository.installation_id}:{repository.owner.lower()}"
+
+
+def _too_large(error: ValidationFailed) -> ConfigReport:
+    problem = RuleFileProblem(CONFIG_FILE, 1, 1, str(error), "a config has at most 64 KB")
     return ConfigReport(CONFIG_FILE, Conclusion.FAILURE, 0, (problem,))
 
 
-# What is shipped is read once a process, and shared: door and worker hold the same rules.
-
-
-@cache
-def shipped_detection_rules() -> DetectionRules:
-    """How plain words are understood, as shipped."""
-    from bot.detection.load import load_shipped_detection
-
-    return load_shipped_detection()
+# Shipped rules are read once per process: web server and worker share them.
 
 
 @cache
 def default_rules() -> RepositoryRules:
     """The rules of a repository that configures nothing."""
-    from bot.gates.repository_config import merge_rules
-
     return merge_rules(_packs())
 
 
 @cache
 def _packs() -> Mapping[str, Gates]:
-    """The gates of every pack, as shipped."""
+    """The gates of every shipped pack."""
     from bot.gates.packs import load_packs, rules_directory
 
     return load_packs(rules_directory())
 
 
 class DefaultRules:
-    """Every repository has the product's own rules."""
+    """Gives every repository the shipped rules."""
 
-    def __init__(self) -> None:
-        self._rules = replace(default_rules(), understanding=shipped_detection_rules())
-
-    async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:  # noqa: ARG002  the port names them
+    async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:  # noqa: ARG002  as in the protocol
         """The same for every repository."""
-        return self._rules
+        return default_rules()
 
-    async def report(self, repository: Repository, head: str) -> ConfigReport | None:  # noqa: ARG002  as above
-        """Nothing: no config was read."""
+    async def check_head(self, repository: Repository, head: str) -> ConfigReport | None:  # noqa: ARG002  as above
+        """None: no config is read."""
         return None
 
-    async def judged(self, repository: Repository) -> ConfigReport:  # noqa: ARG002  as above
-        """Neither good nor bad: no config was read."""
+    async def check_default(self, repository: Repository) -> ConfigReport:  # noqa: ARG002  as above
+        """Neutral: no config is read."""
         return ConfigReport("", Conclusion.NEUTRAL, 0)
 
 
 def build_rule_book(
-    github: GitHub, memory: ConfigStore, teller: BrokenConfigReporter, clock: Callable[[], datetime]
+    github: GitHub, configs: ConfigStore, reporter: BrokenConfigReporter, clock: Callable[[], datetime]
 ) -> LiveRuleBook:
-    """The rules that each repository has on GitHub, over the product's own."""
-    shipped_scoring(), shipped_claim_rules()  # a broken file stops the start, not a turn
-    book = LiveRuleBook(_packs(), github, memory, teller, clock)
-    book.understanding = shipped_detection_rules()
-    return book
+    """A rule book of the configs on GitHub over the shipped rules."""
+    from bot.detection.load import shipped_detection_rules
+
+    # Loaded at start, not with the first review: a broken file stops the start, not a turn.
+    shipped_scoring(), shipped_claim_rules(), shipped_detection_rules()
+    return LiveRuleBook(_packs(), github, configs, reporter, clock)
 
 
-async def stored_rules(memory: ConfigStore, repository: Repository) -> RepositoryRules:
-    """The rules as last read from GitHub, which is not asked here."""
-    from bot.gates.repository_config import load_config, merge_rules
-
+async def stored_rules(configs: ConfigStore, repository: Repository) -> RepositoryRules:
+    """The rules as last read from GitHub; nothing is read now."""
     packs = _packs()
-    owner = await memory.config(f"owner:{repository.installation_id}:{repository.owner.lower()}")
-    own = await memory.config(f"repository:{repository.id}")
-    path = ".github/whetstone.yml"
-    below = load_config(owner.good, path, packs) if owner and owner.good else None
-    config = load_config(own.good, path, packs, below) if own and own.good else None
-    return merge_rules(packs, below, config)
+    owner = await configs.config(_owner_key(repository))
+    own = await configs.config(_repository_key(repository))
+    owner_config = load_config(owner.good, CONFIG_FILE, packs) if owner and owner.good else None
+    config = load_config(own.good, CONFIG_FILE, packs, owner_config) if own and own.good else None
+    return merge_rules(packs, owner_config, config)

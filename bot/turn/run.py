@@ -1,85 +1,216 @@
-"""Run one turn: fetch what is missing, then decide.
+"""Run one turn of a pull request: from the events of its lane to the effects that GitHub should show.
 
-Each feature says what it needs from what is known so far: the heads that were judged, the claims to look up,
-the files that a certain fix follows from, the manifests that name a framework. What was read is merged before
-the next feature is asked. Nothing is rendered to find out what to read.
+    events ─► record ─► fetch what the events made necessary ─► assess ─► commands ─► conclude ─► effects
+
+`assess` repeats plan and fetch per feature: from what is known so far each one says what it needs (the
+revisions that were reviewed, the claims to look up, the files that a certain fix follows from, the manifests
+that name a framework), and what was read is merged before the next one is asked. Nothing is rendered to find
+out what to read; only `conclude` renders, once. The caller applies the result in one transaction, then sends.
 """
 
 from __future__ import annotations
 
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
+from bot.commands.fetch import CommandHandler
+from bot.commands.invocation import find_invocations
+from bot.commands.model import CommandOutcome
+from bot.commands.overrides import keep_command_verdicts
 from bot.feedback.brief_inputs import framework_in_manifests, manifests_to_read
-from bot.feedback.model import Decision
+from bot.feedback.check_run import add_check_effects, mark_budgeted
 from bot.gates.config import RepositoryRules
+from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.grounding.fetch import observe_revision
 from bot.grounding.log import pending_claims, record_grounding
+from bot.history.forget import load_forgotten
 from bot.markdown.links import LinkContext
+from bot.pull_request.events import CheckBackfillEvent, Event, InlineCommentEvent
 from bot.pull_request.facts import DecisionTime, Facts
 from bot.pull_request.model import PullRequest, Verdict
-from bot.pull_request.record import merge_revisions
-from bot.turn import fetch as turn_fetch
-from bot.turn.decide import Assessment, assess, conclude, is_comment_due, merge_texts, merge_verdicts
-from bot.turn.fetch import fetch_files, unread_revisions
+from bot.pull_request.record import merge_revisions, record_event
+from bot.store.model import TurnResult
+from bot.store.store import Store
+from bot.turn.decide import (
+    Assessment,
+    assess,
+    conclude,
+    is_comment_due,
+    merge_facts,
+    merge_texts,
+    merge_verdicts,
+)
+from bot.turn.fetch import (
+    fetch_commented,
+    fetch_files,
+    fetch_maintainer_answer,
+    fetch_proposed_config,
+    fetch_recent_records,
+    fetch_reviews,
+    fetch_revisions,
+    fetch_signals,
+    fetch_unrecorded,
+    unread_revisions,
+)
 from bot.verdicts.item_context import add_fixes, file_key, files_at_head, files_for_fixes
+
+logger = logging.getLogger("pipeline.feedback")
+
+NO_CHANGE = TurnResult(None, (), ())
+"""The result of a turn that changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRunner:
-    """The rules and the moment of a decision, and where it can look."""
+    """Runs the turns of pull requests; reads from GitHub and the store, and writes to neither."""
+
+    store: Store
+    github: GitHub
+    rule_book: RuleBook
+    site: LinkContext
+    clock: Callable[[], datetime]
+
+    async def run(
+        self, lane: str, stored: PullRequest | None, received: Sequence[tuple[Event, datetime]]
+    ) -> TurnResult:
+        """Decide what the events, each with the time it was received, change about the pull request."""
+        events = [event for event, _ in received]
+        if not events:
+            return NO_CHANGE
+        invocations = find_invocations(events)
+        pull_request = stored
+        for event, received_at in received:
+            pull_request = record_event(pull_request, event, received_at)
+        if pull_request is None and invocations:
+            pull_request = await fetch_commented(events, self.github)
+        elif pull_request is None:
+            pull_request = await fetch_unrecorded(events, self.rule_book, self.github)
+        if pull_request is None:
+            return NO_CHANGE
+
+        rules = await self._rules(pull_request, events)
+        moment = DecisionTime(self.clock(), str(uuid.uuid4()))
+        facts = await fetch_reviews(pull_request, events, self.github, moment.now)
+        facts = await fetch_signals(facts, pull_request, events, rules, self.github)
+        facts = replace(facts, forgotten=await self.store.read(load_forgotten, pull_request.repository.id))
+        is_repetition = not invocations and _may_repeat_review(events)
+        if is_repetition and merge_facts(pull_request, facts, rules, moment.now) == stored:
+            return NO_CHANGE
+        facts = replace(
+            facts,
+            config=await fetch_proposed_config(pull_request, events, self.rule_book, self.github),
+            maintainer_answered_at=await fetch_maintainer_answer(pull_request, events, self.github),
+        )
+        recent_records = await fetch_recent_records(pull_request, facts, self.store)
+
+        assessor = Assessor(rules, moment, self.github, pull_request.verdicts)
+        assessment, facts = await assessor.assess(pull_request, facts)
+        outcome = CommandOutcome(assessment.pull_request)
+        if invocations:
+            commands = CommandHandler(self.store, self.github, self.site)
+            outcome = await commands.run(lane, assessment.pull_request, invocations, rules, moment.now)
+        if outcome.pull_request != assessment.pull_request:
+            # What the command itself names is looked up as well, unless the turn has looked already.
+            changed = _merge_command_changes(pull_request, outcome.pull_request)
+            assessment, facts = await assessor.assess(changed, facts)
+
+        decision = conclude(assessment, rules, moment, self.site, recent_records)
+        decision = add_check_effects(decision, facts, rules, self.site)
+        logger.info("decided", extra={"pull_request": pull_request.name, "reason": decision.reason})
+        effects = (*outcome.reactions, *decision.effects, *outcome.replies)
+        return TurnResult(
+            decision.pull_request,
+            mark_budgeted(effects) if _is_only_check_backfill(events) else effects,
+            done=(),
+            store_commands=(*decision.store_commands, *outcome.store_commands),
+            is_shared=rules.history.shared,
+        )
+
+    async def _rules(self, pull_request: PullRequest, events: Sequence[Event]) -> RepositoryRules:
+        """The rules in force; a check backfill needs them as read after the config was pushed."""
+        since = max((event.since for event in events if isinstance(event, CheckBackfillEvent)), default=None)
+        rules = await self.rule_book.rules(pull_request.repository, since)
+        if pull_request.verdicts or not _is_only_check_backfill(events):
+            return rules
+        # What is to be said in the thread, the events of today will say.
+        return replace(rules, comment=replace(rules.comment, enabled=False, suggestions=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Assessor:
+    """Assesses a pull request, and reads from GitHub what each feature needs for it."""
 
     rules: RepositoryRules
     moment: DecisionTime
-    site: LinkContext
     github: GitHub
     verdicts_before: tuple[Verdict, ...]
     """The verdicts that were known before this turn."""
 
     async def assess(self, before: PullRequest, facts: Facts) -> tuple[Assessment, Facts]:
-        """Work out what is wrong, reading what that takes; return the facts with what was read."""
-        known = merge_verdicts(before, facts, self.rules, self.moment.now)
-        if heads := unread_revisions(known):
-            facts = replace(facts, revisions=await turn_fetch.fetch_revisions(known, heads, self.github))
-        known = merge_revisions(known, facts.revisions)
-        facts = await self._look_up_claims(known, facts)
-        known = record_grounding(known, facts, self.rules, self.moment.now)
-        facts = await self._read_fixable_files(before, known, facts)
-        known = merge_texts(before, known, facts)
-        assessment = assess(known, facts, self.rules, self.moment, self.site)
-        return await self._name_framework(known, assessment, facts)
+        """Work out what is wrong; return it with the facts that were read for it."""
+        merged = merge_verdicts(before, facts, self.rules, self.moment.now)
+        if revisions := unread_revisions(merged):
+            facts = replace(facts, revisions=await fetch_revisions(merged, revisions, self.github))
+        merged = merge_revisions(merged, facts.revisions)
+        facts = await self._look_up_claims(merged, facts)
+        merged = record_grounding(merged, facts, self.rules, self.moment.now)
+        facts = await self._read_fixable_files(before, merged, facts)
+        merged = merge_texts(before, merged, facts)
+        assessment = assess(merged, self.rules, self.moment)
+        return await self._name_framework(merged, assessment, facts)
 
-    def conclude(self, assessment: Assessment) -> Decision:
-        """Decide what GitHub should show, and render it."""
-        return conclude(assessment, self.rules, self.moment, self.site)
-
-    async def _look_up_claims(self, known: PullRequest, facts: Facts) -> Facts:
+    async def _look_up_claims(self, merged: PullRequest, facts: Facts) -> Facts:
         # Claims come with verdicts: without a new one, those that could not be looked up stay so.
-        is_old = known.sticky is not None and known.verdicts == self.verdicts_before
-        if is_old or facts.observations is not None or not is_comment_due(known, self.rules):
+        has_no_news = merged.sticky is not None and merged.verdicts == self.verdicts_before
+        if has_no_news or facts.observations is not None or not is_comment_due(merged, self.rules):
             return facts
-        claims = pending_claims(known, facts, self.rules)
+        claims = pending_claims(merged, facts, self.rules)
         if not claims:
             return facts
-        return replace(facts, observations=await observe_revision(known, claims, self.rules, self.github))
+        return replace(facts, observations=await observe_revision(merged, claims, self.rules, self.github))
 
-    async def _read_fixable_files(self, before: PullRequest, known: PullRequest, facts: Facts) -> Facts:
+    async def _read_fixable_files(self, before: PullRequest, merged: PullRequest, facts: Facts) -> Facts:
         texts = files_at_head(facts)
-        wanted = files_for_fixes(before, add_fixes(before, known, texts))
-        if not wanted:
+        paths = files_for_fixes(before, add_fixes(before, merged, texts))
+        if not paths:
             return facts
-        return replace(facts, files={**facts.files, **await fetch_files(known, wanted, texts, self.github)})
+        return replace(facts, files={**facts.files, **await fetch_files(merged, paths, texts, self.github)})
 
     async def _name_framework(
-        self, known: PullRequest, assessment: Assessment, facts: Facts
+        self, merged: PullRequest, assessment: Assessment, facts: Facts
     ) -> tuple[Assessment, Facts]:
-        """Read the manifests once where the brief of an error is poor without the framework's name."""
+        """Read the manifests once if the brief of an error is poor without the framework's name."""
         due = assessment.is_comment_due
         manifests = manifests_to_read(assessment.pull_request, self.rules) if due else ()
         if not manifests:
             return assessment, facts
-        read = await fetch_files(known, manifests, {}, self.github)
-        found = {path: read[key] for head, path in manifests if (key := file_key(head, path)) in read}
-        facts = replace(facts, framework=framework_in_manifests(found), detection=assessment.detection)
-        known = replace(known, framework=facts.framework)
-        return assess(known, facts, self.rules, self.moment, self.site), facts
+        files = await fetch_files(merged, manifests, {}, self.github)
+        texts = {path: files[key] for head, path in manifests if (key := file_key(head, path)) in files}
+        facts = replace(facts, framework=framework_in_manifests(texts))
+        merged = replace(merged, framework=facts.framework)
+        return assess(merged, self.rules, self.moment, assessment.detection), facts
+
+
+def _may_repeat_review(events: Iterable[Event]) -> bool:
+    """Whether these may only repeat a review: GitHub sends each of its inline comments once more."""
+    return all(isinstance(event, InlineCommentEvent) for event in events)
+
+
+def _is_only_check_backfill(events: Iterable[Event]) -> bool:
+    """Whether a turn is about nothing but check runs that are missing."""
+    return all(isinstance(event, CheckBackfillEvent) for event in events)
+
+
+def _merge_command_changes(pull_request: PullRequest, changed: PullRequest) -> PullRequest:
+    """The recorded pull request with what the commands changed, to be assessed once more."""
+    return replace(
+        pull_request,
+        rulings=changed.rulings,
+        override=changed.override,
+        audits=changed.audits,
+        verdicts=keep_command_verdicts(pull_request.verdicts, changed.verdicts),
+    )

@@ -10,75 +10,84 @@ from bot import regex
 from bot.gates.model import nearest_word
 from bot.markdown.scan import has_word
 from bot.paths import is_secret_path
-from bot.pull_request.diff import hunks
+from bot.pull_request.diff import hunks, new_side_lines
 from bot.pull_request.facts import Facts, FileText
 from bot.pull_request.model import Item, PullRequest, Stance, Verdict
 from bot.values import Location
 
 FRONTMATTER_FIELDS = ("type", "domain", "description", "confidence", "source", "created")
-"""The fields that a claim must have."""
-_RENAMED = {"source_archive": "source"}
+"""The frontmatter fields that a claim must have."""
+_FORMER_NAMES = {"source_archive": "source"}
 _FIELD = regex.Regex(r"(?P<key>[A-Za-z][\w-]*)(?P<colon>\s*:\s*)(?P<value>.*?)\s*")
 _LINK = regex.Regex(r"\[\[(?P<target>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|(?P<shown>[^\[\]|]+))?\]\]")
-_MOMENT = regex.Regex(r"(\d{4}-\d{2}-\d{2})[T ]\d{2}:")
-_FORMS = ("%Y/%m/%d", "%Y.%m.%d", "%Y-%m-%d", "%Y%m%d", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y")
-_LONGEST = 500
+_TIMESTAMP = regex.Regex(r"(\d{4}-\d{2}-\d{2})[T ]\d{2}:")
+_DATE_FORMATS = (
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%Y-%m-%d",
+    "%Y%m%d",
+    "%d %B %Y",
+    "%d %b %Y",
+    "%B %d, %Y",
+    "%b %d, %Y",
+)
+_MAX_FIX_LENGTH = 500
 
 FixFunction = Callable[[Item, list[str], date], str | None]
 
 
 def has_certain_fix(tag: str | None) -> bool:
-    """Whether a gate's fix can follow from the file alone."""
+    """Whether the fix of this gate can be computed from the file alone."""
     return tag in _FIXES
 
 
-def compute_fix(item: Item, text: str, on: date) -> str | None:
-    """What to write in place of the line, or None where the file does not settle it."""
+def compute_fix(item: Item, text: str, day: date) -> str | None:
+    """Return the replacement of the line, or None where the file does not determine it."""
     lines = text.splitlines()
     fix = _FIXES.get(item.tag or "")
-    found = fix(item, lines, on) if fix else None
-    return found if found and len(found) <= _LONGEST else None
+    line = fix(item, lines, day) if fix else None
+    return line if line and len(line) <= _MAX_FIX_LENGTH else None
 
 
-def _date(item: Item, lines: list[str], on: date) -> str | None:
-    """A date in the right form: the same day where it can be read, else the day of the judgement."""
-    for number, key, value in _fields(item, lines):
+def _fix_date(item: Item, lines: list[str], today: date) -> str | None:
+    """Return the date in ISO form: the same day where it can be parsed, else the day of the verdict."""
+    for number, key, value in _frontmatter_fields(item, lines):
         if not (key == "created" or (item.place and item.place.line == number)):
             continue
-        day = _read(value)
-        right = f"{key}: {(day or on).isoformat()}"
+        day = _parse_date(value)
+        right = f"{key}: {(day or today).isoformat()}"
         if day is not None and value == day.isoformat():
-            right = f"{key}: {on.isoformat()}"  # its form is right, so the day is what is wrong
+            right = f"{key}: {today.isoformat()}"  # its form is right, so the day is what is wrong
         is_named = key == "created" or day is not None
         return right if is_named and right != lines[number - 1].strip() else None
     return None
 
 
-def _field(item: Item, lines: list[str], _on: date) -> str | None:
-    """The field under its right name, where only one name is wrong and the right one is missing."""
-    everything = tuple(_fields(None, lines))
+def _fix_field(item: Item, lines: list[str], _on: date) -> str | None:
+    """Return the field under its correct name, where one name is wrong and the correct one is missing."""
+    everything = tuple(_frontmatter_fields(None, lines))
     missing = [name for name in FRONTMATTER_FIELDS if name not in {key for _, key, _ in everything}]
     wrong = [
         (number, key, right)
         for number, key, _ in everything
-        if key not in FRONTMATTER_FIELDS and (right := _right_name(key, missing))
+        if key not in FRONTMATTER_FIELDS and (right := _correct_name(key, missing))
     ]
     line = item.place.line if item.place else None
-    here = [each for each in wrong if line is None or each[0] == line]
-    if len(here) != 1:
+    candidates = [field for field in wrong if line is None or field[0] == line]
+    if len(candidates) != 1:
         return None
-    number, key, right = here[0]
+    number, key, right = candidates[0]
     return lines[number - 1].replace(key, right, 1).rstrip()
 
 
-def _link(item: Item, lines: list[str], _on: date) -> str | None:
-    """The line with its words but without the link that leads nowhere."""
+def _fix_link(item: Item, lines: list[str], _on: date) -> str | None:
+    """Return the line with the broken link replaced by its text."""
     line = item.place.line if item.place else None
     if line is None or not 0 < line <= len(lines):
         return None
     links = list(_LINK.finditer(lines[line - 1]))
-    named = [link for link in links if has_word(item.words, link["target"].strip(), joined_by="-")]
-    found = named if len(named) == 1 else links
+    by_name = [link for link in links if has_word(item.words, link["target"].strip(), joined_by="-")]
+    found = by_name if len(by_name) == 1 else links
     if len(found) != 1:
         return None
     link = found[0]
@@ -88,38 +97,38 @@ def _link(item: Item, lines: list[str], _on: date) -> str | None:
 
 
 _FIXES: dict[str, FixFunction] = {
-    "date_errors": _date,
-    "frontmatter_schema": _field,
-    "broken_wiki_links": _link,
+    "date_errors": _fix_date,
+    "frontmatter_schema": _fix_field,
+    "broken_wiki_links": _fix_link,
 }
 
 
-def _fields(item: Item | None, lines: list[str]) -> Iterator[tuple[int, str, str]]:
-    """The frontmatter's fields with their lines; only the one that the item points at, if it does."""
+def _frontmatter_fields(item: Item | None, lines: list[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield the frontmatter's fields with their line numbers; only the item's own line, if it has one."""
     if not lines or lines[0].strip() != "---":
         return
-    wanted = item.place.line if item and item.place else None
+    only = item.place.line if item and item.place else None
     for number, line in enumerate(lines[1:], 2):
         if line.strip() == "---":
             return
         field = _FIELD.fullmatch(line)
-        if field and wanted in {None, number}:
+        if field and only in {None, number}:
             yield number, field["key"], field["value"].strip("\"'")
 
 
-def _right_name(key: str, missing: list[str]) -> str | None:
-    right = _RENAMED.get(key) or (
+def _correct_name(key: str, missing: list[str]) -> str | None:
+    right = _FORMER_NAMES.get(key) or (
         key.lower() if key.lower() in FRONTMATTER_FIELDS else nearest_word(key, missing)
     )
     return right if right in missing else None
 
 
-def _read(value: str) -> date | None:
-    """The day that the text names, in one of the forms that can be read in only one way."""
-    moment = _MOMENT.match(value)
-    for form in _FORMS:
+def _parse_date(value: str) -> date | None:
+    """Parse a date in one of the unambiguous formats."""
+    timestamp = _TIMESTAMP.match(value)
+    for date_format in _DATE_FORMATS:
         try:
-            return datetime.strptime(moment[1] if moment else value, form).date()  # noqa: DTZ007  a day has no zone
+            return datetime.strptime(timestamp[1] if timestamp else value, date_format).date()  # noqa: DTZ007  a day has no zone
         except ValueError:
             continue
     return None
@@ -128,51 +137,53 @@ def _read(value: str) -> date | None:
 MAX_FIX_FILES = 5
 """Files that are read for the fixes of one turn."""
 
-FixItemKey = tuple[str, str | None, Location | None, str]
+ItemKey = tuple[str, str | None, Location | None, str]
 
 
 def file_key(head: str, path: str) -> str:
-    """How a file at a revision is named among the facts."""
+    """Return the key of a file at a revision among the facts."""
     return f"{head}:{path}"
 
 
-def fix_item_key(verdict: Verdict, item: Item) -> FixItemKey:
-    """What tells an item of a verdict from all others, from one turn to the next."""
+def item_key(verdict: Verdict, item: Item) -> ItemKey:
+    """Return what identifies an item of a verdict from one turn to the next."""
     return verdict.id, item.tag, item.place, item.words
 
 
 def files_for_fixes(before: PullRequest, after: PullRequest) -> tuple[tuple[str, str], ...]:
-    """Head and path of the files that new items with a certain fix point at."""
-    known = {fix_item_key(verdict, item) for verdict in before.verdicts for item in verdict.items}
+    """Return head and path of the files that new items with a certain fix are located in."""
+    seen_before = {item_key(verdict, item) for verdict in before.verdicts for item in verdict.items}
     wanted = dict.fromkeys(
         (verdict.head, item.place.path)
         for verdict in after.verdicts
         if verdict.head and verdict.counted and verdict.stance is Stance.REJECTS and not verdict.lifted_at
         for item in verdict.items
-        if item.place and _is_fixable(item) and fix_item_key(verdict, item) not in known
+        if item.place and _is_fixable(item) and item_key(verdict, item) not in seen_before
     )
     return tuple(wanted)[:MAX_FIX_FILES]
 
 
 def add_fixes(before: PullRequest, after: PullRequest, files: Mapping[str, str]) -> PullRequest:
-    """The pull request with every fix that follows from these files, and those that were known before."""
-    known = {
-        fix_item_key(verdict, item): item.suggestion
+    """Add every fix that follows from these files, and keep the fixes computed earlier."""
+    earlier_fixes = {
+        item_key(verdict, item): item.suggestion
         for verdict in before.verdicts
         for item in verdict.items
         if has_certain_fix(item.tag) and item.suggestion
     }
-    if not known and not files:
+    if not earlier_fixes and not files:
         return after
     verdicts = tuple(
-        replace(verdict, items=tuple(_fixed(item, verdict, known, files) for item in verdict.items))
+        replace(
+            verdict, items=tuple(_fix_item(item, verdict, earlier_fixes, files) for item in verdict.items)
+        )
         for verdict in after.verdicts
     )
     return replace(after, verdicts=verdicts)
 
 
-def _fixed(
-    item: Item, verdict: Verdict, known: Mapping[FixItemKey, str | None], files: Mapping[str, str]
+def _fix_item(
+    item: Item, verdict: Verdict, earlier_fixes: Mapping[ItemKey, str | None], files: Mapping[str, str]
 ) -> Item:
     if not _is_fixable(item) or item.place is None:
         return item
@@ -180,7 +191,7 @@ def _fixed(
     fix = (
         compute_fix(item, text, verdict.at.date())
         if text is not None
-        else known.get(fix_item_key(verdict, item))
+        else earlier_fixes.get(item_key(verdict, item))
     )
     return replace(item, suggestion=fix) if fix else item
 
@@ -190,25 +201,30 @@ def _is_fixable(item: Item) -> bool:
 
 
 CONTEXT_LINES = 3
-"""Lines on each side."""
+"""Lines shown before and after a location."""
 MAX_CONTEXT_LENGTH = 500
 
 _Lines = Mapping[int, str]
 
 
 def add_context(before: PullRequest, after: PullRequest, facts: Facts) -> PullRequest:
-    """The pull request with the lines around its items' places, and those that were known before."""
-    seen = _seen(after, facts)
-    known = {
-        fix_item_key(verdict, item): item
+    """Add the lines around each item's location, and keep those added earlier."""
+    lines_by_file = _lines_by_file(after, facts)
+    earlier_items = {
+        item_key(verdict, item): item
         for verdict in before.verdicts
         for item in verdict.items
         if item.context_after
     }
-    if not seen and not known:
+    if not lines_by_file and not earlier_items:
         return after
     verdicts = tuple(
-        replace(verdict, items=tuple(_around(item, verdict, seen, known) for item in verdict.items))
+        replace(
+            verdict,
+            items=tuple(
+                _add_surrounding(item, verdict, lines_by_file, earlier_items) for item in verdict.items
+            ),
+        )
         if verdict.stance is Stance.REJECTS
         else verdict
         for verdict in after.verdicts
@@ -217,55 +233,50 @@ def add_context(before: PullRequest, after: PullRequest, facts: Facts) -> PullRe
 
 
 def files_at_head(facts: Facts) -> dict[str, str]:
-    """The files that were read at the judged head, for whatever reason."""
-    observed = facts.observations
-    found = dict(facts.files)
-    for path, text in (observed.files if observed else {}).items():
-        if observed and isinstance(text, FileText):
-            found.setdefault(file_key(observed.head, path), "\n".join(text.lines))
-    return found
+    """Return all files that this turn read at the reviewed head."""
+    observations = facts.observations
+    texts = dict(facts.files)
+    for path, text in (observations.files if observations else {}).items():
+        if observations and isinstance(text, FileText):
+            texts.setdefault(file_key(observations.head, path), "\n".join(text.lines))
+    return texts
 
 
-def _seen(pull_request: PullRequest, facts: Facts) -> dict[str, _Lines]:
-    """The lines by number of every file at a revision; of a diff only those that it shows."""
-    found: dict[str, _Lines] = {
-        file_key(revision.head, file.path): _shown(file.patch)
+def _lines_by_file(pull_request: PullRequest, facts: Facts) -> dict[str, _Lines]:
+    """Return the numbered lines of every file at a revision; of a diff only those that it shows."""
+    lines_by_file: dict[str, _Lines] = {
+        file_key(revision.head, file.path): new_side_lines(hunks(file.patch))
         for revision in pull_request.revisions
         for file in revision.files or ()
         if file.patch
     }
     for key, text in files_at_head(facts).items():
-        found[key] = dict(enumerate(text.splitlines(), 1))
-    return found
+        lines_by_file[key] = dict(enumerate(text.splitlines(), 1))
+    return lines_by_file
 
 
-def _shown(patch: str) -> _Lines:
-    lines: dict[int, str] = {}
-    for hunk in hunks(patch):
-        kept = [line[1:] for line in hunk.lines if not line.startswith("-")]
-        lines |= dict(enumerate(kept, hunk.new))
-    return lines
-
-
-def _around(
-    item: Item, verdict: Verdict, seen: Mapping[str, _Lines], known: Mapping[FixItemKey, Item]
+def _add_surrounding(
+    item: Item, verdict: Verdict, lines_by_file: Mapping[str, _Lines], earlier_items: Mapping[ItemKey, Item]
 ) -> Item:
     place = item.place
     if place is None or place.line is None or item.context_after or is_secret_path(place.path):
         return item
-    lines = seen.get(file_key(verdict.head or "", place.path))
+    lines = lines_by_file.get(file_key(verdict.head or "", place.path))
     if lines is None:
-        old = known.get(fix_item_key(verdict, item))
+        earlier = earlier_items.get(item_key(verdict, item))
         return (
-            replace(item, context_before=old.context_before, context_after=old.context_after) if old else item
+            replace(item, context_before=earlier.context_before, context_after=earlier.context_after)
+            if earlier
+            else item
         )
     last = place.end_line or place.line
     return replace(
         item,
-        context_before=item.context_before or _text(lines, range(place.line - CONTEXT_LINES, place.line)),
-        context_after=_text(lines, range(last + 1, last + 1 + CONTEXT_LINES)),
+        context_before=item.context_before
+        or _join_lines(lines, range(place.line - CONTEXT_LINES, place.line)),
+        context_after=_join_lines(lines, range(last + 1, last + 1 + CONTEXT_LINES)),
     )
 
 
-def _text(lines: _Lines, numbers: range) -> str:
+def _join_lines(lines: _Lines, numbers: range) -> str:
     return "\n".join(lines[number] for number in numbers if number in lines)[:MAX_CONTEXT_LENGTH]

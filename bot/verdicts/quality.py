@@ -21,34 +21,34 @@ from bot.markdown.spans import mask_hidden
 
 
 def names_a_thing(text: str) -> bool:
-    """Whether the text names something that can be looked for: code, a file, a number, a part of the work."""
-    plain = _plain(text)
+    """Whether the text names something to look for: code, a file, a number, a part of the work."""
+    plain = _normalize(text)
     return _CODE.search(plain) is not None or _PART.search(plain) is not None
 
 
 def states_an_effect(text: str) -> bool:
     """Whether the text says what is observed: something fails, lacks, contradicts, or happens when."""
-    plain = _plain(text)
+    plain = _normalize(text)
     return _FAULT.search(plain) is not None or _EFFECT.search(plain) is not None
 
 
 def names_a_change(text: str) -> bool:
-    """Whether some sentence of the text tells to do something to something."""
-    plain = _plain(text)
+    """Whether some sentence of the text orders a change to something."""
+    plain = _normalize(text)
     return _ORDER.search(plain) is not None or _DEMAND.search(plain) is not None
 
 
 def states_an_outcome(text: str) -> bool:
-    """Whether the text says what will be better."""
-    return _OUTCOME.search(_plain(text)) is not None
+    """Whether the text states the expected improvement."""
+    return _OUTCOME.search(_normalize(text)) is not None
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("’", "'")
 
 
-def _any(words: str, ending: str = "") -> Any:
-    """Any of the words, whole; a `+` stands for the gap between two."""
+def _any_word(words: str, ending: str = "") -> Any:
+    """Compile a pattern for any of the words, whole; a `+` stands for the gap between two."""
     either = "|".join(words.split()).replace("+", r"\s+")
     return re2.compile(rf"(?i)\b(?:{either}){ending}\b")
 
@@ -57,7 +57,7 @@ _CODE = re2.compile(
     r"`[^`]+`|\w\(|\w/\w|\w::\w|\w->\w|\[\[|--\w|\w\.[a-zA-Z]|[a-zA-Z]_[a-zA-Z0-9]|[a-z][A-Z]|[0-9]"
     r"|\b[A-Z][A-Z0-9]+\b|(?:^|\s)[\"“«‘']\w"
 )
-_PART = _any(
+_PART = _any_word(
     """
     api argument array attribute block body branch buffer button byte cache call callback case catch
     check citation claim class client clock column command comment commit component condition config
@@ -77,7 +77,7 @@ _PART = _any(
     """,
     "s?",
 )
-_FAULT = _any(
+_FAULT = _any_word(
     """
     allow block break broke bypass caus clash collid conflict contradict corrupt crash deadlock delet
     differ drop duplicat exceed expos fail hang hardcod hid ignor lack leak los mislead misrepresent
@@ -86,7 +86,7 @@ _FAULT = _any(
     """,
     r"\w{0,6}",
 )
-_EFFECT = _any("""
+_EFFECT = _any_word("""
     are+not aren't because can't cannot could+not couldn't creates creating dead did+not didn't do+not
     does+not doesn't don't empty fewer+than has+no have+no if incorrect instead+of invalid is+not isn't
     leading+to leads+to lets more+than must+not never no+longer nothing out+of outdated resulting+in
@@ -118,14 +118,14 @@ _LEAD = r"(?:(?:please|only|always|never|also|then|first|next|instead|just|do\s+
 _ORDER = re2.compile(rf"(?i){_CLAUSE}{_LEAD}(?:{'|'.join(_VERBS.split())})\b[:*_]*\s+\S")
 _DEMAND = re2.compile(r"(?i)\b(?:must|needs?\s+to|has\s+to|have\s+to)\s+\w+\s+\S|\S\s=\s\S|(?:→|->)\s*\S")
 
-_OUTCOME = _any("""
+_OUTCOME = _any_word("""
     allows avoids because ensures for+better in+order+to instead+of keeps otherwise prevents rather+than
     so to+avoid to+ensure to+keep to+prevent to+stop
 """)
 
 
 class Wording(StrEnum):
-    """Why a phrase is of no use to whoever has to act on it."""
+    """Why a phrase can't be acted on."""
 
     VAGUE = "vague"
     ADVISORY = "advisory"
@@ -134,13 +134,13 @@ class Wording(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WordingMatch:
-    """Words that should not stand there, where they stand, and what to write instead."""
+    """A forbidden phrase, its position, and what to write instead."""
 
     kind: Wording
     words: str
     start: int
     end: int
-    instead: str
+    suggestion: str
 
 
 VAGUE_PHRASES = (
@@ -158,11 +158,11 @@ ADVISORY_PHRASES = ("think about", "consider", "maybe", "perhaps", "you might")
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """A claim nobody looked up: how it sounds, what to do about it, and how a checked one reads."""
+    """A claim nobody verified: how it sounds, how to avoid it, and how a verified one reads."""
 
-    said: str
+    label: str
     """As document 002 gives it."""
-    heard: str
+    pattern: str
     """The same as a pattern; a space stands for any gap between words."""
     mitigation: str
     rewrite: str
@@ -208,24 +208,26 @@ ASSUMPTIONS = (
 
 
 def find_wording(text: str, *kinds: Wording) -> tuple[WordingMatch, ...]:
-    """The forbidden phrases in the writer's own words, by place; where two overlap, the first."""
-    told = _visible_text(text)
-    own = _own_words(told)
-    found = sorted(_found(told, own, kinds or tuple(Wording)), key=lambda phrase: (phrase.start, -phrase.end))
-    kept: list[WordingMatch] = []
-    for phrase in found:
-        if not kept or phrase.start >= kept[-1].end:
-            kept.append(phrase)
-    return tuple(kept)
+    """Return the forbidden phrases in the writer's own words, by position; of two that overlap, the first."""
+    visible = _visible_text(text)
+    own = _own_words(visible)
+    matches = sorted(
+        _find_matches(visible, own, kinds or tuple(Wording)), key=lambda phrase: (phrase.start, -phrase.end)
+    )
+    separate: list[WordingMatch] = []
+    for phrase in matches:
+        if not separate or phrase.start >= separate[-1].end:
+            separate.append(phrase)
+    return tuple(separate)
 
 
-def _found(told: str, own: str, kinds: Iterable[Wording]) -> Iterator[WordingMatch]:
+def _find_matches(visible: str, own: str, kinds: Iterable[Wording]) -> Iterator[WordingMatch]:
     for kind in kinds:
         for match in _pattern(kind).finditer(own):
             start, end = match.span()
-            if _stands_alone(told, start, end):
-                words = " ".join(told[start:end].translate(_EMPHASIS).split())
-                yield WordingMatch(kind, words, start, end, _instead(kind, match.lastindex or 0))
+            if _stands_alone(visible, start, end):
+                words = " ".join(visible[start:end].translate(_EMPHASIS).split())
+                yield WordingMatch(kind, words, start, end, _suggestion(kind, match.lastindex or 0))
 
 
 _GAP = r"[\s*_~]+"
@@ -242,15 +244,15 @@ _OF_A_NAME = frozenset("<([/\\")
 def _pattern(kind: Wording) -> Any:
     match kind:
         case Wording.VAGUE:
-            heard: Iterable[str] = VAGUE_PHRASES
+            patterns: Iterable[str] = VAGUE_PHRASES
         case Wording.ADVISORY:
-            heard = ADVISORY_PHRASES
+            patterns = ADVISORY_PHRASES
         case Wording.UNGROUNDED:
-            heard = (assumption.heard for assumption in ASSUMPTIONS)
-    return re2.compile("(?i)" + "|".join(f"({words.replace(' ', _GAP)})" for words in heard))
+            patterns = (assumption.pattern for assumption in ASSUMPTIONS)
+    return re2.compile("(?i)" + "|".join(f"({pattern.replace(' ', _GAP)})" for pattern in patterns))
 
 
-def _instead(kind: Wording, group: int) -> str:
+def _suggestion(kind: Wording, group: int) -> str:
     match kind:
         case Wording.VAGUE:
             return "name what is wrong and what happens because of it"
@@ -265,12 +267,12 @@ def _instead(kind: Wording, group: int) -> str:
 
 def _visible_text(text: str) -> str:
     # Character for character, so that every offset still fits; half of a surrogate pair is no text for RE2.
-    whole = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-    return whole.translate(_APOSTROPHES)
+    encodable = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    return encodable.translate(_APOSTROPHES)
 
 
-def _own_words(told: str) -> str:
-    own, done, parts = mask_hidden(told, *_NOT_OWN), 0, []
+def _own_words(visible: str) -> str:
+    own, done, parts = mask_hidden(visible, *_NOT_OWN), 0, []
     for start, end in quotations(own, _MARKS, _BEFORE_MARK):
         parts += [own[done:start], " " * (end - start)]
         done = end
@@ -278,7 +280,7 @@ def _own_words(told: str) -> str:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether the words are no part of a longer word or of a name such as `maybe_none` or `./consider.py`."""
+    """Whether the words are not part of a word or of a name such as `maybe_none` or `./consider.py`."""
     before = text[max(start - 4, 0) : start].rstrip("_")
     after = text[end : end + 4].lstrip("_")
     if before[-1:].isalnum() or after[:1].isalnum():
@@ -290,14 +292,14 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 class ProblemLevel(StrEnum):
-    """How much a finding weighs: an error is broken, a note is a guess."""
+    """The weight of a problem: an error is certain, a note is a guess."""
 
     ERROR = "error"
     NOTE = "note"
 
 
 class FeedbackField(StrEnum):
-    """The part of the feedback that a finding is about."""
+    """The part of the feedback that a problem is about."""
 
     ISSUE = "issue"
     ACTION = "action"
@@ -307,7 +309,7 @@ class FeedbackField(StrEnum):
 
 
 class QualityRule(StrEnum):
-    """Everything that is looked for."""
+    """The rules that feedback is checked against."""
 
     TOO_SHORT = "too-short"
     TOO_LONG = "too-long"
@@ -322,30 +324,30 @@ class QualityRule(StrEnum):
 
     @property
     def level(self) -> ProblemLevel:
-        """Judgement by word lists only makes notes; the rest is an error."""
-        return ProblemLevel.NOTE if self in _GUESSES else ProblemLevel.ERROR
+        """Rules that go by word lists only give notes; the others give errors."""
+        return ProblemLevel.NOTE if self in _HEURISTIC_RULES else ProblemLevel.ERROR
 
 
 @dataclass(frozen=True, slots=True)
 class QualityProblem:
-    """One thing that is wrong with feedback, where in its text, and what to write instead."""
+    """One problem of a feedback text, its position, and what to write instead."""
 
     rule: QualityRule
     field: FeedbackField
     message: str
-    instead: str
+    suggestion: str
     start: int = 0
     end: int = 0
 
     @property
     def level(self) -> ProblemLevel:
-        """How much it weighs."""
+        """The level of its rule."""
         return self.rule.level
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackText:
-    """The words of one item, and whether it names a place and blocks."""
+    """The texts of one item, and whether it has a location and blocks."""
 
     issue: str
     action: str
@@ -363,79 +365,76 @@ LENGTH_LIMITS = {
 
 
 def find_problems(item: FeedbackText) -> tuple[QualityProblem, ...]:
-    """Everything that keeps one item from being acted on, in the order of its parts."""
+    """Return everything that keeps one item from being acted on, in the order of its parts."""
     issue = (
-        *_lengths(FeedbackField.ISSUE, item.issue),
-        *_wording(FeedbackField.ISSUE, item.issue, Wording.VAGUE),
+        *_length_problems(FeedbackField.ISSUE, item.issue),
+        *_wording_problems(FeedbackField.ISSUE, item.issue, Wording.VAGUE),
     )
     action = (
-        *_lengths(FeedbackField.ACTION, item.action),
-        *_wording(FeedbackField.ACTION, item.action, Wording.ADVISORY),
+        *_length_problems(FeedbackField.ACTION, item.action),
+        *_wording_problems(FeedbackField.ACTION, item.action, Wording.ADVISORY),
     )
     # What is already known to be empty words needs no guess about what else they lack.
     return (
-        *(issue or _guessed_of_issue(item.issue)),
-        *(() if item.has_place else (_no_place(item),)),
-        *(action or _guessed_of_action(item.action)),
-        *_lengths(FeedbackField.RATIONALE, item.rationale),
-        *_wording(FeedbackField.RATIONALE, item.rationale),
-        *_guessed_of_outcome(item),
+        *(issue or _issue_notes(item.issue)),
+        *(() if item.has_place else (_missing_location(item),)),
+        *(action or _action_notes(item.action)),
+        *_length_problems(FeedbackField.RATIONALE, item.rationale),
+        *_wording_problems(FeedbackField.RATIONALE, item.rationale),
+        *_outcome_notes(item),
     )
 
 
 def wording_problems(text: str) -> tuple[QualityProblem, ...]:
-    """The vague, advisory and ungrounded phrases of a review's prose, by place."""
-    return tuple(_worded(FeedbackField.TEXT, phrase) for phrase in find_wording(text))
+    """Return the vague, advisory and ungrounded phrases of a review's prose, by position."""
+    return tuple(_wording_problem(FeedbackField.TEXT, phrase) for phrase in find_wording(text))
 
 
 def ungrounded_problems(text: str) -> tuple[QualityProblem, ...]:
-    """The phrases that claim what nobody looked up, by place."""
-    return tuple(_worded(FeedbackField.TEXT, phrase) for phrase in find_wording(text, Wording.UNGROUNDED))
+    """Return the phrases that claim what nobody verified, by position."""
+    return tuple(
+        _wording_problem(FeedbackField.TEXT, phrase) for phrase in find_wording(text, Wording.UNGROUNDED)
+    )
 
 
-def clarity_score(findings_per_item: Sequence[Sequence[QualityProblem]], *, followed: bool) -> float:
-    """How clear the feedback was, 0 to 1; feedback without a single item is not clear at all."""
-    if not findings_per_item:
+def clarity_score(problems_per_item: Sequence[Sequence[QualityProblem]], *, followed: bool) -> float:
+    """Return how clear the feedback was, from 0 to 1; feedback without items scores 0."""
+    if not problems_per_item:
         return 0.0
-    average = sum(1.0 - 0.25 * len(found) for found in findings_per_item) / len(findings_per_item)
+    average = sum(1.0 - 0.25 * len(problems) for problems in problems_per_item) / len(problems_per_item)
     return round(min(1.0, max(0.0, average + (0.1 if followed else 0.0))), 4)
 
 
-def can_block(item: FeedbackText, *, strict: bool) -> bool:
-    """Whether the item can keep a pull request rejected: in strict mode only where it names a place."""
-    return item.blocking and (item.has_place or not strict)
-
-
 def is_location(kind: str, reference: str) -> bool:
-    """Whether a location says where to look: not `.`, not a word like `everywhere`, a number for a line."""
-    place = reference.strip().strip("`'\"").lower()
-    if place.rstrip("/") in _NOWHERE | _ANYWHERE:
+    """Whether a reference says where to look: not `.`, not a word like `everywhere`, a number for a line."""
+    location = reference.strip().strip("`'\"").lower()
+    if location.rstrip("/") in _NOWHERE | _ANYWHERE:
         return False
-    return kind not in {"line", "range"} or any(char.isdigit() for char in place)
+    return kind not in {"line", "range"} or any(char.isdigit() for char in location)
 
 
-def quality_hint(found: Sequence[QualityProblem], most: int = 3) -> str:
-    """One line for the writer: what was found and what to write instead, each once; or nothing."""
-    lines = list(dict.fromkeys(f"{finding.message}: {finding.instead}" for finding in found))
+def quality_hint(problems: Sequence[QualityProblem], most: int = 3) -> str:
+    """Return one line for the writer: each problem once with what to write instead; empty for none."""
+    lines = list(dict.fromkeys(f"{problem.message}: {problem.suggestion}" for problem in problems))
     rest = f"; and {len(lines) - most} more" if len(lines) > most else ""
     return "; ".join(lines[:most]) + rest
 
 
-_GUESSES = frozenset(
+_HEURISTIC_RULES = frozenset(
     {QualityRule.NO_PROBLEM, QualityRule.NO_EFFECT, QualityRule.NO_ACTION, QualityRule.NO_OUTCOME}
 )
 _NOWHERE = frozenset({"", ".", "*", "-", "?", "n/a", "na", "none", "null", "tbd", "todo", "unknown"})
 _ANYWHERE = frozenset(
     {"all", "any", "anywhere", "code", "everywhere", "general", "here", "overall", "somewhere"}
 )
-_WORDED = {
+_WORDING_RULES = {
     Wording.VAGUE: (QualityRule.VAGUE, "is vague"),
     Wording.ADVISORY: (QualityRule.ADVISORY, "is advice, not an action"),
     Wording.UNGROUNDED: (QualityRule.UNGROUNDED, "claims what nobody looked up"),
 }
 
 
-def _lengths(field: FeedbackField, text: str) -> Iterator[QualityProblem]:
+def _length_problems(field: FeedbackField, text: str) -> Iterator[QualityProblem]:
     low, high = LENGTH_LIMITS[field]
     size = len(text)
     instead = f"write {low} to {high} characters"
@@ -453,27 +452,27 @@ def _characters(number: int) -> str:
     return f"{number} character{'' if number == 1 else 's'}"
 
 
-def _wording(field: FeedbackField, text: str, *kinds: Wording) -> Iterator[QualityProblem]:
+def _wording_problems(field: FeedbackField, text: str, *kinds: Wording) -> Iterator[QualityProblem]:
     for phrase in find_wording(text, *kinds, Wording.UNGROUNDED):
-        yield _worded(field, phrase)
+        yield _wording_problem(field, phrase)
 
 
-def _worded(field: FeedbackField, phrase: WordingMatch) -> QualityProblem:
-    rule, why = _WORDED[phrase.kind]
-    return QualityProblem(rule, field, f"`{phrase.words}` {why}", phrase.instead, phrase.start, phrase.end)
+def _wording_problem(field: FeedbackField, phrase: WordingMatch) -> QualityProblem:
+    rule, why = _WORDING_RULES[phrase.kind]
+    return QualityProblem(rule, field, f"`{phrase.words}` {why}", phrase.suggestion, phrase.start, phrase.end)
 
 
-def _no_place(item: FeedbackText) -> QualityProblem:
-    which = "a blocking issue" if item.blocking else "the issue"
+def _missing_location(item: FeedbackText) -> QualityProblem:
+    subject = "a blocking issue" if item.blocking else "the issue"
     return QualityProblem(
         QualityRule.NO_PLACE,
         FeedbackField.PLACE,
-        f"{which} has no place",
+        f"{subject} has no place",
         "name the file and the line, function or heading",
     )
 
 
-def _guessed_of_issue(text: str) -> Iterator[QualityProblem]:
+def _issue_notes(text: str) -> Iterator[QualityProblem]:
     if not names_a_thing(text):
         yield QualityProblem(
             QualityRule.NO_PROBLEM,
@@ -490,7 +489,7 @@ def _guessed_of_issue(text: str) -> Iterator[QualityProblem]:
         )
 
 
-def _guessed_of_action(text: str) -> Iterator[QualityProblem]:
+def _action_notes(text: str) -> Iterator[QualityProblem]:
     if not names_a_change(text):
         yield QualityProblem(
             QualityRule.NO_ACTION,
@@ -500,8 +499,8 @@ def _guessed_of_action(text: str) -> Iterator[QualityProblem]:
         )
 
 
-def _guessed_of_outcome(item: FeedbackText) -> Iterator[QualityProblem]:
-    repeated = _bare(item.rationale) in {"", _bare(item.action), _bare(item.issue)}
+def _outcome_notes(item: FeedbackText) -> Iterator[QualityProblem]:
+    repeated = _letters(item.rationale) in {"", _letters(item.action), _letters(item.issue)}
     if repeated and not states_an_outcome(item.action):
         yield QualityProblem(
             QualityRule.NO_OUTCOME,
@@ -511,5 +510,5 @@ def _guessed_of_outcome(item: FeedbackText) -> Iterator[QualityProblem]:
         )
 
 
-def _bare(text: str) -> str:
+def _letters(text: str) -> str:
     return "".join(char for char in text.lower() if char.isalnum())

@@ -27,7 +27,7 @@ _FORMAL = {ReviewState.APPROVED: Stance.APPROVES, ReviewState.CHANGES_REQUESTED:
 
 
 def is_opinionated(review: ReviewSnapshot) -> bool:
-    """Whether the review says where its author stands, by its state or by a VERDICT line."""
+    """Whether the review has a stance, by its state or by a VERDICT line."""
     return review.state in _FORMAL or (
         review.state is ReviewState.COMMENTED and stated_stance(review.body) is not None
     )
@@ -36,39 +36,43 @@ def is_opinionated(review: ReviewSnapshot) -> bool:
 def merge_reviews(
     pull_request: PullRequest, facts: Facts, rules: RepositoryRules, now: datetime
 ) -> PullRequest:
-    """The pull request with the verdicts that its reviews, as just read, amount to."""
+    """Merge the verdicts of the reviews that were just read."""
     if facts.reviews is None:
         return pull_request
-    hearing = _ReviewContext(pull_request, facts, rules, now)
+    context = _ReviewContext(pull_request, facts, rules, now)
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
     for review in facts.reviews:
-        known = verdicts.get(f"review:{review.id}")
-        if verdict := _verdict(review, known, hearing):
+        earlier = verdicts.get(f"review:{review.id}")
+        if verdict := _review_verdict(review, earlier, context):
             verdicts[verdict.id] = verdict
     return replace(pull_request, verdicts=tuple(verdicts.values()))
 
 
 def is_validator(
-    account: Account, role: str | None, pull_request: PullRequest, facts: Facts, rules: RepositoryRules
+    account: Account, role: str | None, pull_request: PullRequest, me: Account, rules: RepositoryRules
 ) -> bool:
     """Whether this account is a validator of this pull request."""
-    if account.id in {facts.me.id, pull_request.author.id}:
+    if account.id in {me.id, pull_request.author.id}:
         return False
     if rules.validators.is_named(account.login, bot=account.bot):
         return True
+    return has_validator_role(role, rules)
+
+
+def has_validator_role(role: str | None, rules: RepositoryRules) -> bool:
+    """Whether an account with this role is a validator without being named by the config."""
     return role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
 
 
 def granting_permission(account: Account, role: str | None, rules: RepositoryRules) -> str | None:
-    """What lets this account speak: the role that it has, or else the config that names it."""
-    enough = role in set(Permission) and Permission(role).is_at_least(rules.validators.permission)
-    named = rules.validators.is_named(account.login, bot=account.bot)
-    return "config" if named and not enough else role
+    """Return what makes this account a validator: its role, or `config` where only the config names it."""
+    is_named = rules.validators.is_named(account.login, bot=account.bot)
+    return "config" if is_named and not has_validator_role(role, rules) else role
 
 
 @dataclass(frozen=True, slots=True)
 class _ReviewContext:
-    """What a review is understood with."""
+    """The inputs of a review's verdict."""
 
     pull_request: PullRequest
     facts: Facts
@@ -76,28 +80,32 @@ class _ReviewContext:
     now: datetime
 
 
-def _verdict(review: ReviewSnapshot, known: Verdict | None, hearing: _ReviewContext) -> Verdict | None:
-    facts, rules = hearing.facts, hearing.rules
+def _review_verdict(
+    review: ReviewSnapshot, earlier: Verdict | None, context: _ReviewContext
+) -> Verdict | None:
+    facts, rules = context.facts, context.rules
     if review.state is ReviewState.DISMISSED:
-        return known and replace(known, lifted_at=known.lifted_at or hearing.now)
+        return earlier and replace(earlier, lifted_at=earlier.lifted_at or context.now)
     formal = _FORMAL.get(review.state)
-    role = facts.roles.get(review.author.id, known.permission if known else None)
-    counted = is_validator(review.author, role, hearing.pull_request, facts, rules)
+    role = facts.roles.get(review.author.id, earlier.permission if earlier else None)
+    counted = is_validator(review.author, role, context.pull_request, facts.me, rules)
     permission = granting_permission(review.author, role, rules) if counted else role
     # What strangers say is not even listened to: there may be any amount of it.
-    speech = parse_tags(review.body, rules.gates, url=review.url) if counted else TextVerdict()
-    stance = formal or (speech.stance if counted else stated_stance(review.body))
+    stated = parse_tags(review.body, rules.gates, url=review.url) if counted else TextVerdict()
+    stance = formal or (stated.stance if counted else stated_stance(review.body))
     if stance is None:
         # Its author took the VERDICT line out again.
-        return known and replace(known, lifted_at=known.lifted_at or hearing.now)
-    items, more = _items(review, speech, facts.inline_comments, rules, permission) if counted else ((), 0)
-    own = _own_comments(review, facts.inline_comments)
+        return earlier and replace(earlier, lifted_at=earlier.lifted_at or context.now)
+    items, more = (
+        _review_items(review, stated, facts.inline_comments, rules, permission) if counted else ((), 0)
+    )
+    inline_comments = _own_comments(review, facts.inline_comments)
     if counted and not items and stance is Stance.REJECTS:
-        items = infer_items(review_texts(review, own, permission), rules)
-    said = "\n\n".join(filter(None, (review.body, *(comment.body for comment in own))))
-    if counted and facts.inline_comments is None and known:
-        items, more = known.items, known.more
-        said = said if known.body_hash != hash_text(review.body) else known.said
+        items = infer_items(review_texts(review, inline_comments, permission), rules)
+    body_text = "\n\n".join(filter(None, (review.body, *(comment.body for comment in inline_comments))))
+    if counted and facts.inline_comments is None and earlier:
+        items, more = earlier.items, earlier.more
+        body_text = body_text if earlier.body_hash != hash_text(review.body) else earlier.said
     return Verdict(
         id=f"review:{review.id}",
         validator=Validator(f"user:{review.author.id}", review.author.login, bot=review.author.bot),
@@ -110,39 +118,39 @@ def _verdict(review: ReviewSnapshot, known: Verdict | None, hearing: _ReviewCont
         counted=counted,
         permission=permission,
         # Only a formal review can be dismissed; a line that was taken out can be put in again.
-        lifted_at=known.lifted_at if known and formal else None,
+        lifted_at=earlier.lifted_at if earlier and formal else None,
         body_hash=hash_text(review.body),
-        said=said[:MAX_BODY_KEPT] if counted else "",
+        said=body_text[:MAX_BODY_KEPT] if counted else "",
         by_line=formal is None,
     )
 
 
-def _items(
+def _review_items(
     review: ReviewSnapshot,
-    speech: TextVerdict,
+    stated: TextVerdict,
     comments: Sequence[InlineCommentSnapshot] | None,
     rules: RepositoryRules,
     permission: str | None,
 ) -> tuple[tuple[Item, ...], int]:
-    said = [*speech.items, *review.documents]
-    more = speech.more
+    items = [*stated.items, *review.documents]
+    more = stated.more
     for comment in _own_comments(review, comments):
         place = comment_location(comment)
         inline = parse_tags(comment.body, rules.gates, url=comment.url, place=place)
-        written = (replace(item, place=item.place or place) for item in comment.documents)
+        documented = (replace(item, place=item.place or place) for item in comment.documents)
         hunk = "" if is_secret_path(comment.path) else comment.diff_hunk
         origin = Provenance("inline comment", permission, hash_text(comment.body))
-        here = (replace(item, origin=origin) for item in (*inline.items, *written))
-        said += _add_hunk_context(tuple(here), place, hunk)
+        inline_items = (replace(item, origin=origin) for item in (*inline.items, *documented))
+        items += _add_hunk_context(tuple(inline_items), place, hunk)
         more += inline.more
-    items, left_out = limit_items(said)
-    return items, more + left_out
+    limited, left_out = limit_items(items)
+    return limited, more + left_out
 
 
 def _own_comments(
     review: ReviewSnapshot, comments: Sequence[InlineCommentSnapshot] | None
 ) -> tuple[InlineCommentSnapshot, ...]:
-    """The inline comments of this review by its own author; replies of others are theirs."""
+    """Return the inline comments of this review by its own author, without replies of others."""
     return tuple(
         comment
         for comment in comments or ()
@@ -151,12 +159,12 @@ def _own_comments(
 
 
 def _add_hunk_context(items: Sequence[Item], place: Location, hunk: str) -> list[Item]:
-    """The items with the hunk's lines before the place; GitHub ends a hunk at the last commented line."""
-    earlier = hunk.splitlines()[1:-1]
-    lines = [line[1:] for line in earlier if not line.startswith(("-", "\\"))]
+    """Add the hunk's lines before the location; GitHub ends a hunk at the last commented line."""
+    hunk_lines = hunk.splitlines()[1:-1]
+    lines = [line[1:] for line in hunk_lines if not line.startswith(("-", "\\"))]
     length = place.end_line - place.line if place.line and place.end_line else 0
-    before = "\n".join(lines[: max(0, len(lines) - length)][-3:])[:500]
+    context = "\n".join(lines[: max(0, len(lines) - length)][-3:])[:500]
     return [
-        item if item.context_before or item.place != place else replace(item, context_before=before)
+        item if item.context_before or item.place != place else replace(item, context_before=context)
         for item in items
     ]

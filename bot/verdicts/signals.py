@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from typing import assert_never
 
-from bot.gates.config import Permission, RepositoryRules
+from bot.gates.config import RepositoryRules
 from bot.gates.model import Gates, is_tag, matches_name, normalize_tag
 from bot.pull_request.events import CheckEvent, CommentEvent, Event, LabelEvent, ValidationEvent
 from bot.pull_request.facts import Facts
-from bot.pull_request.model import Item, PullRequest, Stance, Validator, Verdict, hash_text
+from bot.pull_request.model import (
+    BLOCKING_SEVERITIES,
+    Item,
+    PullRequest,
+    Stance,
+    Validator,
+    Verdict,
+    hash_text,
+)
 from bot.values import Account
 from bot.verdicts import checks
-from bot.verdicts.reviews import granting_permission, is_validator
+from bot.verdicts.reviews import granting_permission, has_validator_role, is_validator
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
     MAX_ITEM_WORDS,
@@ -24,103 +31,98 @@ from bot.verdicts.tags import (
     parse_tags,
 )
 
-_BLOCKING = frozenset({"critical", "major"})
 _NO_BRACKETS = Gates()
 """In a plain comment bracketed words are only words, so none of them is a known tag."""
 
 
 def is_validator_comment(
-    seen: CommentEvent, pull_request: PullRequest | None, rules: RepositoryRules
+    event: CommentEvent, pull_request: PullRequest | None, rules: RepositoryRules
 ) -> bool:
-    """Whether the comment is a named validator's own word, or withdraws one."""
-    known = pull_request is not None and any(
-        verdict.id == f"comment:{seen.comment_id}" for verdict in pull_request.verdicts
+    """Whether the comment is a named validator's own verdict, or withdraws one."""
+    is_recorded = pull_request is not None and any(
+        verdict.id == f"comment:{event.comment_id}" for verdict in pull_request.verdicts
     )
-    named = rules.validators.is_named(seen.author.login, bot=seen.author.bot)
-    if seen.action == "deleted":
+    is_named = rules.validators.is_named(event.author.login, bot=event.author.bot)
+    if event.action == "deleted":
         # GitHub may tell of this before it tells that the comment was written.
-        return known or (named and _stance(seen, rules)[0] is not None)
+        return is_recorded or (is_named and _comment_stance(event, rules)[0] is not None)
     # Whoever edits another's comment does not speak for them.
-    is_own = seen.author.id == seen.sender.id and seen.author.id != 0
-    return named and is_own and (known or _stance(seen, rules)[0] is not None)
+    is_own = event.author.id == event.sender.id and event.author.id != 0
+    return is_named and is_own and (is_recorded or _comment_stance(event, rules)[0] is not None)
 
 
 def merge_comment(
-    pull_request: PullRequest, seen: CommentEvent, rules: RepositoryRules, me: Account
+    pull_request: PullRequest, event: CommentEvent, rules: RepositoryRules, me: Account
 ) -> tuple[Verdict, ...]:
-    """The verdicts after a named validator wrote, changed or deleted a comment."""
+    """Return the verdicts after a named validator created, edited or deleted a comment."""
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
-    key = f"comment:{seen.comment_id}"
-    known = verdicts.get(key)
-    if seen.action == "deleted":
-        unheard = replace(
-            _comment_verdict(pull_request, seen, rules, me), stance=Stance.SILENT, items=(), more=0
+    key = f"comment:{event.comment_id}"
+    earlier = verdicts.get(key)
+    if event.action == "deleted":
+        silent = replace(
+            _comment_verdict(pull_request, event, rules, me), stance=Stance.SILENT, items=(), more=0
         )
-        verdicts[key] = _deleted(known or unheard, seen)
+        verdicts[key] = _mark_deleted(earlier or silent, event)
         return tuple(verdicts.values())
-    if known and (_is_deleted(known) or (known.edited_at and seen.updated_at < known.edited_at)):
-        return pull_request.verdicts  # GitHub told of the newer version first
-    if _stance(seen, rules)[0] is not None:
-        verdicts[key] = _comment_verdict(pull_request, seen, rules, me)
-    elif known:
-        lifted = known.lifted_at or seen.updated_at
-        verdicts[key] = replace(known, lifted_at=lifted, edited_at=seen.updated_at)
+    if earlier and (_is_deleted(earlier) or (earlier.edited_at and event.updated_at < earlier.edited_at)):
+        return pull_request.verdicts  # the newer version arrived first
+    if _comment_stance(event, rules)[0] is not None:
+        verdicts[key] = _comment_verdict(pull_request, event, rules, me)
+    elif earlier:
+        lifted = earlier.lifted_at or event.updated_at
+        verdicts[key] = replace(earlier, lifted_at=lifted, edited_at=event.updated_at)
     return tuple(verdicts.values())
 
 
-def head_at(pull_request: PullRequest, at: datetime) -> str:
-    """The head that whoever wrote then has seen, as far as known."""
-    seen = [revision for revision in pull_request.revisions if revision.seen_at <= at]
-    return max(seen, key=lambda revision: revision.seen_at).head if seen else pull_request.head
-
-
 def _comment_verdict(
-    pull_request: PullRequest, seen: CommentEvent, rules: RepositoryRules, me: Account
+    pull_request: PullRequest, event: CommentEvent, rules: RepositoryRules, me: Account
 ) -> Verdict:
-    stance, items, more = _stance(seen, rules)
-    counted = seen.author.id not in {me.id, pull_request.author.id}
+    stance, items, more = _comment_stance(event, rules)
+    counted = event.author.id not in {me.id, pull_request.author.id}
     if counted and stance is Stance.REJECTS and not items:
-        items = infer_items((ValidatorText(seen.body, seen.url),), rules)
+        items = infer_items((ValidatorText(event.body, event.url),), rules)
     return Verdict(
-        id=f"comment:{seen.comment_id}",
-        validator=Validator(f"user:{seen.author.id}", seen.author.login, bot=seen.author.bot),
+        id=f"comment:{event.comment_id}",
+        validator=Validator(f"user:{event.author.id}", event.author.login, bot=event.author.bot),
         stance=stance or Stance.SILENT,
-        at=seen.created_at,
-        head=head_at(pull_request, seen.created_at),
+        at=event.created_at,
+        head=pull_request.head_at(event.created_at),
         items=items,
         more=more,
-        url=seen.url,
+        url=event.url,
         counted=counted,
         permission="config",
-        edited_at=seen.updated_at,
-        body_hash=hash_text(seen.body),
-        said=seen.body[:MAX_BODY_KEPT] if counted else "",
+        edited_at=event.updated_at,
+        body_hash=hash_text(event.body),
+        said=event.body[:MAX_BODY_KEPT] if counted else "",
     )
 
 
-def _deleted(known: Verdict, seen: CommentEvent) -> Verdict:
-    """Lifted, and without a body for good: GitHub gives a deletion the time of the last version."""
-    return replace(known, lifted_at=known.lifted_at or seen.updated_at, body_hash="", said="")
+def _mark_deleted(verdict: Verdict, event: CommentEvent) -> Verdict:
+    """Lift the verdict and empty its body for good: a deletion has the time of the last version."""
+    return replace(verdict, lifted_at=verdict.lifted_at or event.updated_at, body_hash="", said="")
 
 
-def _is_deleted(known: Verdict) -> bool:
-    return known.lifted_at is not None and not known.body_hash
+def _is_deleted(verdict: Verdict) -> bool:
+    return verdict.lifted_at is not None and not verdict.body_hash
 
 
-def _stance(seen: CommentEvent, rules: RepositoryRules) -> tuple[Stance | None, tuple[Item, ...], int]:
-    """Where the comment stands: by its VERDICT; without one it rejects only where an item blocks."""
-    speech = parse_tags(seen.body, _NO_BRACKETS, url=seen.url)
-    items, more = limit_items((*speech.items, *seen.documents))
-    if speech.stance is not None:
-        return speech.stance, items, more + speech.more
+def _comment_stance(
+    event: CommentEvent, rules: RepositoryRules
+) -> tuple[Stance | None, tuple[Item, ...], int]:
+    """Return stance, items and omitted tags; without a VERDICT line it rejects only where an item blocks."""
+    stated = parse_tags(event.body, _NO_BRACKETS, url=event.url)
+    items, more = limit_items((*stated.items, *event.documents))
+    if stated.stance is not None:
+        return stated.stance, items, more + stated.more
     if any(_blocks(item, rules) for item in items):
-        return Stance.REJECTS, items, more + speech.more
-    return (Stance.SILENT if items else None), items, more + speech.more
+        return Stance.REJECTS, items, more + stated.more
+    return (Stance.SILENT if items else None), items, more + stated.more
 
 
 def _blocks(item: Item, rules: RepositoryRules) -> bool:
     if item.tag is None:
-        return item.severity in _BLOCKING
+        return item.severity in BLOCKING_SEVERITIES
     gate = rules.gates.get(item.tag)
     return gate is not None and gate.is_blocking
 
@@ -129,7 +131,7 @@ LABEL_PREFIX = "gate:"
 
 
 def parse_gate_label(label: str) -> str | None:
-    """The tag that the label names; None for every other label."""
+    """Return the tag that a `gate:` label names; None for every other label."""
     if not label.lower().startswith(LABEL_PREFIX):
         return None
     tag = normalize_tag(label[len(LABEL_PREFIX) :])
@@ -137,39 +139,39 @@ def parse_gate_label(label: str) -> str | None:
 
 
 def merge_label(
-    pull_request: PullRequest, seen: LabelEvent, role: str | None, *, counted: bool
+    pull_request: PullRequest, event: LabelEvent, role: str | None, *, counted: bool
 ) -> tuple[Verdict, ...]:
-    """The verdicts after a label was put on or taken off; an older event changes nothing."""
-    tag, at = parse_gate_label(seen.label), seen.pull_request.updated_at
+    """Return the verdicts after a label was added or removed; an older event changes nothing."""
+    tag, at = parse_gate_label(event.label), event.pull_request.updated_at
     verdicts = {verdict.id: verdict for verdict in pull_request.verdicts}
-    known = verdicts.get(f"label:{tag}")
-    if tag is None or (known and known.at > at):
+    earlier = verdicts.get(f"label:{tag}")
+    if tag is None or (earlier and earlier.at > at):
         return pull_request.verdicts
-    if seen.action == "labeled":
-        verdicts[f"label:{tag}"] = _label_verdict(tag, seen, role, counted=counted)
-    elif known:
-        verdicts[known.id] = replace(known, lifted_at=known.lifted_at or at)
+    if event.action == "labeled":
+        verdicts[f"label:{tag}"] = _label_verdict(tag, event, role, counted=counted)
+    elif earlier:
+        verdicts[earlier.id] = replace(earlier, lifted_at=earlier.lifted_at or at)
     else:
         # GitHub may tell of this before it tells that the label was put on.
-        gone = _label_verdict(tag, seen, role, counted=False)
-        verdicts[gone.id] = replace(gone, stance=Stance.SILENT, items=(), lifted_at=at)
+        lifted = _label_verdict(tag, event, role, counted=False)
+        verdicts[lifted.id] = replace(lifted, stance=Stance.SILENT, items=(), lifted_at=at)
     return tuple(verdicts.values())
 
 
-def _label_verdict(tag: str, seen: LabelEvent, role: str | None, *, counted: bool) -> Verdict:
+def _label_verdict(tag: str, event: LabelEvent, role: str | None, *, counted: bool) -> Verdict:
     return Verdict(
         id=f"label:{tag}",
         # Each label stands for itself: a second one must not replace the first of the same person.
-        validator=Validator(f"label:{tag}", seen.sender.login, bot=seen.sender.bot),
+        validator=Validator(f"label:{tag}", event.sender.login, bot=event.sender.bot),
         stance=Stance.REJECTS,
-        at=seen.pull_request.updated_at,
-        head=seen.pull_request.head,
-        items=(Item(tag, url=seen.url),),
-        url=seen.url,
+        at=event.pull_request.updated_at,
+        head=event.pull_request.head,
+        items=(Item(tag, url=event.url),),
+        url=event.url,
         counted=counted,
         permission=role,
-        body_hash=hash_text(seen.label),
-        account_id=seen.sender.id,
+        body_hash=hash_text(event.label),
+        account_id=event.sender.id,
     )
 
 
@@ -177,71 +179,73 @@ _SEVERITIES = {"error": "major", "warning": "minor", "note": "suggestion", "none
 
 
 def merge_validation(
-    pull_request: PullRequest, seen: ValidationEvent, rules: RepositoryRules, me: Account
+    pull_request: PullRequest, event: ValidationEvent, rules: RepositoryRules, me: Account
 ) -> tuple[Verdict, ...]:
-    """The verdicts with what was handed in; the newest of the same voice stands."""
-    items, more = limit_items(_mapped(seen, rules) if seen.tool else seen.items)
-    rejects = bool(items) and not seen.accepts
-    voice = _validator(seen)
+    """Return the verdicts with a submitted validation; the newest of the same validator stands."""
+    items, more = limit_items(_tool_items(event, rules) if event.tool else event.items)
+    rejects = bool(items) and not event.accepts
+    validator = _validation_validator(event)
     # Findings that the config gives no meaning refuse nothing, but they are no consent either.
-    means_nothing = bool(seen.tool and seen.findings and not items) and not _has_rejected(pull_request, voice)
+    means_nothing = bool(event.tool and event.findings and not items) and not _has_rejected(
+        pull_request, validator
+    )
     # Pipelines name what they checked out, which may be GitHub's merge of the head into the base.
     heads = {revision.head for revision in pull_request.revisions}
     verdict = Verdict(
-        id=f"validation:{seen.id}",
-        validator=voice,
+        id=f"validation:{event.id}",
+        validator=validator,
         stance=Stance.REJECTS if rejects else Stance.APPROVES,
-        at=seen.at,
-        head=seen.head if seen.head in heads else head_at(pull_request, seen.at),
+        at=event.at,
+        head=event.head if event.head in heads else pull_request.head_at(event.at),
         items=items if rejects else (),
         more=more if rejects else 0,
-        counted=_counts(seen, pull_request, rules, me) and not means_nothing,
-        permission=seen.role,
-        body_hash=seen.body_hash,
-        account=seen.author.login if seen.author and seen.tool else "",
-        account_id=seen.author.id if seen.author else 0,
+        counted=_is_counted(event, pull_request, rules, me) and not means_nothing,
+        permission=event.role,
+        body_hash=event.body_hash,
+        account=event.author.login if event.author and event.tool else "",
+        account_id=event.author.id if event.author else 0,
     )
-    return (*(each for each in pull_request.verdicts if each.id != verdict.id), verdict)
+    return (*(other for other in pull_request.verdicts if other.id != verdict.id), verdict)
 
 
-def _has_rejected(pull_request: PullRequest, voice: Validator) -> bool:
+def _has_rejected(pull_request: PullRequest, validator: Validator) -> bool:
     return any(
-        each.validator.key == voice.key and each.counted and each.stance is Stance.REJECTS
-        for each in pull_request.verdicts
+        verdict.validator.key == validator.key and verdict.counted and verdict.stance is Stance.REJECTS
+        for verdict in pull_request.verdicts
     )
 
 
-def _validator(seen: ValidationEvent) -> Validator:
-    """A voice of its own: a script that uses a person's token must not replace that person's review."""
+def _validation_validator(event: ValidationEvent) -> Validator:
+    """Return a separate validator: a script that uses a person's token must not replace their review."""
     # GitHub did not say which App's token it was: what one such token says must lift nothing of another's.
-    who = str(seen.author.id) if seen.author else f"app:{seen.id}"
-    if seen.tool:
-        return Validator(f"validation:{who}:{seen.tool}", seen.tool, bot=True, check=True)
-    name = seen.author.login if seen.author else "validation"
-    return Validator(f"validation:{who}", name, bot=seen.author is None or seen.author.bot)
+    author = str(event.author.id) if event.author else f"app:{event.id}"
+    if event.tool:
+        return Validator(f"validation:{author}:{event.tool}", event.tool, bot=True, check=True)
+    name = event.author.login if event.author else "validation"
+    return Validator(f"validation:{author}", name, bot=event.author is None or event.author.bot)
 
 
-def _counts(seen: ValidationEvent, pull_request: PullRequest, rules: RepositoryRules, me: Account) -> bool:
-    if seen.author and seen.author.id in {me.id, pull_request.author.id}:
-        return False
-    if seen.author and rules.validators.is_named(seen.author.login, bot=seen.author.bot):
-        return True
-    return seen.role in set(Permission) and Permission(seen.role).is_at_least(rules.validators.permission)
+def _is_counted(
+    event: ValidationEvent, pull_request: PullRequest, rules: RepositoryRules, me: Account
+) -> bool:
+    if event.author is None:
+        return has_validator_role(event.role, rules)
+    return is_validator(event.author, event.role, pull_request, me, rules)
 
 
-def _mapped(seen: ValidationEvent, rules: RepositoryRules) -> Iterator[Item]:
-    """The results whose rule the config gives a tag; the others are the linter's own business."""
-    for finding in seen.findings:
+def _tool_items(event: ValidationEvent, rules: RepositoryRules) -> Iterator[Item]:
+    """Yield the results whose rule the config maps to a tag; the others are ignored."""
+    for result in event.findings:
         tag = next(
-            (rule.tag for rule in rules.validators.sarif if matches_name(rule.rule, finding.rule)), None
+            (rule.tag for rule in rules.validators.sarif if matches_name(rule.rule, result.rule)), None
         )
         if tag:
             yield Item(
                 tag,
-                words=finding.message[:MAX_ITEM_WORDS],
-                place=finding.place,
-                severity=_SEVERITIES.get(finding.level),
-                evidence=f"{seen.tool} {finding.rule}: {finding.message}"[:MAX_ITEM_WORDS],
+                words=result.message[:MAX_ITEM_WORDS],
+                place=result.place,
+                severity=_SEVERITIES.get(result.level),
+                evidence=f"{event.tool} {result.rule}: {result.message}"[:MAX_ITEM_WORDS],
             )
 
 
@@ -251,7 +255,7 @@ SignalEvent = CommentEvent | LabelEvent | CheckEvent | ValidationEvent
 def as_signal(
     event: Event, pull_request: PullRequest, rules: RepositoryRules, me: Account
 ) -> SignalEvent | None:
-    """The event, if it can change a verdict by itself."""
+    """Return the event, if it can change a verdict by itself."""
     match event:
         case CommentEvent() if is_validator_comment(event, pull_request, rules):
             return event
@@ -266,22 +270,22 @@ def as_signal(
 
 
 def merge_signals(pull_request: PullRequest, facts: Facts, rules: RepositoryRules) -> PullRequest:
-    """The pull request with the verdicts that these events amount to, in the order they came."""
-    for voice in facts.spoken:
-        match voice:
+    """Merge the verdicts of these events, in the order in which they came."""
+    for signal in facts.signals:
+        match signal:
             case CommentEvent():
-                verdicts = merge_comment(pull_request, voice, rules, facts.me)
+                verdicts = merge_comment(pull_request, signal, rules, facts.me)
             case LabelEvent():
-                role = facts.roles.get(voice.sender.id)
-                counted = is_validator(voice.sender, role, pull_request, facts, rules)
-                allowed = granting_permission(voice.sender, role, rules) if counted else role
-                verdicts = merge_label(pull_request, voice, allowed, counted=counted)
+                role = facts.roles.get(signal.sender.id)
+                counted = is_validator(signal.sender, role, pull_request, facts.me, rules)
+                allowed = granting_permission(signal.sender, role, rules) if counted else role
+                verdicts = merge_label(pull_request, signal, allowed, counted=counted)
             case ValidationEvent():
-                verdicts = merge_validation(pull_request, voice, rules, facts.me)
+                verdicts = merge_validation(pull_request, signal, rules, facts.me)
             case CheckEvent():
-                found = facts.annotations.get(voice.run_id or 0, ())
-                verdicts = checks.merge_check(pull_request, voice, found, rules)
+                annotations = facts.annotations.get(signal.run_id or 0, ())
+                verdicts = checks.merge_check(pull_request, signal, annotations, rules)
             case _:
-                assert_never(voice)
+                assert_never(signal)
         pull_request = replace(pull_request, verdicts=verdicts)
     return pull_request

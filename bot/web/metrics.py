@@ -26,7 +26,7 @@ from bot.history.store import (
     load_reviewer_rates,
 )
 from bot.metrics import Meter
-from bot.pull_request.model import ItemOutcome, Validator
+from bot.pull_request.model import ItemOutcome
 from bot.store.lanes import QueueCounts, count_queue
 from bot.store.model import StoreUnavailable
 from bot.store.store import Store
@@ -83,9 +83,7 @@ ReviewerRatesByRepository = Mapping[str, tuple[ReviewerRates, ...]]
 
 def export_claims(registry: CollectorRegistry, reviewed: ReviewerRatesByRepository) -> None:
     """Everybody's claims together."""
-    everybody = combine_reviewer_rates(
-        (rates for validators in reviewed.values() for rates in validators), Validator("", "")
-    )
+    everybody = combine_reviewer_rates(rates for validators in reviewed.values() for rates in validators)
     claims = everybody.claims
     counts = Gauge("whetstone_claims", "Claims by what became of them", ["outcome"], registry=registry)
     for outcome in ("verified", "contradicted", "unverifiable"):

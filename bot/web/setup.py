@@ -311,7 +311,7 @@ class InstallationPages:
     """The last two steps: install, and send a test event."""
 
     sessions: SetupSessions
-    open_api: Callable[[], AbstractAsyncContextManager[GitHubAppApi]]
+    open_app_api: Callable[[], AbstractAsyncContextManager[GitHubAppApi]]
     now: Callable[[], datetime]
     polls: int = 20
     pause: float = 0.5
@@ -332,16 +332,16 @@ class InstallationPages:
     async def test(self, _: web.Request, session: str) -> web.Response:
         """Have GitHub send a delivery again, and show the page with the result."""
         try:
-            async with self.open_api() as api:
-                outcome = await self._redeliver(api)
+            async with self.open_app_api() as github:
+                outcome = await self._redeliver(github)
         except GitHubError as error:
             outcome = RedeliveryOutcome(f"GitHub could not be asked: {error}")
         return await self._page(session, outcome)
 
     async def _page(self, session: str, outcome: RedeliveryOutcome | None = None) -> web.Response:
         try:
-            async with self.open_api() as api:
-                app, installations = await api.about(), await api.installations()
+            async with self.open_app_api() as github:
+                app, installations = await github.app(), await github.installations()
         except GitHubError as error:
             return _stopped(f"GitHub: {error}", 502, step=2)
         return render_setup_page(
@@ -355,9 +355,9 @@ class InstallationPages:
             outcome=outcome,
         )
 
-    async def _redeliver(self, api: GitHubAppApi) -> RedeliveryOutcome:
+    async def _redeliver(self, github: GitHubAppApi) -> RedeliveryOutcome:
         since = self.now() - _DELIVERIES_KEPT
-        sent = await api.deliveries(since)
+        sent = await github.deliveries(since)
         # GitHub pings every new App once; that is the one event without any meaning.
         pings = (delivery for delivery in sent if delivery.event == "ping")
         chosen = next(pings, next(iter(sent), None))
@@ -365,10 +365,10 @@ class InstallationPages:
             return RedeliveryOutcome(
                 "GitHub has sent nothing yet that it could send again: install it first."
             )
-        await api.redeliver(chosen.id)
+        await github.redeliver(chosen.id)
         for _ in range(self.polls):
             await asyncio.sleep(self.pause)
-            for delivery in await api.deliveries(since):
+            for delivery in await github.deliveries(since):
                 if delivery.guid == chosen.guid and delivery.id > sent[0].id:
                     return _outcome_of(delivery)
         return RedeliveryOutcome("GitHub has not sent it yet; look again in a minute with whetstone doctor.")

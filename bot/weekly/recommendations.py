@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.gates.model import Gates, gate_display_name
+from bot.gates.rule_book import CONFIG_FILE
 from bot.markdown.escape import code_span, escape_mentions
 from bot.markdown.format import format_count, format_out_of, join_words
 from bot.markdown.links import GitHubLinks, format_login
 from bot.values import Location
-from bot.weekly.summary import GateWeek, WeeklySummary
+from bot.weekly.summary import WeeklySummary
 
 MAX_RECOMMENDATIONS = 3
-"""At most so many."""
-CONFIG_DOCS = Location(".github/whetstone.yml")
-"""Where a repository keeps its rules."""
+"""Recommendations of one summary."""
+CONFIG_LOCATION = Location(CONFIG_FILE)
+"""The repository's config."""
 
-_ALONE = 2  # times that an auto-fixable gate was the only blocker
-_CASES = 2  # of a gate before half of them overturned says something
-_REVIEWS = 3  # of one account that were not counted
-_BEFORE = 2  # cases the week before; from 1 to 2 is chance
+_MIN_ONLY_BLOCKER = 2  # times that an auto-fixable gate was the only blocker
+_MIN_CASES = 2  # of a gate before half of them overturned says something
+_MIN_UNCOUNTED = 3  # reviews of one account that were not counted
+_MIN_BEFORE = 2  # cases the week before; from 1 to 2 is chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,44 +34,42 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class WeeklyContext:
-    """What the lines name and link to."""
+    """The gates that the summary names, and where its links lead."""
 
     gates: Gates
     web: GitHubLinks
     has_config: bool = True
-    """The repository has a config of its own, which can be linked to."""
-    tells_how: bool = True
-    """Say which lines of the config would make an account's reviews count."""
+    """The repository has a config, which can be linked to."""
 
 
-def recommend(week: WeeklySummary, page: WeeklyContext) -> tuple[Recommendation, ...]:
-    """At most three things, the surest first."""
-    return tuple(_recommendations(week, page))[:MAX_RECOMMENDATIONS]
+def recommend(summary: WeeklySummary, context: WeeklyContext) -> tuple[Recommendation, ...]:
+    """Return at most three recommendations, the surest first."""
+    candidates = (
+        _check_first(summary, context),
+        _too_strict(summary, context),
+        _not_counted(summary),
+        _doubled(summary, context),
+    )
+    return tuple(filter(None, candidates))[:MAX_RECOMMENDATIONS]
 
 
-def _recommendations(week: WeeklySummary, page: WeeklyContext) -> Iterator[Recommendation]:
-    yield from _check_first(week, page)
-    yield from _too_strict(week, page)
-    yield from _not_counted(week, page)
-    yield from _doubled(week, page)
-
-
-def _check_first(week: WeeklySummary, page: WeeklyContext) -> Iterator[Recommendation]:
+def _check_first(summary: WeeklySummary, context: WeeklyContext) -> Recommendation | None:
     alone = {
         tag: times
-        for tag, times in week.only_blocker.items()
-        if times >= _ALONE and (gate := page.gates.get(tag)) and gate.auto_fixable
+        for tag, times in summary.only_blocker.items()
+        if times >= _MIN_ONLY_BLOCKER and (gate := context.gates.get(tag)) and gate.auto_fixable
     }
-    if alone:
-        tag = max(sorted(alone), key=lambda tag: alone[tag])
-        name, times = gate_display_name(tag, page.gates), alone[tag]
-        subject, spared = _subject(tag, page.gates), format_count(times, "rejection")
-        cost = format_out_of(times, week.now.rejected, "rejected pull request")
-        yield Recommendation(
-            f"**{name}** is auto-fixable and was the only blocking issue in {cost}: check it before review "
-            "(a pre-commit hook, the agents' instructions).",
-            f"check {subject} before review, it alone would have spared {spared}",
-        )
+    if not alone:
+        return None
+    tag = max(sorted(alone), key=lambda tag: alone[tag])
+    name, times = gate_display_name(tag, context.gates), alone[tag]
+    subject, spared = _subject(tag, context.gates), format_count(times, "rejection")
+    cost = format_out_of(times, summary.now.rejected, "rejected pull request")
+    return Recommendation(
+        f"**{name}** is auto-fixable and was the only blocking issue in {cost}: check it before review "
+        "(a pre-commit hook, the agents' instructions).",
+        f"check {subject} before review, it alone would have spared {spared}",
+    )
 
 
 def _subject(tag: str, gates: Gates) -> str:
@@ -78,31 +77,38 @@ def _subject(tag: str, gates: Gates) -> str:
     return escape_mentions(gate.subject) if gate and gate.subject else gate_display_name(tag, gates)
 
 
-def _too_strict(week: WeeklySummary, page: WeeklyContext) -> Iterator[Recommendation]:
-    found = [gate for gate in week.gates if gate.broken >= _CASES and 2 * gate.overturned >= gate.broken]
-    if found:
-        worst = max(found, key=lambda gate: gate.overturned)
-        cases = f"was overturned in {worst.overturned} of {format_count(worst.broken, 'case')}"
-        name, repository = gate_display_name(worst.tag, page.gates), week.ask.repository
-        address = page.web.blob_url(repository, repository.default_branch, CONFIG_DOCS)
-        link = f" [The gate]({address})" if page.has_config else ""
-        yield Recommendation(f"**{name}** {cases}: its wording may be too strict.{link}", f"{name} {cases}")
+def _too_strict(summary: WeeklySummary, context: WeeklyContext) -> Recommendation | None:
+    gates = [
+        gate for gate in summary.gates if gate.broken >= _MIN_CASES and 2 * gate.overturned >= gate.broken
+    ]
+    if not gates:
+        return None
+    worst = max(gates, key=lambda gate: gate.overturned)
+    cases = f"was overturned in {worst.overturned} of {format_count(worst.broken, 'case')}"
+    name, repository = gate_display_name(worst.tag, context.gates), summary.query.repository
+    address = context.web.blob_url(repository, repository.default_branch, CONFIG_LOCATION)
+    link = f" [The gate]({address})" if context.has_config else ""
+    return Recommendation(f"**{name}** {cases}: its wording may be too strict.{link}", f"{name} {cases}")
 
 
-def _not_counted(week: WeeklySummary, page: WeeklyContext) -> Iterator[Recommendation]:
-    found = {login: reviews for login, reviews in week.uncounted.items() if reviews >= _REVIEWS}
-    if found:
-        shown = dict(tuple(found.items())[:MAX_RECOMMENDATIONS])
-        told = [f"{reviews} by {format_login(login)}" for login, reviews in shown.items()]
-        told[0] = told[0].replace(" by ", " reviews by ", 1)
-        who = "it is" if len(shown) == 1 else "they are"
-        reviews = f"{join_words(told)} were not counted"
-        lines = f" To count: {code_span(_lines(tuple(shown)))}" if page.tells_how else ""
-        yield Recommendation(f"{reviews}: {who} not among this repository's validators.{lines}", reviews)
+def _not_counted(summary: WeeklySummary) -> Recommendation | None:
+    uncounted = [
+        (login, reviews) for login, reviews in summary.uncounted.items() if reviews >= _MIN_UNCOUNTED
+    ][:MAX_RECOMMENDATIONS]
+    if not uncounted:
+        return None
+    counts = [f"{reviews} by {format_login(login)}" for login, reviews in uncounted]
+    counts[0] = counts[0].replace(" by ", " reviews by ", 1)
+    who = "it is" if len(uncounted) == 1 else "they are"
+    reviews = f"{join_words(counts)} were not counted"
+    lines = code_span(_config_lines([login for login, _ in uncounted]))
+    return Recommendation(
+        f"{reviews}: {who} not among this repository's validators. To count: {lines}", reviews
+    )
 
 
-def _lines(logins: tuple[str, ...]) -> str:
-    """What to write in the config, on one line."""
+def _config_lines(logins: Sequence[str]) -> str:
+    """Return the config, on one line, that makes the reviews of these logins count."""
     apps = [login.removesuffix("[bot]") for login in logins if login.endswith("[bot]")]
     users = [login for login in logins if not login.endswith("[bot]")]
     sections = [
@@ -111,13 +117,14 @@ def _lines(logins: tuple[str, ...]) -> str:
     return f"validators: {{{', '.join(sections)}}}"
 
 
-def _doubled(week: WeeklySummary, page: WeeklyContext) -> Iterator[Recommendation]:
-    found = [gate for gate in week.gates if gate.before >= _BEFORE and gate.broken >= 2 * gate.before]
-    if found:
-        most: GateWeek = max(found, key=lambda gate: gate.broken)
-        name = gate_display_name(most.tag, page.gates)
-        yield Recommendation(
-            f"**{name}** was broken in {format_count(most.broken, 'pull request')}, after {most.before} "
-            "the week before: look at what they have in common.",
-            f"{name} went from {most.before} to {most.broken}",
-        )
+def _doubled(summary: WeeklySummary, context: WeeklyContext) -> Recommendation | None:
+    gates = [gate for gate in summary.gates if gate.before >= _MIN_BEFORE and gate.broken >= 2 * gate.before]
+    if not gates:
+        return None
+    most = max(gates, key=lambda gate: gate.broken)
+    name = gate_display_name(most.tag, context.gates)
+    return Recommendation(
+        f"**{name}** was broken in {format_count(most.broken, 'pull request')}, after {most.before} "
+        "the week before: look at what they have in common.",
+        f"{name} went from {most.before} to {most.broken}",
+    )

@@ -30,7 +30,7 @@ def save_weekly_run(transaction: Transaction, run: RecordWeeklyRun) -> None:
         "repository_id": run.repository_id,
         "week": run.week,
         "at": run.at.timestamp(),
-        "told": run.told,
+        "told": run.is_published,
     }
     transaction.execute(transaction.insert(weekly_run_table).on_conflict_do_nothing(), values)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
@@ -34,7 +35,7 @@ from bot.history.rates import (
     advice_rates,
     compute_reviewer_rates,
     count_followed,
-    outcomes_in_window_of,
+    item_outcomes_in_window,
     overall_follow_rate,
 )
 from bot.pull_request.model import Stance
@@ -43,7 +44,7 @@ from bot.values import Repository
 
 @dataclass(frozen=True, slots=True)
 class AuthorWeek:
-    """One author, or several people who are only counted."""
+    """The week of one author, or of several people who are only counted."""
 
     login: str | None
     people: int
@@ -54,16 +55,16 @@ class AuthorWeek:
 def summarize_authors(
     rows: Sequence[PullRequestOutcome],
     previous: Sequence[PullRequestOutcome],
-    named: AuthorNaming,
+    naming: AuthorNaming,
     agents: AuthorRules,
 ) -> tuple[AuthorWeek, ...]:
-    """The named ones by their number of pull requests, then the people together."""
-    if named is AuthorNaming.NONE:
+    """Summarize the named authors by their number of pull requests, then the other people together."""
+    if naming is AuthorNaming.NONE:
         return ()
     shown = {
         author: mine
         for author, mine in group_by_author(rows).items()
-        if named is AuthorNaming.ALL or _is_agent(mine[0], agents)
+        if naming is AuthorNaming.ALL or _is_agent(mine[0], agents)
     }
     then = group_by_author(previous)
     lines = [_line(mine[0].author.login, 1, mine, then.get(author, ())) for author, mine in shown.items()]
@@ -90,40 +91,38 @@ def _order(line: AuthorWeek) -> tuple[bool, int, str]:
 
 
 CHART_WEEKS = 12
-"""How many the chart shows."""
+"""Weeks of the chart."""
 QUIET_AFTER_WEEKS = 8
-"""A gate that nobody broke for so long is named."""
+"""A gate that nobody broke for this many weeks is named."""
 MIN_REVIEWED = 3
-"""Judged pull requests from which the clock's run says anything."""
+"""Reviewed pull requests that the scheduled summary needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeekQuery:
-    """Which week of which repository, and by whose rules."""
+    """A week of a repository, with the rules that apply to its summary."""
 
     repository: Repository
     week: Week
     zone: tzinfo
-    named: AuthorNaming = AuthorNaming.AGENTS
+    naming: AuthorNaming = AuthorNaming.AGENTS
     agents: AuthorRules = field(default_factory=AuthorRules)
     as_of: datetime | None = None
-    """Now, where the week is still running."""
-    dead_after: timedelta = INACTIVE_AFTER
+    """Now, where the week is not over."""
+    inactive_after: timedelta = INACTIVE_AFTER
 
     @property
     def window(self) -> TimeWindow:
-        """The week, up to now where it is running."""
-        whole = self.week.window(self.zone)
-        return (
-            whole
-            if self.as_of is None
-            else TimeWindow(whole.start, min(whole.end, window_end_including(self.as_of)))
-        )
+        """The week, up to now where it is not over."""
+        week = self.week.window(self.zone)
+        if self.as_of is None:
+            return week
+        return TimeWindow(week.start, min(week.end, window_end_including(self.as_of)))
 
 
 @dataclass(frozen=True, slots=True)
 class GateWeek:
-    """How a gate fared: in how many pull requests each."""
+    """In how many pull requests a gate was broken, fixed and overturned."""
 
     tag: str
     broken: int
@@ -137,7 +136,7 @@ class WeekTotal:
     """One bar of the chart."""
 
     week: Week
-    judged: int
+    reviewed: int
     rejected: int
 
 
@@ -145,11 +144,11 @@ class WeekTotal:
 class WeeklySummary:
     """The week in numbers."""
 
-    ask: WeekQuery
+    query: WeekQuery
     now: Tally
     before: Tally
     trend: Trend
-    unjudged: int = 0
+    merged_unreviewed: int = 0
     """Merged without any verdict."""
     later_iterations: tuple[int, ...] = ()
     """How many iterations each accepted pull request took that was not accepted at once."""
@@ -160,48 +159,49 @@ class WeeklySummary:
     weeks: tuple[WeekTotal, ...] = ()
     authors: tuple[AuthorWeek, ...] = ()
     uncounted: Mapping[str, int] = field(default_factory=dict)
-    """Reviewer → rejecting reviews that did not count, because they are no validator."""
+    """Reviewer → rejecting reviews that did not count, because the reviewer is no validator."""
     reviews: tuple[ReviewerRates, ...] = ()
-    """What became of each validator's claims, and how vague their feedback was."""
+    """Each validator's confirmed claims and vague items."""
     tracked: FollowRate | None = None
-    """How the feedback turned out that iterations of the week could tell about; None where none could."""
+    """How often feedback was followed, as the week's iterations show; None where none does."""
     advice: AdviceRates = field(default_factory=AdviceRates)
-    """Which of the actions that authors were advised to take were accepted."""
+    """How often advised actions were accepted."""
 
 
-def summarize_week(records: Sequence[HistoryRecord], gates: Gates, ask: WeekQuery) -> WeeklySummary:
-    """What the records since `needed_since` tell about the week."""
-    window, last_week = ask.window, ask.week.back(1).window(ask.zone)
-    rows = outcomes_in_window(records, window, ask.dead_after)
-    previous = outcomes_in_window(records, last_week, ask.dead_after)
+def summarize_week(records: Sequence[HistoryRecord], gates: Gates, query: WeekQuery) -> WeeklySummary:
+    """Summarize the week from the records since `summary_needed_since`."""
+    window, last_week = query.window, query.week.back(1).window(query.zone)
+    rows = outcomes_in_window(records, window, query.inactive_after)
+    previous = outcomes_in_window(records, last_week, query.inactive_after)
+    now, before = count_outcomes(rows), count_outcomes(previous)
     return WeeklySummary(
-        ask=ask,
-        now=count_outcomes(rows),
-        before=count_outcomes(previous),
-        trend=compare_rates(count_outcomes(rows), count_outcomes(previous)),
-        unjudged=sum(not row.judged for row in rows),
+        query=query,
+        now=now,
+        before=before,
+        trend=compare_rates(now, before),
+        merged_unreviewed=sum(not row.is_reviewed for row in rows),
         later_iterations=tuple(row.iterations for row in rows if not row.rejected and not row.first_pass),
         gates=_gate_weeks(records, rows, previous, window),
         only_blocker=count_only_blockers(rows, gates),
         followed=count_followed(records, window),
-        not_broken=_not_broken(records, gates, ask),
-        weeks=_totals(records, ask),
-        authors=summarize_authors(rows, previous, ask.named, ask.agents),
+        not_broken=_not_broken(records, gates, query),
+        weeks=_totals(records, query),
+        authors=summarize_authors(rows, previous, query.naming, query.agents),
         uncounted=_uncounted(records, window),
         reviews=compute_reviewer_rates(records, window),
-        tracked=overall_follow_rate(outcomes_in_window_of(records, window)),
+        tracked=overall_follow_rate(item_outcomes_in_window(records, window)),
         advice=advice_rates(records, window),
     )
 
 
-def summary_needed_since(ask: WeekQuery) -> datetime:
-    """Records that were last active earlier make no difference to the summary."""
-    return earliest_activity(ask.week.back(CHART_WEEKS - 1).window(ask.zone), ask.dead_after)
+def summary_needed_since(query: WeekQuery) -> datetime:
+    """Return since when records are needed: earlier ones make no difference to the summary."""
+    return earliest_activity(query.week.back(CHART_WEEKS - 1).window(query.zone), query.inactive_after)
 
 
-def has_enough_reviews(found: WeeklySummary, minimum: int = MIN_REVIEWED) -> bool:
-    """Whether enough pull requests were judged; a merge without a verdict is no judgement."""
-    return found.now.total - found.unjudged >= minimum
+def has_enough_reviews(summary: WeeklySummary, minimum: int = MIN_REVIEWED) -> bool:
+    """Whether enough pull requests were reviewed; a merge without a verdict is no review."""
+    return summary.now.total - summary.merged_unreviewed >= minimum
 
 
 def _gate_weeks(
@@ -211,39 +211,39 @@ def _gate_weeks(
     window: TimeWindow,
 ) -> tuple[GateWeek, ...]:
     before = count_issues(previous)
-    known = {record.number: record for record in records}
+    by_number = {record.number: record for record in records}
     return tuple(
         GateWeek(
             tag,
             broken,
             before.get(tag, 0),
-            sum(was_fixed_next(known[row.number], tag, window) for row in rows if tag in row.tags),
-            sum(_was_overturned(known[row.number], tag, window) for row in rows if tag in row.tags),
+            sum(was_fixed_next(by_number[row.number], tag, window) for row in rows if tag in row.tags),
+            sum(_was_overturned(by_number[row.number], tag, window) for row in rows if tag in row.tags),
         )
         for tag, broken in count_issues(rows).items()
     )
 
 
 def _was_overturned(record: HistoryRecord, tag: str, window: TimeWindow) -> bool:
-    return any(found.tag == tag and found.at in window for found in record.overturned)
+    return any(overturned.tag == tag and overturned.at in window for overturned in record.overturned)
 
 
-def _not_broken(records: Iterable[HistoryRecord], gates: Gates, ask: WeekQuery) -> tuple[str, ...]:
-    start = ask.week.back(QUIET_AFTER_WEEKS - 1).window(ask.zone).start
-    said = [verdict for record in records for verdict in record.verdicts if verdict.counted]
-    # As far back as records are needed at all: what is older may be at hand or not.
-    before = TimeWindow(ask.week.back(CHART_WEEKS - 1).window(ask.zone).start, start)
+def _not_broken(records: Iterable[HistoryRecord], gates: Gates, query: WeekQuery) -> tuple[str, ...]:
+    start = query.week.back(QUIET_AFTER_WEEKS - 1).window(query.zone).start
+    verdicts = [verdict for record in records for verdict in record.verdicts if verdict.counted]
+    # As far back as records are needed at all: older ones may or may not be among these.
+    before = TimeWindow(query.week.back(CHART_WEEKS - 1).window(query.zone).start, start)
     # A gate that nobody ever broke may be one that this repository has no use for: it is no news.
-    known = {item.tag for verdict in said if verdict.at in before for item in verdict.items}
-    lately = TimeWindow(start, ask.window.end)
-    broken = {item.tag for verdict in said if verdict.at in lately for item in verdict.items}
-    return tuple(tag for tag in gates.tags if tag in known - broken)
+    broken_before = {item.tag for verdict in verdicts if verdict.at in before for item in verdict.items}
+    recently = TimeWindow(start, query.window.end)
+    broken = {item.tag for verdict in verdicts if verdict.at in recently for item in verdict.items}
+    return tuple(tag for tag in gates.tags if tag in broken_before - broken)
 
 
-def _totals(records: Sequence[HistoryRecord], ask: WeekQuery) -> tuple[WeekTotal, ...]:
-    weeks = [ask.week.back(weeks) for weeks in reversed(range(CHART_WEEKS))]
-    windows = [*(week.window(ask.zone) for week in weeks[:-1]), ask.window]
-    rows = (outcomes_in_window(records, window, ask.dead_after) for window in windows)
+def _totals(records: Sequence[HistoryRecord], query: WeekQuery) -> tuple[WeekTotal, ...]:
+    weeks = [query.week.back(weeks) for weeks in reversed(range(CHART_WEEKS))]
+    windows = [*(week.window(query.zone) for week in weeks[:-1]), query.window]
+    rows = (outcomes_in_window(records, window, query.inactive_after) for window in windows)
     return tuple(
         WeekTotal(week, counted.total, counted.rejected)
         for week, counted in zip(weeks, map(count_outcomes, rows), strict=True)
@@ -251,9 +251,10 @@ def _totals(records: Sequence[HistoryRecord], ask: WeekQuery) -> tuple[WeekTotal
 
 
 def _uncounted(records: Iterable[HistoryRecord], window: TimeWindow) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for record in records:
-        for verdict in record.verdicts:
-            if not verdict.counted and verdict.stance is Stance.REJECTS and verdict.at in window:
-                found[verdict.validator.name] = found.get(verdict.validator.name, 0) + 1
-    return dict(sorted(found.items(), key=lambda account: (-account[1], account[0])))
+    counts = Counter(
+        verdict.validator.name
+        for record in records
+        for verdict in record.verdicts
+        if not verdict.counted and verdict.stance is Stance.REJECTS and verdict.at in window
+    )
+    return dict(sorted(counts.items(), key=lambda account: (-account[1], account[0])))

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from bot.gates.config import AuthorNaming
-from bot.gates.model import Gates, gate_name_with_tag
+from bot.gates.model import Gates, gate_display_name, gate_name_with_tag
+from bot.history.model import Ratio
 from bot.history.patterns import Trend, format_points_change
-from bot.history.rates import MIN_BRIEFS, AdviceRates, Ratio, ReviewerRates, combine_reviewer_rates
+from bot.history.rates import MIN_BRIEFS, AdviceRates, ReviewerRates, combine_reviewer_rates
 from bot.markdown.escape import code_span, render_marker, table_cell
 from bot.markdown.format import format_count, format_long_range, format_share, to_percent
 from bot.markdown.links import format_login
@@ -28,39 +29,39 @@ config:
 
 
 def render_chart(weeks: Sequence[WeekTotal]) -> str:
-    """Bars for the rejected, a line for all that were judged; size and colours are set for both themes."""
-    judged = [week.judged for week in weeks]
+    """Render bars for the rejected, a line for all reviewed; size and colours suit both themes."""
+    reviewed = [week.reviewed for week in weeks]
     return "\n".join(
         (
             _FRONT,
             "xychart-beta",
             '    title "Rejected pull requests (bars) of all judged (line)"',
-            f"    x-axis [{', '.join(_name(week) for week in weeks)}]",
-            f'    y-axis "Pull requests" 0 --> {_top(max(judged, default=0))}',
+            f"    x-axis [{', '.join(_week_label(week) for week in weeks)}]",
+            f'    y-axis "Pull requests" 0 --> {_axis_end(max(reviewed, default=0))}',
             f"    bar [{', '.join(str(week.rejected) for week in weeks)}]",
-            f"    line [{', '.join(map(str, judged))}]",
+            f"    line [{', '.join(map(str, reviewed))}]",
         )
     )
 
 
 def render_chart_table(weeks: Sequence[WeekTotal]) -> str:
-    """The chart's numbers for whoever can't see it."""
+    """Render the chart's numbers as a table."""
     return "\n".join(
         (
-            _chart_row("Week", (_name(week) for week in weeks)),
+            _chart_row("Week", (_week_label(week) for week in weeks)),
             f"|---|{'--:|' * len(weeks)}",
-            _chart_row("Judged", (str(week.judged) for week in weeks)),
+            _chart_row("Judged", (str(week.reviewed) for week in weeks)),
             _chart_row("Rejected", (str(week.rejected) for week in weeks)),
         )
     )
 
 
-def _name(total: WeekTotal) -> str:
+def _week_label(total: WeekTotal) -> str:
     return f"W{total.week.number:02}"
 
 
-def _top(most: int) -> int:
-    """The axis ends at a round number that holds the highest point."""
+def _axis_end(most: int) -> int:
+    """Return a round number that is not below the highest point."""
     step: int = 10 ** max(len(str(most)) - 1, 1)
     return max(-(-most // step), 1) * step
 
@@ -69,29 +70,25 @@ def _chart_row(name: str, cells: Iterable[str]) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
-_NAMED = 3
+_MAX_ACTIONS = 3
 """Actions in the line; the rest is in the API."""
 
 
-def render_advice(found: AdviceRates) -> tuple[str, ...]:
-    """One line; none where too few briefs were judged."""
-    if found.accepted.whole < MIN_BRIEFS:
+def render_advice(rates: AdviceRates) -> tuple[str, ...]:
+    """Render one line; nothing where too few briefs were reviewed."""
+    if rates.accepted.whole < MIN_BRIEFS:
         return ()
-    share = format_share(found.accepted.part, found.accepted.whole)
+    share = format_share(rates.accepted.part, rates.accepted.whole)
     line = f"Briefs: {share} were accepted at the next verdict."
-    if not found.low:
+    if not rates.low:
         return (line,)
-    named = ", ".join(f"`{action}` ({_format_action(found, action)})" for action in found.low[:_NAMED])
-    return (f"{line} A person should look at what seldom helps: {named}.",)
-
-
-def _format_action(found: AdviceRates, action: str) -> str:
-    counts = found.actions[action]
-    return f"{counts.part} of {counts.whole}"
+    low = [(action, rates.actions[action]) for action in rates.low[:_MAX_ACTIONS]]
+    actions = ", ".join(f"`{action}` ({ratio.part} of {ratio.whole})" for action, ratio in low)
+    return (f"{line} A person should look at what seldom helps: {actions}.",)
 
 
 MAX_REVIEWER_ROWS = 20
-"""Of the table; the rest is counted."""
+"""Rows of the table; the rest is counted."""
 
 _ENOUGH = 5  # cases from which a percentage says more than the two numbers
 _HEAD = (
@@ -100,13 +97,13 @@ _HEAD = (
 )
 
 
-def render_reviewers(week: WeeklySummary) -> tuple[str, ...]:
-    """The figures in one line, each validator's below it; nothing where there is nothing to tell."""
-    everybody = combine_reviewer_rates(week.reviews, Validator("", ""))
+def render_reviewers(summary: WeeklySummary) -> tuple[str, ...]:
+    """Render the totals in one line, each validator's below it; nothing without claims or vague items."""
+    everybody = combine_reviewer_rates(summary.reviews)
     if not everybody.claims.claims and not everybody.vague.part:
         return ()
     figures = f"Reviews: {'; '.join(_figures(everybody))}"
-    rows = _rows(week)
+    rows = _reviewer_rows(summary)
     if not rows:
         return (f"{figures}.",)
     table = "\n".join((_HEAD, *rows[:MAX_REVIEWER_ROWS]))
@@ -115,15 +112,15 @@ def render_reviewers(week: WeeklySummary) -> tuple[str, ...]:
     return (f"<details><summary>{figures}</summary>\n\n{table}{more}\n\n</details>",)
 
 
-def _figures(everybody: ReviewerRates) -> list[str]:
-    claims, vague = everybody.claims, everybody.vague
-    found = []
+def _figures(rates: ReviewerRates) -> list[str]:
+    claims, vague = rates.claims, rates.vague
+    figures = []
     if claims.claims:
         false = f", {claims.contradicted} contradicted" if claims.contradicted else ""
-        found.append(f"{_format_rate(claims.verified, claims.claims, 'claims confirmed')}{false}")
+        figures.append(f"{_format_rate(claims.verified, claims.claims, 'claims confirmed')}{false}")
     if vague.part:
-        found.append(_format_rate(vague.part, vague.whole, "items too vague to act on"))
-    return found
+        figures.append(_format_rate(vague.part, vague.whole, "items too vague to act on"))
+    return figures
 
 
 def _format_rate(part: int, whole: int, what: str) -> str:
@@ -131,68 +128,68 @@ def _format_rate(part: int, whole: int, what: str) -> str:
     return f"{part} of {whole} {what}{share}"
 
 
-def _rows(week: WeeklySummary) -> list[str]:
-    """The named ones, then the people together, as the repository wants its authors shown."""
-    if week.ask.named is AuthorNaming.NONE:
+def _reviewer_rows(summary: WeeklySummary) -> list[str]:
+    """Render the named ones, then the people together, as the repository wants its authors shown."""
+    if summary.query.naming is AuthorNaming.NONE:
         return []
-    named = [one for one in week.reviews if _is_named(one, week)]
-    people = [one for one in week.reviews if not _is_named(one, week)]
-    rows = [_reviewer_row(table_cell(format_login(one.validator.name)), one) for one in named]
+    named = [rates for rates in summary.reviews if _is_named(rates.validator, summary)]
+    people = [rates for rates in summary.reviews if not _is_named(rates.validator, summary)]
+    rows = [_reviewer_row(table_cell(format_login(rates.validator.name)), rates) for rates in named]
     if people:
-        rows.append(_reviewer_row(_people(people), combine_reviewer_rates(people, Validator("", ""))))
+        rows.append(_reviewer_row(_format_people(len(people)), combine_reviewer_rates(people)))
     return rows
 
 
-def _is_named(one: ReviewerRates, week: WeeklySummary) -> bool:
-    validator = one.validator
-    is_agent = week.ask.agents.is_agent(validator.name, bot=validator.bot)
-    return week.ask.named is AuthorNaming.ALL or is_agent
+def _is_named(validator: Validator, summary: WeeklySummary) -> bool:
+    is_agent = summary.query.agents.is_agent(validator.name, bot=validator.bot)
+    return summary.query.naming is AuthorNaming.ALL or is_agent
 
 
-def _people(people: Sequence[ReviewerRates]) -> str:
-    return "1 person" if len(people) == 1 else f"{len(people)} people"
+def _format_people(number: int) -> str:
+    return "1 person" if number == 1 else f"{number} people"
 
 
-def _reviewer_row(name: str, one: ReviewerRates) -> str:
-    claims = one.claims
+def _reviewer_row(name: str, rates: ReviewerRates) -> str:
+    claims = rates.claims
     shares = (
         (claims.verified, claims.claims),
         (claims.unverifiable, claims.claims),
         (claims.verified, claims.looked_up),
         (claims.contradicted, claims.verified + claims.contradicted),
-        (one.vague.part, one.vague.whole),
+        (rates.vague.part, rates.vague.whole),
     )
-    return f"| {name} | {claims.claims} | {' | '.join(_cell(*each) for each in shares)} |"
+    return f"| {name} | {claims.claims} | {' | '.join(_format_cell(*share) for share in shares)} |"
 
 
-def _cell(part: int, whole: int) -> str:
+def _format_cell(part: int, whole: int) -> str:
     if not whole:
         return "–"
     return f"{part} of {whole}" if whole < _ENOUGH else f"{to_percent(part, whole)}%"
 
 
 MAX_TABLE_ROWS = 20
-"""Of a table; the rest is counted."""
+"""Rows of a table; the rest is counted."""
 
-_TAGS = 5  # named in one sentence
+_MAX_TAGS = 5  # named in one sentence
+_MOST_BROKEN = 3  # gates in the comment
 
 
-def render_gates(week: WeeklySummary, gates: Gates) -> tuple[str, ...]:
-    """How the gates fared, and what feedback came to."""
-    quiet = _not_broken(week.not_broken)
-    if not week.gates:
+def render_gates(summary: WeeklySummary, gates: Gates) -> tuple[str, ...]:
+    """Render the gates, and how much of the feedback was followed."""
+    quiet = _not_broken(summary.not_broken)
+    if not summary.gates:
         return ("### Gates", " ".join(filter(None, ("No gate was broken.", quiet))))
     head = (
         "| Gate | This week | Week before | Fixed by the next iteration | Overturned |\n|---|--:|--:|--:|--:|"
     )
-    rows = "\n".join((head, *(_gate_row(gate, gates) for gate in week.gates[:MAX_TABLE_ROWS])))
-    left = week.gates[MAX_TABLE_ROWS:]
-    more = f"And {format_count(len(left), 'more gate')}." if left else ""
-    return ("### Gates", rows, " ".join(filter(None, (more, _followed(week), _helped(week), quiet))))
+    rows = "\n".join((head, *(_gate_row(gate, gates) for gate in summary.gates[:MAX_TABLE_ROWS])))
+    omitted = len(summary.gates) - MAX_TABLE_ROWS
+    more = f"And {format_count(omitted, 'more gate')}." if omitted > 0 else ""
+    return ("### Gates", rows, " ".join(filter(None, (more, _followed(summary), _helped(summary), quiet))))
 
 
 def render_authors(authors: Sequence[AuthorWeek]) -> tuple[str, ...]:
-    """How the authors fared; nothing where they are not shown."""
+    """Render the authors; nothing where they are not shown."""
     if not authors:
         return ()
     head = "| Author | Judged | Rejected | First review | Against the week before |\n|---|--:|--:|--:|---|"
@@ -207,119 +204,152 @@ def _gate_row(gate: GateWeek, gates: Gates) -> str:
     return f"| {name} | {gate.broken} | {gate.before} | {fixed} | {gate.overturned} |"
 
 
-def _followed(week: WeeklySummary) -> str:
-    placed, unplaced = week.followed.with_place, week.followed.without_place
-    if placed.whole and unplaced.whole:
-        without = f", without a place in {_cases(unplaced)}"
-        return f"Feedback that named a place was followed in {_cases(placed)}{without}."
-    if placed.whole:
-        return f"Feedback that named a place was followed in {_cases(placed)}."
-    return f"Feedback was followed in {_cases(unplaced)}; none named a place." if unplaced.whole else ""
+def _followed(summary: WeeklySummary) -> str:
+    located, unlocated = summary.followed.with_location, summary.followed.without_location
+    if located.whole:
+        without = f", without a place in {_cases(unlocated)}" if unlocated.whole else ""
+        return f"Feedback that named a place was followed in {_cases(located)}{without}."
+    return f"Feedback was followed in {_cases(unlocated)}; none named a place." if unlocated.whole else ""
 
 
-def _helped(week: WeeklySummary) -> str:
-    """Whether it helped and was clear; nothing where no iteration has told."""
-    seen = week.tracked
-    if seen is None:
+def _helped(summary: WeeklySummary) -> str:
+    """Say whether feedback helped and was clear; nothing where no iteration shows it."""
+    rate = summary.tracked
+    if rate is None:
         return ""
-    rose = (
-        f"quality rose after feedback in {_cases(Ratio(seen.improved, seen.measured))}"
-        if seen.measured
-        else ""
-    )
-    clear = "" if seen.mean_clarity is None else _clear(seen.mean_clarity)
-    told = "; ".join(filter(None, (rose, clear)))
-    return f"{told[0].upper()}{told[1:]}." if told else ""
+    parts = []
+    if rate.measured:
+        parts.append(f"quality rose after feedback in {_cases(Ratio(rate.improved, rate.measured))}")
+    if rate.mean_clarity is not None:
+        parts.append(f"the feedback scored {rate.mean_clarity:.2f} for clarity (1 is the best)")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
-def _clear(score: float) -> str:
-    return f"the feedback scored {score:.2f} for clarity (1 is the best)"
-
-
-def _cases(share: Ratio) -> str:
-    numbers = f"{share.part} of {share.whole}"
-    return (
-        numbers if share.whole < _ENOUGH else f"{to_percent(share.part, share.whole)}% of cases ({numbers})"
-    )
+def _cases(ratio: Ratio) -> str:
+    numbers = f"{ratio.part} of {ratio.whole}"
+    if ratio.whole < _ENOUGH:
+        return numbers
+    return f"{to_percent(ratio.part, ratio.whole)}% of cases ({numbers})"
 
 
 def _not_broken(tags: Sequence[str]) -> str:
     if not tags:
         return ""
-    more = f" and {len(tags) - _TAGS} more" if len(tags) > _TAGS else ""
-    return f"Not broken for {QUIET_AFTER_WEEKS} weeks: {', '.join(map(code_span, tags[:_TAGS]))}{more}."
+    more = f" and {len(tags) - _MAX_TAGS} more" if len(tags) > _MAX_TAGS else ""
+    return f"Not broken for {QUIET_AFTER_WEEKS} weeks: {', '.join(map(code_span, tags[:_MAX_TAGS]))}{more}."
 
 
 def _author_row(author: AuthorWeek) -> str:
-    people = "1 person" if author.people == 1 else f"{author.people} people"
-    name = table_cell(format_login(author.login)) if author.login else people
+    name = table_cell(format_login(author.login)) if author.login else _format_people(author.people)
     tally = author.tally
     against = "too few" if author.trend is Trend.NO_DATA else author.trend.value
     return f"| {name} | {tally.total} | {tally.rejected} | {tally.first_pass} | {against} |"
 
 
 WEEKLY_MARKER = "WEEKLY-SUMMARY"
-"""The marker's word."""
+"""The name of the marker."""
 
 
-def render_description(week: WeeklySummary, page: WeeklyContext, todo: Sequence[Recommendation]) -> str:
-    """The whole issue."""
+def render_description(
+    summary: WeeklySummary, context: WeeklyContext, recommendations: Sequence[Recommendation]
+) -> str:
+    """Render the description of the issue."""
     parts = (
-        _marker(week),
-        _heading(week),
-        f"{_result(week)} {_first_review(week)}",
-        *_todo(todo),
-        *render_gates(week, page.gates),
+        _description_marker(summary),
+        _heading(summary),
+        f"{_result(summary)} {_first_review(summary)}",
+        *_todo(recommendations),
+        *render_gates(summary, context.gates),
         "### Twelve weeks",
-        f"```mermaid\n{render_chart(week.weeks)}\n```",
-        f"<details><summary>The same as a table</summary>\n\n{render_chart_table(week.weeks)}\n\n</details>",
-        *render_authors(week.authors),
-        *render_reviewers(week),
-        *render_advice(week.advice),
-        _footer(week),
+        f"```mermaid\n{render_chart(summary.weeks)}\n```",
+        "<details><summary>The same as a table</summary>",
+        render_chart_table(summary.weeks),
+        "</details>",
+        *render_authors(summary.authors),
+        *render_reviewers(summary),
+        *render_advice(summary.advice),
+        _footer(summary),
     )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def marker_head(week: WeeklySummary) -> dict[str, object]:
-    """What the markers of the description and of the comment both say."""
-    return {"v": 1, "repository": week.ask.repository.full_name, "week": str(week.ask.week)}
+def render_comment(
+    summary: WeeklySummary, context: WeeklyContext, recommendations: Sequence[Recommendation]
+) -> str:
+    """Render the comment of a finished week, which gets mailed."""
+    advice = f" Worth doing: {recommendations[0].short}." if recommendations else ""
+    return (
+        f"{_comment_marker(summary)}\n\n{_comment_result(summary)}\n\n"
+        f"{_most_broken(summary, context.gates)}{advice} The whole week is in the description above.\n"
+    )
 
 
-def _marker(week: WeeklySummary) -> str:
-    now, before = week.now, week.before
-    data = marker_head(week) | {
-        "from": week.ask.week.monday.isoformat(),
-        "to": _last_day(week).isoformat(),
+def _comment_marker(summary: WeeklySummary) -> str:
+    data = _marker_data(summary) | {
+        "total_prs": summary.now.total,
+        "rejected_prs": summary.now.rejected,
+        "approval_rate": summary.now.approval_rate,
+        "trend": summary.trend.value,
+    }
+    return render_marker(WEEKLY_MARKER, data)
+
+
+def _comment_result(summary: WeeklySummary) -> str:
+    now, before = summary.now, summary.before
+    none = "; none was judged the week before"
+    change = f" ({format_points_change(now, before)} the week before)" if before.total else none
+    counts = f"{format_count(now.total, 'pull request')} judged, {now.rejected} rejected"
+    accepted = f"{to_percent(now.accepted, now.total)}% accepted"
+    return f"**Week {summary.query.week.number}**: {counts}, {accepted}{change}."
+
+
+def _most_broken(summary: WeeklySummary, gates: Gates) -> str:
+    if not summary.gates:
+        return "No gate was broken."
+    names = (f"{gate_display_name(gate.tag, gates)} ({gate.broken})" for gate in summary.gates[:_MOST_BROKEN])
+    return f"Most broken: {', '.join(names)}."
+
+
+def _marker_data(summary: WeeklySummary) -> dict[str, object]:
+    """Return what the markers of the description and of the comment have in common."""
+    return {"v": 1, "repository": summary.query.repository.full_name, "week": str(summary.query.week)}
+
+
+def _description_marker(summary: WeeklySummary) -> str:
+    now, before = summary.now, summary.before
+    data = _marker_data(summary) | {
+        "from": summary.query.week.monday.isoformat(),
+        "to": _last_day(summary).isoformat(),
         "total_prs": now.total,
         "rejected_prs": now.rejected,
         "approval_rate": now.approval_rate,
         "first_pass_prs": now.first_pass,
-        "trend": week.trend.value,
+        "trend": summary.trend.value,
         "previous": {
             "total_prs": before.total,
             "rejected_prs": before.rejected,
             "approval_rate": before.approval_rate,
         },
-        "issue_breakdown": {gate.tag: gate.broken for gate in week.gates[:MAX_TABLE_ROWS]},
+        "issue_breakdown": {gate.tag: gate.broken for gate in summary.gates[:MAX_TABLE_ROWS]},
     }
     return render_marker(WEEKLY_MARKER, data)
 
 
-def _heading(week: WeeklySummary) -> str:
-    running = " so far" if week.ask.as_of else ""
-    days = format_long_range(week.ask.week.monday, _last_day(week))
-    return f"## Week {week.ask.week.number}{running} · {days}"
+def _heading(summary: WeeklySummary) -> str:
+    so_far = " so far" if summary.query.as_of else ""
+    days = format_long_range(summary.query.week.monday, _last_day(summary))
+    return f"## Week {summary.query.week.number}{so_far} · {days}"
 
 
-def _last_day(week: WeeklySummary) -> date:
-    return week.ask.window.last.astimezone(week.ask.zone).date()
+def _last_day(summary: WeeklySummary) -> date:
+    return summary.query.window.last.astimezone(summary.query.zone).date()
 
 
-def _result(week: WeeklySummary) -> str:
-    now, before = week.now, week.before
-    judged = format_count(now.total, "pull request")
-    result = f"**{judged} judged: {now.accepted} accepted, {now.rejected} rejected.**"
+def _result(summary: WeeklySummary) -> str:
+    now, before = summary.now, summary.before
+    reviewed = format_count(now.total, "pull request")
+    result = f"**{reviewed} judged: {now.accepted} accepted, {now.rejected} rejected.**"
     accepted = f"{to_percent(now.accepted, now.total)}% accepted"
     if not before.total:
         return f"{result} {accepted}; none was judged the week before."
@@ -327,34 +357,39 @@ def _result(week: WeeklySummary) -> str:
     return f"{result} {accepted}, {format_points_change(now, before)} {then}."
 
 
-def _first_review(week: WeeklySummary) -> str:
-    first = {0: "None was", 1: "1 was"}.get(week.now.first_pass, f"{week.now.first_pass} were")
-    said = f"{first} accepted at the first review"
-    later = week.later_iterations
+def _first_review(summary: WeeklySummary) -> str:
+    first = {0: "None was", 1: "1 was"}.get(summary.now.first_pass, f"{summary.now.first_pass} were")
+    text = f"{first} accepted at the first review"
+    later = summary.later_iterations
     if not later:
-        return f"{said}."
-    other = "other " if week.now.first_pass else ""
+        return f"{text}."
+    other = "other " if summary.now.first_pass else ""
     ones = "accepted one" if len(later) == 1 else f"{len(later)} accepted ones"
     if max(later) == 1:  # the reviewer changed their mind about the same revision
-        return f"{said}; the {other}{ones} needed no new revision."
+        return f"{text}; the {other}{ones} needed no new revision."
     mean = f"{sum(later) / len(later):.1f}".removesuffix(".0")
     on_average = "" if len(later) == 1 else " on average"
-    return f"{said}; the {other}{ones} took {mean} iterations{on_average}."
+    return f"{text}; the {other}{ones} took {mean} iterations{on_average}."
 
 
-def _todo(todo: Sequence[Recommendation]) -> tuple[str, ...]:
-    if not todo:
+def _todo(recommendations: Sequence[Recommendation]) -> tuple[str, ...]:
+    if not recommendations:
         return ()
-    return ("### Worth doing", "\n".join(f"{number}. {one.line}" for number, one in enumerate(todo, 1)))
+    lines = (f"{number}. {one.line}" for number, one in enumerate(recommendations, 1))
+    return ("### Worth doing", "\n".join(lines))
 
 
-def _footer(week: WeeklySummary) -> str:
-    merged = f"; {week.unjudged} merged without one counted as accepted" if week.unjudged else ""
+def _footer(summary: WeeklySummary) -> str:
+    merged = (
+        f"; {summary.merged_unreviewed} merged without one counted as accepted"
+        if summary.merged_unreviewed
+        else ""
+    )
     named = {
         AuthorNaming.AGENTS: "People are counted, not named; agents are named",
         AuthorNaming.ALL: "All authors are named",
         AuthorNaming.NONE: "Authors are not shown",
-    }[week.ask.named]
+    }[summary.query.naming]
     return (
         f"<sub>Judged = at least one validator gave a verdict{merged}. {named} (`weekly.authors`). "
         "Close this issue to stop the summary, reopen it to go on. "

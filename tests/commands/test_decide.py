@@ -6,14 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bot.commands.decide import (
-    CommandFacts,
-    CommandOutcome,
-    currently_open_tags,
-    decide_command,
-    join_replies,
-)
+from bot.commands.catalogue import SLASH_COMMANDS
+from bot.commands.decide import decide_command
 from bot.commands.invocation import find_invocations
+from bot.commands.model import CommandFacts, CommandOutcome, join_replies
+from bot.commands.overrides import currently_open_tags
 from bot.commands.text import forget_text, help_text
 from bot.history.model import StoredCounts
 from bot.pull_request.effects import (
@@ -64,7 +61,9 @@ def reply(body, by=BOB, topic=None):
 
 def test_help_is_a_face_and_one_answer():
     outcome = decided("/feedback-help")
-    assert outcome == CommandOutcome(REJECTED, (EYES,), (reply(help_text(), topic="help:HelpAsked()"),))
+    assert outcome == CommandOutcome(
+        REJECTED, (EYES,), (reply(help_text(SLASH_COMMANDS), topic="help:HelpAsked()"),)
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,9 +161,9 @@ def test_a_bot_that_asks_too_often_sees_not_even_a_face():
 
 def test_what_is_answered_in_the_same_turn_counts_too():
     said = (PostReply(REPOSITORY, 212, "comment:80/0", "x", BOB.id, at(6), "x"),)
-    assert decided("/feedback-help", role="read", said=said) == CommandOutcome(REJECTED, (CONFUSED,))
+    assert decided("/feedback-help", role="read", new_replies=said) == CommandOutcome(REJECTED, (CONFUSED,))
     same = (replace(said[0], key="comment:81/1"),)
-    assert len(decided("/feedback-help", role="read", said=same).replies) == 1
+    assert len(decided("/feedback-help", role="read", new_replies=same).replies) == 1
 
 
 def test_forgetting_is_not_put_off_by_the_question_before_it_and_begins_no_count_anew():
@@ -172,7 +171,7 @@ def test_forgetting_is_not_put_off_by_the_question_before_it_and_begins_no_count
     outcome = decided("/feedback-forget confirm", role="read", stored=stored, replies=earlier(BOB, [0.5]))
     (answer,) = outcome.replies
     told = (PostedReply("comment:80/0", answer.topic, answer.account_id, at(5.5)),)
-    assert (len(outcome.memos), answer.account_id) == (1, 0)
+    assert (len(outcome.store_commands), answer.account_id) == (1, 0)
     for again in ("/feedback-forget confirm", "/feedback-help"):
         assert decided(again, role="read", stored=stored, replies=told) == CommandOutcome(
             REJECTED, (CONFUSED,)
@@ -185,7 +184,7 @@ def test_several_commands_of_one_comment_get_one_answer():
     seen = CommentEvent("created", REPOSITORY, 212, 81, BOB, BOB, body, at(5), at(5), "")
     apart = []
     for one in find_invocations([seen]):
-        read = CommandFacts(ME, at(6), role="read", said=outcome.replies)
+        read = CommandFacts(ME, at(6), role="read", new_replies=outcome.replies)
         done = decide_command(one, REJECTED, read, RULES, SITE)
         apart += done.replies
         outcome = done.after(outcome)
@@ -226,12 +225,12 @@ def test_everybody_reads_what_is_public_and_nobody_else_what_is_private():
 def test_forgetting_without_confirm_forgets_nothing():
     stored = StoredCounts(pull_requests=2)
     outcome = decided("/feedback-forget", stored=stored)
-    assert (outcome.memos, outcome.replies[0].body) == ((), forget_text("bob", stored))
+    assert (outcome.store_commands, outcome.replies[0].body) == ((), forget_text("bob", stored))
 
 
 def test_forgetting_with_confirm_forgets_the_giver():
     outcome = decided("/feedback-forget confirm", stored=StoredCounts(pull_requests=2))
-    assert outcome.memos == (ForgetPerson(REPOSITORY.id, BOB.id, "bob", at(6), KEY),)
+    assert outcome.store_commands == (ForgetPerson(REPOSITORY.id, BOB.id, "bob", at(6), KEY),)
 
 
 APPEAL = Ruling(RulingAction.APPEAL, "date_errors", RIO.id, "rio", at(3), HEADS[0], "it is", "comment:70/0")

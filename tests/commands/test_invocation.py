@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from bot.commands.arguments import (
+from bot.commands.catalogue import (
+    SLASH_COMMANDS,
     AppealRequest,
     DismissRequest,
     ExplainRequest,
@@ -18,16 +19,20 @@ from bot.commands.arguments import (
     IterationChoice,
     RejectRequest,
     SelectRequest,
+    find_command,
 )
-from bot.commands.catalogue import SLASH_COMMANDS, CommandPermission, SlashCommand, find_command
-from bot.commands.invocation import InvalidCommand, ParsedCommand, parse_commands
+from bot.commands.invocation import parse_commands
+from bot.commands.model import CommandPermission, InvalidCommand, ParsedCommand, SlashCommand
 from bot.gates.config import Permission
 from bot.values import Location
 
 
 def asked(body):
     """What is asked for, or what is wrong, in order."""
-    return [found.asked if isinstance(found, ParsedCommand) else found.what for found in parse_commands(body)]
+    return [
+        command.request if isinstance(command, ParsedCommand) else command.message
+        for command in parse_commands(body)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +199,7 @@ def test_a_very_long_line_is_read_quickly():
 def test_a_command_cannot_exist_without_help_or_a_working_example():
     whole = {
         name: getattr(SLASH_COMMANDS[0], name)
-        for name in ("name", "usage", "example", "help", "who", "parse")
+        for name in ("name", "usage", "example", "help", "who", "request")
     }
     for name in whole:
         with pytest.raises(TypeError, match=name):

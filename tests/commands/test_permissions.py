@@ -7,15 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.commands.catalogue import (
-    SLASH_COMMANDS,
-    CommandGiver,
-    Permit,
-    can_answer,
-    check_permission,
-    find_command,
-    is_rate_limited,
-)
+from bot.commands.catalogue import SLASH_COMMANDS, find_command
+from bot.commands.decide import can_answer, is_rate_limited
+from bot.commands.model import CommandGiver, Permit, check_permission
 from bot.gates.config import Permission, RecordVisibility, record_visibility
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)

@@ -102,14 +102,14 @@ Use: `/feedback-history [@login] [30d|24h|…] [tag]` · for example: `/feedback
 
 
 def test_the_help_names_every_command_with_use_and_example():
-    lines = help_text().splitlines()
+    lines = help_text(SLASH_COMMANDS).splitlines()
     assert sum(line.startswith("| `/feedback-") for line in lines) == len(SLASH_COMMANDS)
     assert (
         "| `/feedback-dismiss TAG reason: …` | Lift a tag at this revision, or uphold an appeal. "
         "| `write` or more, not the author, no bot "
         "| `/feedback-dismiss date_errors reason: the date is right` |"
     ) in lines
-    assert "`/feedback-select best\\|final\\|N reason: …`" in help_text()
+    assert "`/feedback-select best\\|final\\|N reason: …`" in help_text(SLASH_COMMANDS)
 
 
 def test_an_export_is_answered_with_the_address_never_with_data():
@@ -156,7 +156,7 @@ def test_a_persons_record_is_read_elsewhere():
 @pytest.mark.parametrize(
     "text",
     [
-        help_text(),
+        help_text(SLASH_COMMANDS),
         *(explained(tag) for tag in (*PACK.tags, "odd_tag")),
         explained("odd_gate", Gates((HOSTILE,))),
         export_text("bob", HERE, None),

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from bot.detection.detector import detect
 from bot.detection.evidence import _BREAKS, _breaks_at_most, gather_evidence, readable_part
+from bot.detection.load import shipped_detection_rules
 from bot.detection.rules import FeedbackType
-from bot.turn.rule_book import shipped_detection_rules
 
 YAML = "".join(f"{' ' * 16}key{number}: value\n" for number in range(60))
 TABS = "".join(f"\t\tline {number}\n" for number in range(40))

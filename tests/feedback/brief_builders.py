@@ -2,15 +2,14 @@
 
 from dataclasses import replace
 
-from bot.detection.load import load_shipped_detection
-from bot.feedback.brief_inputs import add_brief, detected
+from bot.feedback.brief_inputs import add_brief, detect_feedback_type
 from bot.feedback.build import build_feedback
-from bot.gates.config import CheckRule, ValidatorRules
+from bot.gates.config import CheckRule, DetectionConfig, ValidatorRules
 from bot.pull_request.events import CheckEvent
 from bot.verdicts.reviews import merge_reviews
 from tests.builders import HEADS, REPOSITORY, RULES, at, facts, moment, pull_request
 
-UNDERSTANDING = replace(RULES, understanding=load_shipped_detection())
+UNDERSTANDING = replace(RULES, detection=DetectionConfig())
 MAPPED = replace(UNDERSTANDING, validators=ValidatorRules(checks=(CheckRule("validate", ("date_errors",)),)))
 CHECK = CheckEvent(
     REPOSITORY, HEADS[0], "validate", "failure", at(5), "https://ci/1", run_id=9, annotations=1
@@ -21,7 +20,7 @@ REFUSED = "This is not what we want, please do it differently.\n<!-- ISSUES: sco
 
 def with_fresh_brief(feedback, rules):
     """The feedback with the brief that its own words lead to."""
-    return add_brief(feedback, detected(feedback, rules), rules)
+    return add_brief(feedback, detect_feedback_type(feedback, rules), rules)
 
 
 def briefed(*reviews, comments=(), known=None, rules=UNDERSTANDING):

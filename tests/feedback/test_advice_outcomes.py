@@ -82,7 +82,7 @@ def test_a_check_that_passes_on_the_next_revision_judges_no_advice_of_somebody_e
     passed = replace(CHECK, head=HEADS[1], conclusion="success", at=at(12))
 
     def heard(known, *reviews):
-        read = replace(facts(*reviews), spoken=(passed,))
+        read = replace(facts(*reviews), signals=(passed,))
         seen = merge_signals(merge_reviews(known, read, MAPPED, at(30)), read, MAPPED)
         return with_fresh_brief(build_feedback(seen, MAPPED, moment()), MAPPED)
 

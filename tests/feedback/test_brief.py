@@ -26,9 +26,9 @@ from bot.values import Location
 RULES = load_shipped_detection()
 DATES = OpenItem(
     "date_errors",
-    words="created is the publication date",
+    text="created is the publication date",
     fix="Write the extraction date.",
-    places=(Location("claims/a.md", 5),),
+    locations=(Location("claims/a.md", 5),),
 )
 
 
@@ -222,9 +222,9 @@ def test_nothing_detected_or_too_unsure_is_no_brief(detection):  # row 237
     ("items", "known", "score"),
     [  # row 239: two points for each mark
         ((DATES,), BriefFacts("alice", "test_a fails", ("validate",)), 10),
-        ((DATES,), BriefFacts("alice", seen=("contents @ 1111111",)), 8),
+        ((DATES,), BriefFacts("alice", observed=("contents @ 1111111",)), 8),
         ((DATES,), BriefFacts("alice"), 6),
-        ((replace(DATES, places=()),), BriefFacts("alice"), 4),
+        ((replace(DATES, locations=()),), BriefFacts("alice"), 4),
         ((OpenItem("a_b"),), BriefFacts("alice"), 2),
         ((OpenItem("a_b"),), BriefFacts("alice", "KeyError: 3"), 4),
         ((), BriefFacts("alice"), 0),
@@ -246,7 +246,7 @@ def test_a_brief_is_scored_by_how_well_it_can_be_acted_on(items, known, score):
 )
 def test_a_trace_through_the_projects_own_code_is_a_place(trace, score):  # row 239
     made = write_brief(
-        detected("partial_success"), (replace(DATES, places=()),), BriefFacts("alice", trace), RULES
+        detected("partial_success"), (replace(DATES, locations=()),), BriefFacts("alice", trace), RULES
     )
     assert (made.score if made else None) == score
 
@@ -277,11 +277,11 @@ def test_a_good_brief_is_final_in_the_first_round():  # rows 238, 239
     )
 
 
-VAGUE = OpenItem("a_b", words="the parser is off")
+VAGUE = OpenItem("a_b", text="the parser is off")
 FIXED = replace(VAGUE, fix="Return None.")
-PLACED = replace(FIXED, places=(Location("a.py", 7),))
+PLACED = replace(FIXED, locations=(Location("a.py", 7),))
 ALICE = BriefFacts("alice")
-SEEN = BriefFacts("alice", seen=("a.py:7 @ 1111111",))
+SEEN = BriefFacts("alice", observed=("a.py:7 @ 1111111",))
 
 
 def test_a_poor_brief_has_a_round_for_each_thing_read_and_stops_once_it_is_good():  # rows 239, 240

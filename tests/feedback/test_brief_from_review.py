@@ -8,7 +8,7 @@ from bot.feedback.brief_inputs import feedback_log
 from bot.feedback.build import build_feedback
 from bot.feedback.document import build_document
 from bot.gates import schemas
-from bot.gates.config import SarifRule, ValidatorRules
+from bot.gates.config import DetectionConfig, SarifRule, ValidatorRules
 from bot.grounding.log import record_grounding
 from bot.history.model import collect_advice
 from bot.pull_request.checks import CheckAnnotation
@@ -73,8 +73,7 @@ def test_one_plain_sentence_makes_a_failure_of_a_refusal(said):  # row 196
 
 @pytest.mark.parametrize(("threshold", "kind"), [(0.3, "runtime_error"), (0.95, "user_rejection")])
 def test_words_too_unsure_to_be_shown_leave_it_a_refusal(threshold, kind):  # rows 195, 197
-    understanding = UNDERSTANDING.understanding.extended((), threshold=threshold, rounds=3)
-    rules = replace(UNDERSTANDING, understanding=understanding)
+    rules = replace(UNDERSTANDING, detection=DetectionConfig(threshold=threshold))
     said = review(3, "[scope_error] It crashes on an empty list.")
     assert briefed(said, rules=rules).brief.feedback_type == kind
 
@@ -91,11 +90,8 @@ def test_a_brief_that_names_no_place_says_whom_to_ask():
     assert last == "Ask `alice`: which place?"
 
 
-@pytest.mark.parametrize(
-    "rules", [RULES, replace(UNDERSTANDING, detection=replace(RULES.detection, enabled=False))]
-)
-def test_without_the_detector_there_is_no_brief(rules):
-    assert briefed(review(3, FAILING), rules=rules).brief is None
+def test_without_the_detector_there_is_no_brief():
+    assert briefed(review(3, FAILING), rules=RULES).brief is None
 
 
 def test_what_is_said_at_a_line_without_a_tag_is_heard_too():
@@ -140,7 +136,7 @@ ALMOST = "Almost there, looks good otherwise; just one thing: the date."
 
 
 def voiced(*spoken, rules=NAMED):
-    read = Facts(ME, spoken=spoken, roles={ALICE.id: "write"})
+    read = Facts(ME, signals=spoken, roles={ALICE.id: "write"})
     return with_fresh_brief(
         build_feedback(merge_signals(pull_request(), read, rules), rules, moment()), rules
     )
@@ -231,7 +227,7 @@ FOUND = CheckAnnotation(PAGE, 5, 5, "line 5: month 13 is out of range", "frontma
 
 
 def checked(*reviews, annotations=(FOUND,), rules=MAPPED, check=CHECK):
-    read = replace(facts(*reviews), spoken=(check,), annotations={9: annotations})
+    read = replace(facts(*reviews), signals=(check,), annotations={9: annotations})
     seen = merge_signals(merge_reviews(pull_request(), read, rules, at(30)), read, rules)
     return with_fresh_brief(build_feedback(seen, rules, moment()), rules)
 
@@ -312,7 +308,7 @@ def test_each_round_is_logged_and_refines_the_one_before():  # rows 241, 242
 
 
 def test_a_repository_that_allows_one_round_gets_what_the_event_says():  # row 240
-    once = replace(MAPPED, understanding=UNDERSTANDING.understanding.extended((), threshold=0.6, rounds=1))
+    once = replace(MAPPED, detection=DetectionConfig(max_refinement_iterations=1))
     made = checked(rules=once)
     assert [entry.round for entry in feedback_log(made.pull_request)] == [1]
     assert made.brief.lines[-1].text == "Read the output of `validate`: which place?"

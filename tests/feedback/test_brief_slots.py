@@ -29,7 +29,7 @@ from bot.feedback.brief import BriefFacts, find_expectation
     ],
 )
 def test_only_a_test_that_is_said_to_fail_is_named(output, said, test):  # row 225
-    assert BriefFacts("alice", said=said, output=output).test == test
+    assert BriefFacts("alice", comment_text=said, output=output).test == test
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_only_a_test_that_is_said_to_fail_is_named(output, said, test):  # row 2
     ],
 )
 def test_only_an_error_that_was_met_is_given(output, said, error):  # row 221
-    assert BriefFacts("alice", said=said, output=output).error == error
+    assert BriefFacts("alice", comment_text=said, output=output).error == error
 
 
 @pytest.mark.parametrize(

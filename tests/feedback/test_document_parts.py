@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.commands.arguments import RejectRequest
-from bot.commands.decide import apply_rejection
-from bot.commands.invocation import CommandInvocation
+from bot.commands.model import CommandInvocation
+from bot.commands.overrides import apply_rejection
 from bot.feedback.build import build_feedback
 from bot.feedback.document import build_document
 from bot.gates import schemas
@@ -45,7 +44,7 @@ def decided(read, rules=RULES, known=None):
 
 
 def whole(read, rules=RULES, known=None) -> dict:
-    (memo,) = [memo for memo in decided(read, rules, known).memos if isinstance(memo, StoreDocument)]
+    (memo,) = [memo for memo in decided(read, rules, known).store_commands if isinstance(memo, StoreDocument)]
     found = json.loads(memo.body)
     assert schemas.find_violations("actionable-feedback", found) == ()
     return found
@@ -163,7 +162,7 @@ def test_evidence_is_what_a_check_printed_its_number_and_the_rule():  # rows 42-
     rules = replace(
         RULES, gates=gates, validators=ValidatorRules(checks=(CheckRule("cover", ("date_errors",)),))
     )
-    (item,) = items(Facts(ME, spoken=(check,)), rules)
+    (item,) = items(Facts(ME, signals=(check,)), rules)
     assert item["evidence"] == {
         "test_result": "coverage 61 %",
         "metric": "coverage 61 %",
@@ -187,8 +186,8 @@ def test_a_command_leaves_what_its_giver_said_before_as_it_was_said():
     order = CommandInvocation(
         "comment:9/0", CommandSource.COMMENT, 9, "", ALICE, ALICE.id, at(5), None, body_hash="9f2c"
     )
-    asked = RejectRequest(("scope_error",))
-    (_, verdict) = apply_rejection(known, asked, order, "admin", "https://c/9").verdicts
+    url = "https://c/9"
+    (_, verdict) = apply_rejection(known, [Item("scope_error", url=url)], order, "admin", url).verdicts
     assert [verdict.origin_of(item) for item in verdict.items] == [
         Provenance("review", "write", hash_text(SAID.body)),
         Provenance("command", "admin", "9f2c"),

@@ -46,5 +46,5 @@ def test_any_document_and_any_text_give_a_comment_that_parses_back(items, body):
     assert found["issues"] == list(effect.issues)[: len(found["issues"])]
     assert len(found["issues"]) + found.get("more", 0) == len(effect.issues)
     assert live_references(effect.body) == []
-    (whole,) = [memo for memo in decision.memos if isinstance(memo, StoreDocument)]
+    (whole,) = [memo for memo in decision.store_commands if isinstance(memo, StoreDocument)]
     assert schemas.find_violations("actionable-feedback", json.loads(whole.body)) == ()

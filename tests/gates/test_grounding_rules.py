@@ -13,15 +13,13 @@ SHIPPED = RULES_DIRECTORY / "grounding.yml"
 
 
 def test_the_shipped_file_has_every_type_of_claim():
-    # rows 126–132, 135–139
+    # rows 126–132, 139
     claims = shipped_claim_rules()
     assert tuple(claims) == tuple(ClaimType)
     assert claims[ClaimType.TEST_RESULTS] == ClaimRule(
-        tools=(GroundingTool.CHECKS,),
-        verification="The check run at the head ended so",
-        would_verify="a finished check run at this head",
-        mitigation="Run tests to verify behavior",
+        tools=(GroundingTool.CHECKS,), would_verify="a finished check run at this head"
     )
+    assert claims[ClaimType.GIT_STATE].would_verify == "the state that GitHub shows on the pull request"
     assert claims[ClaimType.LANGUAGE_SYNTAX] == ClaimRule(would_verify="nothing has to")
 
 
@@ -45,14 +43,14 @@ def test_the_shipped_file_has_every_type_of_claim():
             'claims.file_contents.tools is "tree"; use a list of tree,',
         ),
         (
-            "    verification: The words are in the file at the head",
-            "    verified: 1",
+            '    would_verify: "the words',
+            "    verified: 1 #",
             "claims.file_contents.verified is unknown",
         ),
         (
-            "    mitigation: Always Read",
-            "    mitigation: 3 #",
-            "claims.file_contents.mitigation is 3; write a few words",
+            '    would_verify: "the',
+            "    would_verify: 3 #",
+            "claims.file_contents.would_verify is 3; write a few words",
         ),
     ],
 )

@@ -200,7 +200,6 @@ def test_every_key_of_a_config_reaches_the_rules():
         grounding=GroundingRules(
             enabled=False,
             reads=2,
-            version="1.2.3",
             mandatory=(ClaimType.FILE_CONTENTS,),
             recommended=(ClaimType.GIT_STATE,),
             not_required=(),
@@ -299,10 +298,10 @@ def test_a_claim_moves_to_the_list_that_names_it():
     assert len(found.mandatory) == 9
 
 
-def test_the_grounding_section_validates_against_the_published_schema():  # row 105
+def test_the_grounding_section_validates_against_the_published_schema():  # rows 105, 106
     schema = json.loads(resources.files("bot").joinpath("schemas", "tool-grounding.json").read_text("utf-8"))
     section = {
-        "version": DEFAULT_RULES.grounding.version,
+        "version": "1.0.0",
         "grounding_rules": {
             "mandatory_grounding": list(DEFAULT_RULES.grounding.mandatory),
             "recommended_grounding": list(DEFAULT_RULES.grounding.recommended),

@@ -90,7 +90,7 @@ async def test_checks_come_with_what_they_printed(client, standin, place, reposi
     standin.check(pull, "tests", "failure", CheckOutput("1 failed", "see below", None, (found,)))
     standin.start_check_run(place, pull.head_sha, "slow")
     runs = {run.name: run for run in await client.check_runs(repository, pull.head_sha)}
-    assert (runs["tests"].failed, runs["tests"].output, runs["tests"].annotations_count) == (
+    assert (runs["tests"].has_failed, runs["tests"].output, runs["tests"].annotations_count) == (
         True,
         "1 failed\nsee below",
         1,

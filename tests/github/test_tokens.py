@@ -17,7 +17,7 @@ ASKED = ("POST", "*/access_tokens")
 
 
 def test_the_app_signs_a_minute_back_for_nine_minutes(keys):
-    signed = AppKey(4242, keys.private_pem).signed(NOW)
+    signed = AppKey(4242, keys.private_pem).sign_jwt(NOW)
     claims = jwt.decode(
         signed, keys.public_pem, algorithms=["RS256"], options={"verify_exp": False, "verify_iat": False}
     )
@@ -162,7 +162,7 @@ async def test_one_who_stops_waiting_leaves_the_token_to_the_others():
         return InstallationToken("ghs_x", NOW + timedelta(hours=1))
 
     tokens = TokenCache(fetch, lambda: NOW)
-    impatient, patient = (asyncio.create_task(tokens.of(1)) for _ in range(2))
+    impatient, patient = (asyncio.create_task(tokens.get(1)) for _ in range(2))
     await asyncio.sleep(0)
     impatient.cancel()
     gate.set()
@@ -177,11 +177,11 @@ async def test_a_newer_token_is_not_dropped_for_an_older_one():
         return next(coming)
 
     tokens = TokenCache(fetch, lambda: NOW)
-    first = await tokens.of(1)
+    first = await tokens.get(1)
     tokens.drop(1, first)
-    second = await tokens.of(1)
+    second = await tokens.get(1)
     tokens.drop(1, first)
-    assert await tokens.of(1) is second
+    assert await tokens.get(1) is second
 
 
 def test_a_token_is_not_shown():

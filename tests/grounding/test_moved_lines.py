@@ -76,7 +76,7 @@ def test_without_the_line_s_text_the_file_must_have_the_lines(line, end, outcome
 
 def test_a_word_that_was_right_at_the_head_the_validator_saw_is_found_again():
     (claim,) = find_claims("`MAX_TRIES` is at src/auth.py:40.")
-    result = verify_claim(claim, seen(), VerificationContext(judged="0" * 40))
+    result = verify_claim(claim, seen(), VerificationContext(reviewed_head="0" * 40))
     assert (result.outcome.value, result.line, result.moved_from) == ("verified", 5, 40)
 
 

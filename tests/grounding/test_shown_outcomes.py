@@ -162,7 +162,7 @@ def test_what_was_looked_up_is_kept_and_not_asked_again():
 
 def test_lines_of_a_secrets_file_are_not_quoted():
     whole = decided(inline(1, 3, "[date_errors] the key is in the open", path="app/.env"))
-    stored = json.dumps([str(memo) for memo in whole.memos])
+    stored = json.dumps([str(memo) for memo in whole.store_commands])
     assert "2026-13-01" not in stored
     assert "source: x" not in stored
 

@@ -2,8 +2,8 @@
 
 from dataclasses import fields
 
-from bot.history.model import AdviceRecord, build_history_record, window_of_last_hours
-from bot.history.rates import AdviceRates, FeedbackTypeCount, Ratio, advice_rates, advice_rates_by_author
+from bot.history.model import AdviceRecord, Ratio, build_history_record, window_of_last_hours
+from bot.history.rates import AdviceRates, FeedbackTypeCount, advice_rates, advice_rates_by_author
 from bot.pull_request.model import PostedBrief
 from bot.weekly.summary import WeekQuery, summarize_week
 from bot.weekly.text import render_advice
@@ -113,7 +113,7 @@ def test_under_five_judged_briefs_the_weekly_issue_says_nothing():
 
 
 def test_the_summary_of_a_week_counts_its_briefs():  # row 245
-    ask = WeekQuery(MODEL.ask.repository, MODEL.ask.week, MODEL.ask.zone)
+    ask = WeekQuery(MODEL.query.repository, MODEL.query.week, MODEL.query.zone)
     inside, outside = ask.window.start, ask.window.end
     briefs = tuple(
         AdviceRecord(at, "user_rejection", ("narrow_scope",), success=True) for at in (inside, outside)

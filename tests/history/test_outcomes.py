@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.history.model import build_history_record, earliest_activity, window_of_last_hours
-from bot.history.outcomes import PullRequestOutcome, PullRequestState, open_tags_at, outcomes_in_window
+from bot.history.outcomes import PullRequestOutcome, PullRequestState, outcomes_in_window
 from bot.iterations.model import standing_verdicts
 from bot.pull_request.model import Item, OverturnedTag, PullRequest, Revision, Stance
 from bot.values import Location, Repository
@@ -27,7 +27,7 @@ def test_a_rejected_pull_request():
         state=PullRequestState.OPEN,
         rejected=True,
         first_pass=False,
-        judged=True,
+        is_reviewed=True,
         tags=("date_errors", "scope_error"),
         open_tags=("date_errors", "scope_error"),
         iterations=1,
@@ -43,7 +43,7 @@ def test_accepted_after_a_rejection_is_not_first_pass():
         state=PullRequestState.MERGED,
         rejected=False,
         first_pass=False,
-        judged=True,
+        is_reviewed=True,
         tags=("date_errors",),
         open_tags=(),
         iterations=2,
@@ -52,7 +52,7 @@ def test_accepted_after_a_rejection_is_not_first_pass():
 
 def test_merged_without_a_verdict_counts_as_accepted():
     found = row(record(7, merged=1))
-    assert (found.rejected, found.first_pass, found.judged, found.iterations) == (False, True, False, 0)
+    assert (found.rejected, found.first_pass, found.is_reviewed, found.iterations) == (False, True, False, 0)
 
 
 def test_withdrawn_without_a_rejection_is_not_rejected():
@@ -128,7 +128,7 @@ def test_an_overturned_tag_is_broken_but_no_longer_open():
 
 def test_a_tag_that_is_named_again_after_it_was_overturned_is_open():
     story = record(7, rejects(3, "date_errors"), rejects(1, "date_errors"), overturned=((2, "date_errors"),))
-    assert open_tags_at(story, NOW) == ("date_errors",)
+    assert row(story).open_tags == ("date_errors",)
 
 
 def test_this_very_instant_belongs_to_the_window_and_its_start_to_the_one_before():

@@ -7,8 +7,8 @@ import pytest
 
 from bot.gates.config import AuthorNaming
 from bot.grounding.audit import GroundingRates
-from bot.history.model import ReviewStats, compute_review_stats, window_of_last_hours
-from bot.history.rates import Ratio, ReviewerRates, compute_reviewer_rates
+from bot.history.model import Ratio, ReviewStats, compute_review_stats, window_of_last_hours
+from bot.history.rates import ReviewerRates, compute_reviewer_rates
 from bot.pull_request.model import GroundedClaim, Item, Stance, Validator, Verdict
 from bot.values import GHOST
 from bot.weekly.text import render_reviewers
@@ -20,8 +20,8 @@ NONE = GroundingRates(0, 0, 0, 0, 0)
 WEEK = window_of_last_hours(168, NOW)
 
 
-def told(named=AuthorNaming.AGENTS, *reviews):
-    return render_reviewers(replace(MODEL, ask=replace(MODEL.ask, named=named), reviews=reviews))
+def told(naming=AuthorNaming.AGENTS, *reviews):
+    return render_reviewers(replace(MODEL, query=replace(MODEL.query, naming=naming), reviews=reviews))
 
 
 def reviewer(name, vague, *counts):

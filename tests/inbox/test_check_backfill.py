@@ -1,14 +1,14 @@
 """Check runs for all open pull requests at once, as politely as if there were a hundred thousand."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import pytest
 
 from bot.gates.config import CheckRunRules, RepositoryRules
 from bot.gates.rule_book import ConfigReport
 from bot.github.model import PullRequestPage, RateBudget
-from bot.inbox.backfill import MIN_STEP_PAUSE, CheckBackfill, CheckBackfillDeliveries
+from bot.inbox.backfill import MIN_STEP_PAUSE, CheckBackfill
+from bot.inbox.parse import parse_delivery
 from bot.inbox.retry import RetryLater
 from bot.pull_request.events import CheckBackfillStep
 from bot.store.model import Acceptance
@@ -17,12 +17,6 @@ from tests.fake_store import FakeStore
 
 ON = RepositoryRules(check=CheckRunRules(enabled=True))
 PAGE = 10
-
-
-class Told(NamedTuple):
-    """A delivery, as far as it matters here."""
-
-    id: int
 
 
 class GitHub:
@@ -44,25 +38,28 @@ class GitHub:
 
 
 class Store(FakeStore):
-    """What was handed on, what is due next, and a budget that lets so many through a time."""
+    """The pull requests that were queued, the steps, and a budget of so many writes at a time."""
 
     def __init__(self, room=10_000):
         self.handed, self.steps, self.known, self.room, self.paid = [], [], {}, room, 0
+        self.ids = set()
 
     async def load_pull_request(self, lane):
         return self.known.get(lane)
 
-    async def accept(self, given):
-        if given in self.steps:
+    async def accept(self, delivery):
+        if delivery.id in self.ids:
             return Acceptance.DUPLICATE
-        if isinstance(given, CheckBackfillStep):
-            self.steps.append(given)
+        self.ids.add(delivery.id)
+        event = parse_delivery(delivery)
+        if isinstance(event, CheckBackfillStep):
+            self.steps.append(event)
         else:
-            self.handed.append(given.id)
+            self.handed.append(event.pull_request.number)
         return Acceptance.QUEUED
 
-    async def load_delivery(self, number):
-        return number if number in self.handed else None
+    async def load_delivery(self, delivery_id):
+        return delivery_id if delivery_id in self.ids else None
 
     async def spend_write(self, _installation_id, _priority):
         self.room -= 1
@@ -79,19 +76,18 @@ class RuleBook:
     async def rules(self, _repository, _since=None):
         return self.known
 
-    async def report(self, _repository, _head):
+    async def check_head(self, _repository, _head):
         return self.shown
 
 
 def heads(github, store, rule_book=None):
-    writing = CheckBackfillDeliveries(lambda due, _now: due, lambda _due, seen, _now: Told(seen.number))
-    return CheckBackfill(store, github, rule_book or RuleBook(), writing, lambda: at(5))
+    return CheckBackfill(store, github, rule_book or RuleBook(), lambda: at(5))
 
 
 async def walked(work, store, *, between=lambda: None):
     """Every step there is; a step that is told to wait is repeated as it was. Gives the waits."""
     waits = []
-    await work.begin(REPOSITORY, HEADS[0])
+    await work.start(REPOSITORY, HEADS[0])
     done = 0
     while done < len(store.steps):
         try:
@@ -136,7 +132,7 @@ async def test_where_the_config_asks_for_no_run_nothing_is_listed():
 async def test_it_waits_while_github_shows_the_config_as_it_was_before_the_push():
     store = Store()
     work = heads(GitHub(1), store, RuleBook(report=ConfigReport("x", "success", 1)))
-    await work.begin(REPOSITORY, HEADS[0])
+    await work.start(REPOSITORY, HEADS[0])
     with pytest.raises(RetryLater):
         await work.step(store.steps[0])
     await work.step(replace(store.steps[0], since=at(0)))
@@ -147,7 +143,7 @@ async def test_the_daily_work_keeps_its_share_of_the_hours_calls():
     github, store = GitHub(1), Store()
     github.left = 100
     work = heads(github, store)
-    await work.begin(REPOSITORY, HEADS[0])
+    await work.start(REPOSITORY, HEADS[0])
     with pytest.raises(RetryLater):
         await work.step(store.steps[0])
     assert (store.handed, github.reads) == ([], 0)

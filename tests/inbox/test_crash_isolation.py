@@ -31,7 +31,7 @@ class Turns:
         self.beside: list[set[str]] = []
         self._running: set[str] = set()
 
-    async def take(self, claim) -> None:
+    async def process(self, claim) -> None:
         self._running.add(claim.lane)
         self.taken.append([one.id for one in claim.deliveries])
         self.beside.append(set(self._running))
@@ -69,8 +69,8 @@ async def work(store, turns) -> None:
     """Work until nothing is due."""
     worker = working(store, turns)
     running = asyncio.create_task(worker.run())
-    await worker.settled()
-    await worker.stopped()
+    await worker.wait_until_idle()
+    await worker.wait_stopped()
     await running
 
 
@@ -87,8 +87,8 @@ async def test_after_two_crashes_a_lanes_deliveries_run_one_by_one_beside_no_oth
         await turns.begun.wait()
         await store.accept(delivery("later", "pull:77:214"))
         turns.go_on.set()
-        await worker.settled()
-        await worker.stopped()
+        await worker.wait_until_idle()
+        await worker.wait_stopped()
         await running
     assert turns.taken[0] == ["other"], "what runs already comes to its end first"
     assert [ids for ids in turns.taken if ids[0].startswith("d")] == [["d1"], ["d2"]]
@@ -149,7 +149,7 @@ async def test_a_process_that_stops_while_a_lane_waits_to_run_alone_counts_no_cr
         worker = working(store, Turns(store))
         never = asyncio.create_task(asyncio.Event().wait())
         claim = await claim_one(store)
-        waiting = asyncio.create_task(worker._hands.take(claim, {never}))
+        waiting = asyncio.create_task(worker._runner.run(claim, {never}))
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait({waiting})
@@ -172,6 +172,6 @@ async def test_a_process_whose_turns_all_run_is_asked_to_stop_and_does_not_wait_
         running = asyncio.create_task(worker.run())
         await turns.begun.wait()
         async with asyncio.timeout(30):
-            await worker.stopped()
+            await worker.wait_stopped()
             await running
         assert (await claim_one(store)).crashes == 2

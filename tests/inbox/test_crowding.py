@@ -25,7 +25,7 @@ class Turns:
         self.begun = asyncio.Event()
         self.may_end = asyncio.Event()
 
-    async def take(self, claim) -> None:
+    async def process(self, claim) -> None:
         self.taken.append(claim.lane)
         self.begun.set()
         await self.may_end.wait()
@@ -64,8 +64,8 @@ async def test_while_deliveries_crowd_one_lane_is_taken_at_a_time(store, monkeyp
     await turns.begun.wait()
     first = len(turns.taken)
     turns.may_end.set()
-    await worker.settled()
-    await worker.stopped()
+    await worker.wait_until_idle()
+    await worker.wait_stopped()
     await running
     assert (first, len(set(turns.taken))) == (at_once, 4)
 

@@ -34,7 +34,7 @@ def seconds():
 
 
 @pytest.fixture
-def pulse(seconds):
+def heartbeat(seconds):
     return Heartbeat(HeartbeatSettings(), seconds)
 
 
@@ -44,15 +44,15 @@ def test_time_goes_on_while_the_machine_is_suspended_where_the_system_can_tell()
     assert [monotonic_clock(clocks)() for clocks in (whole, plain)] == [500.0, 20.0]
 
 
-def test_a_process_that_never_beat_may_not_write(pulse):
-    assert not pulse.is_fresh()
+def test_a_process_that_never_beat_may_not_write(heartbeat):
+    assert not heartbeat.is_fresh()
 
 
 @pytest.mark.parametrize(("age", "fresh"), [(0.0, True), (15.0, True), (15.1, False)])
-def test_a_write_may_start_within_fifteen_seconds_of_the_last_good_beat(pulse, seconds, age, fresh):
-    pulse.note(seconds())
+def test_a_write_may_start_within_fifteen_seconds_of_the_last_good_beat(heartbeat, seconds, age, fresh):
+    heartbeat.record(seconds())
     seconds.now += age
-    assert pulse.is_fresh() is fresh
+    assert heartbeat.is_fresh() is fresh
 
 
 def test_a_write_ends_before_anybody_can_take_over():
@@ -67,13 +67,15 @@ async def github(fake_github_server, keys):
     return standin, AppKey(standin.app.id, keys.private_pem)
 
 
-async def test_no_write_leaves_a_process_whose_beat_is_late(github, pulse, seconds):
+async def test_no_write_leaves_a_process_whose_beat_is_late(github, heartbeat, seconds):
     standin, key = github
     place = standin.repository("acme/kb")
     pull = standin.open_pull_request(place, "bob")
     where = Repository(place.id, "acme", "kb", standin.installation_of(place).id)
-    async with connect_github(key, standin.api_url, standin.graphql_url, may_write=pulse.is_fresh) as client:
-        pulse.note(seconds())
+    async with connect_github(
+        key, standin.api_url, standin.graphql_url, may_write=heartbeat.is_fresh
+    ) as client:
+        heartbeat.record(seconds())
         posted = await client.create_comment(where, pull.number, "what was true")
         seconds.now += 16
         for write in (
@@ -95,7 +97,7 @@ class Taken:
         self.fences = []
         self.begun = asyncio.Event()
 
-    async def take(self, claim) -> None:
+    async def process(self, claim) -> None:
         self.fences.append((claim.lane, claim.fence))
         self.begun.set()
 
@@ -121,25 +123,25 @@ class SlowAnswers(Altered):
 
 
 async def test_lanes_whose_claim_was_answered_too_late_are_not_worked_on_but_claimed_anew(
-    sqlite_url, pulse, seconds
+    sqlite_url, heartbeat, seconds
 ):
-    fast = replace(pulse.pace, interval=0.01)
+    fast = replace(heartbeat.settings, interval=0.01)
     async with open_store(sqlite_url, worker=True) as store:
         await store.accept(delivery("d1"))
         (first,) = await store.claim(1)
         await store.release(first)
         turns = Taken()
         slow = SlowAnswers(store, seconds, claim=31)
-        worker = Worker(slow, turns, Clock(), pulse=Heartbeat(fast, seconds))
+        worker = Worker(slow, turns, Clock(), heartbeat=Heartbeat(fast, seconds))
         running = asyncio.create_task(worker.run())
         await asyncio.wait_for(turns.begun.wait(), 60)
-        await worker.stopped()
+        await worker.wait_stopped()
         await running
     assert turns.fences[0] == (first.lane, first.fence + 2)
 
 
-async def test_a_beat_counts_from_when_it_was_asked_for(sqlite_url, pulse, seconds):
+async def test_a_beat_counts_from_when_it_was_asked_for(sqlite_url, heartbeat, seconds):
     async with open_store(sqlite_url, worker=True) as store:
-        worker = Worker(SlowAnswers(store, seconds, beat=20), Taken(), Clock(), pulse=pulse)
+        worker = Worker(SlowAnswers(store, seconds, beat=20), Taken(), Clock(), heartbeat=heartbeat)
         await worker._heartbeat()
-    assert (pulse.age, pulse.is_fresh()) == (20, False)
+    assert (heartbeat.age, heartbeat.is_fresh()) == (20, False)

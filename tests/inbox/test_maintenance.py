@@ -9,12 +9,13 @@ import pytest
 
 from bot.github.errors import RateLimited
 from bot.inbox.internal_deliveries import config_broken_delivery, weekly_delivery
-from bot.inbox.maintenance import MaintenanceProcessor, WeeklyScheduler
+from bot.inbox.maintenance import MaintenanceProcessor
 from bot.pull_request.effects import RemoveRepository, UpdateRepository
 from bot.pull_request.events import InstallationEvent
 from bot.store.deliveries import load_parked
 from bot.store.model import LaneFenced, TurnResult
 from bot.turn.store import apply_turn
+from bot.weekly.schedule import WeeklyScheduler
 from tests.builders import REPOSITORY, START
 from tests.fake_store import FakeStore
 from tests.store.store_builders import OTHER_LANE, claim_one, delivery
@@ -35,10 +36,10 @@ async def give_up(store, name: str, **facts) -> None:
 async def test_what_was_given_up_on_while_we_were_shut_out_is_tried_again(store, action):
     await give_up(store, "ours")
     await give_up(store, "others", lane=OTHER_LANE, installation_id=6)
-    chores = MaintenanceProcessor(
+    maintenance = MaintenanceProcessor(
         store, None, None, None, None, SimpleNamespace(start_for_installation=nothing)
     )
-    await chores.done(None, [InstallationEvent(action, 5)])
+    await maintenance.process(None, [InstallationEvent(action, 5)])
     assert [each.id for each in await store.read(load_parked)] == ["others"]
     assert [one.id for one in (await claim_one(store)).deliveries] == ["ours"]
 
@@ -56,10 +57,10 @@ async def test_what_a_repository_that_is_back_has_to_catch_up_on_finds_it_at_hom
         await store.accept(delivery("step", f"backfill:{REPOSITORY.id}:heads"))
         homes.extend(each.ownership for each in await store.claim(10))
 
-    chores = MaintenanceProcessor(
+    maintenance = MaintenanceProcessor(
         store, None, None, None, None, SimpleNamespace(start_for_installation=start_for_installation)
     )
-    await chores.done(claim, [InstallationEvent("added", 5, added=(seen,))])
+    await maintenance.process(claim, [InstallationEvent("added", 5, added=(seen,))])
     assert homes == [None]
 
 
@@ -121,7 +122,7 @@ class NotHeardOf(Calendar):
 async def test_a_calendar_that_may_not_ask_yet_looks_again_soon():
     store = NotHeardOf()
     running = asyncio.create_task(
-        WeeklyScheduler(store, None, weekly_delivery, lambda: START, tick_soon=0.0).run()
+        WeeklyScheduler(store, None, weekly_delivery, lambda: START, retry_seconds=0.0).run()
     )
     await asyncio.wait_for(store.looked.wait(), 60)
     running.cancel()

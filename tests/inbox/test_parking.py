@@ -14,7 +14,7 @@ from tests.store.store_builders import claim_one, delivery, owing, show
 class Away:
     """Turns of a GitHub that answers nothing."""
 
-    async def take(self, _claim) -> None:
+    async def process(self, _claim) -> None:
         raise GitHubUnavailable("GitHub is away")
 
 
@@ -27,7 +27,7 @@ async def test_a_delivery_that_comes_late_in_an_outage_is_tried_again(store, wor
     claim = await owing(store, show())
     await store.release(claim, retry_after=0, attempt=MAX_ATTEMPTS + 8)
     await store.accept(delivery("fresh"))
-    await worker.take(await claim_one(store))
+    await worker.run_lane(await claim_one(store))
     assert await store.read(load_parked) == ()
 
 
@@ -36,6 +36,6 @@ async def test_a_delivery_that_failed_often_is_given_up_on_and_the_fresh_one_bes
     for attempt in range(1, MAX_ATTEMPTS):
         await store.release(await claim_one(store), retry_after=0, attempt=attempt)
     await store.accept(delivery("fresh"))
-    await worker.take(await claim_one(store))
+    await worker.run_lane(await claim_one(store))
     assert [each.id for each in await store.read(load_parked)] == ["old"]
     assert [each.id for each in (await claim_one(store)).deliveries] == ["fresh"]

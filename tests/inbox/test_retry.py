@@ -25,7 +25,7 @@ class Failing:
         self.store = store
         self.taken: list[list[str]] = []
 
-    async def take(self, claim) -> None:
+    async def process(self, claim) -> None:
         self.taken.append([one.id for one in claim.deliveries])
         if "bad" in self.taken[-1]:
             raise self.error
@@ -35,23 +35,23 @@ class Failing:
 class Stuck:
     """A turn that never comes to its end."""
 
-    async def take(self, _claim) -> None:
+    async def process(self, _claim) -> None:
         await asyncio.Event().wait()
 
 
 class Hasty(Altered):
-    """The store, in which no lane rests, and of which a test can take things away."""
+    """The store, in which no lane delays, and of which a test can take things away."""
 
     def __init__(self, store) -> None:
         super().__init__(store)
-        self.rests: list[float | None] = []
+        self.delays: list[float | None] = []
         self.away: set[str] = set()
         self.asked = 0
         self.refused = asyncio.Event()
 
     async def release(self, claim, *, retry_after=None, attempt=0) -> None:
         self._here("release")
-        self.rests.append(retry_after)
+        self.delays.append(retry_after)
         rest = None if retry_after is None else 0.0
         await self._store.release(claim, retry_after=rest, attempt=attempt)
 
@@ -82,7 +82,7 @@ async def turns_of(hasty, turns, most: int = MAX_ATTEMPTS) -> None:
         claims = await hasty.claim(1)
         if not claims:
             return
-        await hands.take(claims[0])
+        await hands.run_lane(claims[0])
 
 
 async def parked(store) -> list[str]:
@@ -111,7 +111,7 @@ async def test_one_that_the_store_never_takes_is_given_up_on_without_the_good_on
 async def test_a_turn_that_the_store_never_takes_rests_longer_each_time_and_is_given_up_on(hasty):
     await hasty.accept(delivery("bad"))
     await turns_of(hasty, Failing(StoreUnavailable("index row size exceeds maximum")))
-    assert hasty.rests[:4] == [1.0, 2.0, 4.0, 8.0]
+    assert hasty.delays[:4] == [1.0, 2.0, 4.0, 8.0]
     assert await parked(hasty) == ["bad"]
 
 
@@ -119,7 +119,7 @@ async def test_a_turn_waits_where_the_store_takes_nothing_at_all(hasty):
     await hasty.accept(delivery("bad"))
     hasty.away = {"release"}
     hands = worker(hasty, Failing(StoreUnavailable("away")))
-    taken = asyncio.create_task(hands.take(await claim_one(hasty)))
+    taken = asyncio.create_task(hands.run_lane(await claim_one(hasty)))
     await hasty.refused.wait()
     for _ in range(100):
         await asyncio.sleep(0)
@@ -133,10 +133,10 @@ async def test_a_turn_waits_where_the_store_takes_nothing_at_all(hasty):
 async def test_a_turn_that_is_dropped_for_a_late_beat_has_had_an_attempt(hasty):
     await hasty.accept(delivery("slow"))
     held_up = worker(hasty, Stuck())
-    taken = asyncio.create_task(held_up.take(await claim_one(hasty)))
+    taken = asyncio.create_task(held_up.run_lane(await claim_one(hasty)))
     held_up._running.add(taken)  # as the worker does that claims it
-    held_up.pulse.note(held_up.pulse.now() - 100)
-    held_up.pulse.pace = HeartbeatSettings(interval=0.0)
+    held_up.heartbeat.record(held_up.heartbeat.now() - 100)
+    held_up.heartbeat.settings = HeartbeatSettings(interval=0.0)
     beats = asyncio.create_task(held_up._heartbeats())
     await asyncio.wait({taken})
     beats.cancel()
@@ -170,14 +170,14 @@ async def test_a_store_from_which_nothing_can_be_claimed_is_left_alone_for_a_whi
 
 def test_a_store_that_refuses_is_asked_less_and_less_and_told_of_twice(caplog):
     caplog.set_level(logging.WARNING)
-    outage, rests = Backoff("no lane can be claimed"), []
+    outage, delays = Backoff("no lane can be claimed"), []
     for _ in range(7):
-        outage.refused(StoreUnavailable("full"))
-        rests.append(outage.rest)
-    outage.over()
-    assert rests == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
-    assert outage.rest == 0.0
+        outage.failed(StoreUnavailable("full"))
+        delays.append(outage.delay)
+    outage.recovered()
+    assert delays == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
+    assert outage.delay == 0.0
     assert [each.message for each in caplog.records] == [
         "no lane can be claimed: StoreUnavailable full",
-        "no lane can be claimed: over, after 7 refusals",
+        "no lane can be claimed: recovered after 7 failures",
     ]

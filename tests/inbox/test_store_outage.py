@@ -40,7 +40,7 @@ class Turns:
         self.store = store
         self.taken = asyncio.Event()
 
-    async def take(self, claim) -> None:
+    async def process(self, claim) -> None:
         await apply_turn(self.store, claim, done(claim))
         self.taken.set()
 
@@ -57,12 +57,12 @@ async def test_a_worker_takes_turns_after_anything_beside_them_failed(store, mon
     monkeypatch.setattr(retry, "MAX_BACKOFF", 0.01)
     failing, turns = Once(store, name, error), Turns(store)
     worker = Worker(
-        failing, turns, lambda: datetime.now(UTC), pulse=Heartbeat(HeartbeatSettings(interval=0.01))
+        failing, turns, lambda: datetime.now(UTC), heartbeat=Heartbeat(HeartbeatSettings(interval=0.01))
     )
     running, taken = asyncio.create_task(worker.run()), asyncio.create_task(turns.taken.wait())
     await failing.failed.wait()
     await store.accept(delivery("d1", "pull:77:1"))
     await asyncio.wait({running, taken}, return_when=asyncio.FIRST_COMPLETED)
     assert (taken.done(), running.done()) == (True, False)
-    await worker.stopped()
+    await worker.wait_stopped()
     await running

@@ -11,7 +11,7 @@ from bot.github.errors import GitHubUnavailable
 from bot.inbox.retry import RetryLater
 from bot.inbox.writers import CheckRunWriter
 from bot.pull_request.checks import CheckAnnotation, CheckRunText
-from bot.pull_request.diff import Suggestion, commentable_lines
+from bot.pull_request.diff import Suggestion, hunks, new_side_lines
 from bot.pull_request.effects import PostSuggestions, ShowCheckRun
 from bot.store.model import LaneClaim, OutboxRow, RowState
 from bot.values import Conclusion, Repository
@@ -93,17 +93,17 @@ async def test_a_check_run_whose_answer_was_lost_is_adopted(github, checks, stor
     effect = shown(repository, pull)
     github.lose_answer("POST", "*/check-runs")
     with pytest.raises(GitHubUnavailable):
-        await checks.show(CLAIM, row(effect), effect, None)
+        await checks.write_check_run(CLAIM, row(effect), effect, None)
     with pytest.raises(RetryLater):
-        await checks.show(CLAIM, row(effect, seconds_ago=1), effect, None)
-    await checks.show(CLAIM, row(effect, seconds_ago=6), effect, None)
+        await checks.write_check_run(CLAIM, row(effect, seconds_ago=1), effect, None)
+    await checks.write_check_run(CLAIM, row(effect, seconds_ago=6), effect, None)
     assert (len(pull.repository.check_runs), store.marks) == (1, ["sending", "sent"])
 
 
 async def test_the_same_places_are_an_update_and_others_a_new_run(checks, place, repository, pull):
     for title, places in (("One", "p1"), ("Two", "p1"), ("Three", "p2")):
         effect = shown(repository, pull, title, places)
-        await checks.show(CLAIM, row(effect), effect, None)
+        await checks.write_check_run(CLAIM, row(effect), effect, None)
     assert [run.title for run in place.check_runs.values()] == ["Two", "Three"]
 
 
@@ -115,7 +115,7 @@ async def test_a_check_run_whose_places_are_refused_is_written_without_them(
     )
     effect = ShowCheckRun(repository, told)
     github.fail("POST", "*/check-runs", status=422)
-    await checks.show(CLAIM, row(effect), effect, None)
+    await checks.write_check_run(CLAIM, row(effect), effect, None)
     assert [(run.title, run.annotations) for run in place.check_runs.values()] == [("Rejected", [])]
 
 
@@ -145,4 +145,4 @@ async def test_where_no_line_is_in_the_diff_nothing_is_offered(checks, store, re
 
 def test_the_lines_of_a_diff_that_take_a_comment_are_those_of_the_new_side():
     patch = "@@ -1,3 +1,3 @@\n a\n-b\n+c\n d\n@@ -20 +20,2 @@\n e\n+f\n\\ No newline at end of file"
-    assert commentable_lines(patch) == {1, 2, 3, 20, 21}
+    assert set(new_side_lines(hunks(patch))) == {1, 2, 3, 20, 21}

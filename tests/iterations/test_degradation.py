@@ -72,7 +72,7 @@ def test_a_drop_is_flagged_by_its_size_or_when_it_is_the_second(qualities, trigg
 @given(st.integers(0, 9_500).map(lambda number: number / 10_000))
 def test_a_drop_of_exactly_0_05_is_never_flagged_wherever_it_happens(low):  # row 94
     found = fell(round(low + 0.05, 4), low)
-    assert (found.delta, found.flagged, found.degraded) == (-0.05, False, True)
+    assert (found.delta, found.is_flagged, found.is_degraded) == (-0.05, False, True)
 
 
 @given(st.integers(0, 9_400).map(lambda number: number / 10_000))
@@ -105,7 +105,7 @@ def test_more_failed_checks_than_before(before, after, flagged):  # row 96
 
 
 def test_any_drop_is_degraded_and_a_rise_is_not():
-    assert (fell(0.9, 0.89).degraded, fell(0.9, 0.9).degraded, fell(0.8, 0.9).degraded) == (
+    assert (fell(0.9, 0.89).is_degraded, fell(0.9, 0.9).is_degraded, fell(0.8, 0.9).is_degraded) == (
         True,
         False,
         False,
@@ -115,7 +115,7 @@ def test_any_drop_is_degraded_and_a_rise_is_not():
 def test_the_documents_own_third_iteration_is_degraded_and_flagged_by_its_check():  # row 62
     scored = build_trajectory(THE_DOCUMENTS_OWN, 3, GATES, SCORING.weights, BAND).scored
     assert seen(*scored) == Degradation(3, -0.02, (Trigger.VALIDATION_FAILURES_INCREASED,))
-    assert [seen(*scored[:count]).degraded for count in (1, 2)] == [False, False]
+    assert [seen(*scored[:count]).is_degraded for count in (1, 2)] == [False, False]
 
 
 # Over-refinement

@@ -26,7 +26,7 @@ NEW = "one\n2\n2b\nthree\nfour\nfive\nsix\nseven\n"
 
 def test_lines_are_carried_through_a_change():
     lines = map_lines(OLD, NEW)
-    assert [lines.now(line) for line in range(1, 9)] == [1, None, 4, 5, 6, 7, 8, None]
+    assert [lines.new_line(line) for line in range(1, 9)] == [1, None, 4, 5, 6, 7, 8, None]
 
 
 @pytest.mark.parametrize(
@@ -42,16 +42,16 @@ def test_lines_are_carried_through_a_change():
     ],
 )
 def test_whether_lines_changed(first, last, expected):
-    assert map_lines(OLD, NEW).changed(first, last) is expected
+    assert map_lines(OLD, NEW).has_changed(first, last) is expected
 
 
 def test_a_line_put_between_changes_the_range_around_it_but_not_its_neighbours():
     lines = map_lines("one\ntwo\n", "one\nnew\ntwo\n")
-    assert (lines.changed(1, 2), lines.changed(1, 1), lines.changed(2, 2)) == (True, False, False)
+    assert (lines.has_changed(1, 2), lines.has_changed(1, 1), lines.has_changed(2, 2)) == (True, False, False)
 
 
 def test_a_line_that_never_was_is_not_said_to_have_changed():
-    assert map_lines("one\n", "one\n").changed(2, 2) is None
+    assert map_lines("one\n", "one\n").has_changed(2, 2) is None
 
 
 def test_a_patch_has_its_hunks_with_where_they_begin():
@@ -79,7 +79,7 @@ def test_a_line_that_looks_like_a_header_is_only_a_line():
 
 
 def test_other_line_ends_are_no_change():
-    assert map_lines("one\r\ntwo\r\n", "one\ntwo").changed(1, 2) is False
+    assert map_lines("one\r\ntwo\r\n", "one\ntwo").has_changed(1, 2) is False
 
 
 def test_a_form_feed_does_not_end_a_line():
@@ -89,20 +89,20 @@ def test_a_form_feed_does_not_end_a_line():
 def test_a_rebase_that_changes_the_lines_around_leaves_these_alone():
     before = "title\n\nintro\n\nclaim\n\nend\n"
     after = "title\nnew on main\n\nintro\n\nclaim\n\nend, reworded on main\n"
-    assert map_lines(before, after).changed(5, 5) is False
-    assert map_lines(before, after).now(5) == 6
+    assert map_lines(before, after).has_changed(5, 5) is False
+    assert map_lines(before, after).new_line(5) == 6
 
 
 def test_a_rebase_without_change_changes_no_line():
     lines = map_lines(OLD, OLD)
-    assert [lines.changed(line, line) for line in range(1, 9)] == [False] * 8
+    assert [lines.has_changed(line, line) for line in range(1, 9)] == [False] * 8
 
 
 def test_a_large_file_of_few_different_lines_is_still_compared_in_time():
     lines = [f"line {n % 7}" for n in range(40_000)]
     lines[20_000] = "the only one"
     found = map_lines("\n".join(["new", *lines]), "\n".join([*lines, "new"]))
-    assert (found.now(20_002), found.now(20_003), found.now(1)) == (20_001, 20_002, None)
+    assert (found.new_line(20_002), found.new_line(20_003), found.new_line(1)) == (20_001, 20_002, None)
 
 
 def test_the_added_lines_of_a_diff():
@@ -130,7 +130,7 @@ def test_what_survives_is_the_same_line_and_stays_in_order(old, new, noisy):
     if noisy:
         old, new = f"first\n{NOISE}{old}\n{NOISE}last", f"other\n{NOISE}{new}\n{NOISE}end"
     lines, before, after = map_lines(old, new), split_lines(old), split_lines(new)
-    places = [(line, lines.now(line)) for line in range(1, len(before) + 1)]
+    places = [(line, lines.new_line(line)) for line in range(1, len(before) + 1)]
     kept = [(line, now) for line, now in places if now is not None]
     assert all(before[line - 1] == after[now - 1] for line, now in kept)
     assert [now for _, now in kept] == sorted({now for _, now in kept})

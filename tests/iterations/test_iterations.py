@@ -125,12 +125,12 @@ def test_tags_are_united_oldest_verdict_first_without_repeats():
     only = list_iterations(pull_request(alice, bob, approves(3, "carol", items=(Item("x_y"),))))[0]
     assert only.tags == ("near_duplicate", "date_errors", "scope_error")
     assert only.open_items == (*alice.items, *bob.items)
-    assert only.rejected
+    assert only.is_rejected
 
 
 def test_an_approved_iteration_has_nothing_open():
     only = list_iterations(pull_request(approves(1, items=(Item("date_errors"),))))[0]
-    assert (only.rejected, only.open_items, only.tags) == (False, (), ())
+    assert (only.is_rejected, only.open_items, only.tags) == (False, (), ())
 
 
 @pytest.mark.parametrize(

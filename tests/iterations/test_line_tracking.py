@@ -43,7 +43,7 @@ def between(base, old, new, new_base=None) -> TrackedFile:
 def test_a_line_that_is_said_to_be_kept_is_the_same_line(base, old, new):
     found = between(base, old, new)
     if found.lines is not None:
-        places = [(line, found.lines.now(line)) for line in range(1, len(old) + 1)]
+        places = [(line, found.lines.new_line(line)) for line in range(1, len(old) + 1)]
         kept = [(line, place) for line, place in places if place is not None]
         assert all(old[line - 1] == new[place - 1] for line, place in kept)
         assert [place for _, place in kept] == sorted({place for _, place in kept})
@@ -92,7 +92,7 @@ def test_a_line_beside_an_added_one_is_known_by_its_text_over_a_rebase():
 def test_a_file_that_is_gone_is_changed_everywhere():
     gone = revision(file(BASE, [], status="removed", blob="x"))
     found = track_files([Location(PAGE, 2)], revision(file(BASE, [*BASE, "x"])), gone)
-    assert found == {PAGE: TrackedFile(changed=True, lines=LineMap(()))}
+    assert found == {PAGE: TrackedFile(has_changed=True, lines=LineMap(()))}
 
 
 def test_without_a_patch_only_the_file_is_known_to_have_changed():
@@ -106,7 +106,7 @@ def test_a_renamed_file_is_found_again():
         "new.md", status="renamed", blob="b", previous_path=PAGE, patch=patch(BASE, ["0", *BASE])
     )
     found = track_files([Location(PAGE, 2)], revision(), revision(moved))
-    assert (found[PAGE].changed, found[PAGE].lines.now(2)) == (True, 3)
+    assert (found[PAGE].has_changed, found[PAGE].lines.new_line(2)) == (True, 3)
 
 
 def test_a_file_that_may_have_been_left_out_of_a_long_list_is_not_known():
@@ -121,4 +121,4 @@ def test_a_head_that_was_not_read_tells_nothing():
 def test_a_line_far_down_is_not_looked_for():
     deep = "@@ -200000,1 +200000,2 @@\n x\n+y"
     after = revision(FileDiff(PAGE, blob="b", patch=deep))
-    assert track_files([Location(PAGE, 2)], revision(), after) == {PAGE: TrackedFile(changed=True)}
+    assert track_files([Location(PAGE, 2)], revision(), after) == {PAGE: TrackedFile(has_changed=True)}

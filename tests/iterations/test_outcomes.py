@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.gates.config import EscalationRules
 from bot.iterations.model import (
     IterationOutcome,
     Phase,
@@ -41,14 +42,14 @@ DATES, SCOPE = ("date_errors",), ("scope_error",)
     ],
 )
 def test_a_tag_is_repeated_the_third_time_in_five_iterations(story, expected):  # row 52 # row 55 # row 56
-    assert repeated_tags(over(*story), frozenset({"date_errors"})) == expected
+    assert repeated_tags(over(*story), frozenset({"date_errors"}), EscalationRules()) == expected
 
 
 def test_a_warning_is_never_repeated_enough_to_escalate():
-    assert repeated_tags(over(DATES, DATES, DATES), lambda _tag: False) == ()
+    assert repeated_tags(over(DATES, DATES, DATES), frozenset(), EscalationRules()) == ()
 
 
-REJECTED = Situation(rejected=True, blocking=True, number=2, maximum=5)
+REJECTED = Situation(is_rejected=True, has_blocking=True, number=2, maximum=5)
 
 
 @pytest.mark.parametrize(
@@ -57,16 +58,16 @@ REJECTED = Situation(rejected=True, blocking=True, number=2, maximum=5)
         ({}, IterationOutcome.REFINE),
         ({"number": 5}, IterationOutcome.ESCALATE),
         ({"number": 6}, IterationOutcome.ESCALATE),
-        ({"repeated": True}, IterationOutcome.ESCALATE),
-        ({"repeated": True, "critical": True, "fixable": False}, IterationOutcome.ESCALATE),
-        ({"critical": True, "fixable": False}, IterationOutcome.REJECT),
-        ({"critical": True}, IterationOutcome.REFINE),
-        ({"fixable": False}, IterationOutcome.REFINE),
-        ({"rejected": False}, IterationOutcome.REFINE),
-        ({"blocking": False}, IterationOutcome.REFINE),
-        ({"rejected": False, "blocking": False}, IterationOutcome.ACCEPT),
-        ({"rejected": False, "blocking": False, "number": 5}, IterationOutcome.ACCEPT),
-        ({"rejected": False, "blocking": False, "repeated": True}, IterationOutcome.ACCEPT),
+        ({"has_repeated": True}, IterationOutcome.ESCALATE),
+        ({"has_repeated": True, "has_critical": True, "is_fixable": False}, IterationOutcome.ESCALATE),
+        ({"has_critical": True, "is_fixable": False}, IterationOutcome.REJECT),
+        ({"has_critical": True}, IterationOutcome.REFINE),
+        ({"is_fixable": False}, IterationOutcome.REFINE),
+        ({"is_rejected": False}, IterationOutcome.REFINE),
+        ({"has_blocking": False}, IterationOutcome.REFINE),
+        ({"is_rejected": False, "has_blocking": False}, IterationOutcome.ACCEPT),
+        ({"is_rejected": False, "has_blocking": False, "number": 5}, IterationOutcome.ACCEPT),
+        ({"is_rejected": False, "has_blocking": False, "has_repeated": True}, IterationOutcome.ACCEPT),
     ],
 )
 def test_the_first_outcome_that_holds(fact, expected):  # row 8 # row 18

@@ -41,8 +41,12 @@ def scored(seen: IterationSnapshot, band=BAND) -> Score:
     return found
 
 
+def measured(score: Score, dimension: QualityDimension) -> DimensionScore | None:
+    return next((measure for measure in score.measures if measure.dimension is dimension), None)
+
+
 def value(dimension: str, seen: IterationSnapshot, band=BAND) -> float | None:
-    measure = scored(seen, band).of(QualityDimension(dimension))
+    measure = measured(scored(seen, band), QualityDimension(dimension))
     return None if measure is None else measure.value
 
 
@@ -227,7 +231,7 @@ def test_a_repeated_run_that_has_not_ended_takes_the_old_result_away():
 
 def test_a_failed_test_check_leaves_no_correctness():  # row 79
     seen = snapshot(approved=True, checks=checks(2, 1, is_test=True))
-    found = scored(seen).of(QualityDimension.CORRECTNESS)
+    found = measured(scored(seen), QualityDimension.CORRECTNESS)
     assert found == DimensionScore(QualityDimension.CORRECTNESS, 0.0, ("the test check bad-0 failed",))
 
 
@@ -253,7 +257,7 @@ def test_a_diff_outside_the_band_lowers_efficiency_in_proportion(lines, expected
 
 def test_items_about_efficiency_and_the_size_both_lower_it():
     seen = snapshot(items=[own("efficiency", "major")], diff=diff(lines=400))
-    assert scored(seen, DiffSizeBand(1, 200)).of(QualityDimension.EFFICIENCY) == DimensionScore(
+    assert measured(scored(seen, DiffSizeBand(1, 200)), QualityDimension.EFFICIENCY) == DimensionScore(
         QualityDimension.EFFICIENCY, 0.3, ("efficiency is major", "400 changed lines, outside 1 to 200")
     )
 
@@ -319,7 +323,7 @@ def test_what_decided_is_the_dimension_that_cost_most_and_the_checks(seen, words
 
 def test_a_score_below_the_threshold_does_not_overrule_an_approval():  # row 83 # row 58
     assert scored(snapshot(approved=True, checks=checks(0, 4, is_test=True))).value < 0.70
-    approved = Situation(rejected=False, blocking=False, number=2, maximum=5)
+    approved = Situation(is_rejected=False, has_blocking=False, number=2, maximum=5)
     assert decide_outcome(approved) is IterationOutcome.ACCEPT
 
 

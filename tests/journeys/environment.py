@@ -63,7 +63,7 @@ class Town:
         """Return when every webhook was delivered and the bot has nothing left to do."""
         while True:
             await self.github.until(lambda: self.github.deliveries.is_idle)
-            await self.bot.worker.settled()
+            await self.bot.worker.wait_until_idle()
             if self.github.deliveries.is_idle:
                 return
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot import app
+from bot.inbox.heartbeat import WatchdogLimits
 from bot.resources import configure_logging_from, read_settings, server_url
 
 
@@ -27,7 +28,7 @@ async def serve() -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     configure_logging_from(settings)
-    limits = app.watchdog_limits()
+    limits = WatchdogLimits()
     async with app.run_instance(settings, clock=clock, store_clock=clock, limits=limits) as instance:
         print(f"Listening on {server_url(*instance.address)}", flush=True)  # noqa: T201  as `serve` does
         await stop.wait()

@@ -17,7 +17,7 @@ from bot.pull_request.events import Event, IgnoredEvent
 from bot.resources import read_settings
 from bot.store.model import Delivery
 
-PACE = HeartbeatSettings(interval=0.25, late_after=1.0, lease=2.0)
+HEARTBEAT = HeartbeatSettings(interval=0.25, late_after=1.0, lease=2.0)
 LIMITS = WatchdogLimits(look_every=0.1, log_after=0.5, exit_after=1.5)
 
 
@@ -52,4 +52,6 @@ payloads_read = parse.parse_delivery
 if __name__ == "__main__":
     parse.parse_delivery = read
     settings = replace(read_settings(), log_format="json")
-    sys.exit(asyncio.run(serve_until_stopped(settings, web=True, worker=True, pace=PACE, limits=LIMITS)))
+    sys.exit(
+        asyncio.run(serve_until_stopped(settings, web=True, worker=True, heartbeat=HEARTBEAT, limits=LIMITS))
+    )

@@ -59,7 +59,7 @@ async def test_a_burst_of_rejections_is_worked_off_within_the_budgets_newest_tru
         for pull in (*storm, calm):
             github.submit_review(pull, "alice", REJECT, DATE)
         seen = await accepted(instance, town, seen)
-        await instance.settled()
+        await instance.wait_until_idle()
 
         # No time has passed: the storm has used its minute, and the other installation did not wait.
         assert [len(town.comments(pull)) for pull in storm].count(1) == 80
@@ -115,11 +115,11 @@ async def accepted(instance, town, since) -> int:
 
 async def worked_off(instance, town) -> None:
     """Time goes on to whenever something is due, until nothing is."""
-    await instance.settled()
+    await instance.wait_until_idle()
     while (ahead := await instance.store.next_due()) is not None:
         assert town.ahead < timedelta(hours=2)
         town.later(ahead)
-        await instance.settled()
+        await instance.wait_until_idle()
 
 
 def most_within(times, seconds) -> int:

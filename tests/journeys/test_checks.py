@@ -5,7 +5,7 @@ import pytest
 from bot.fakegithub.github import CheckOutput
 from bot.fakegithub.model import Annotation
 from bot.fakegithub.pull_actions import PullRequestOptions
-from bot.turn.rule_book import CONFIG_FILE
+from bot.gates.rule_book import CONFIG_FILE
 
 PAGE = "claims/first.md"
 CONFIG = """\

@@ -4,6 +4,7 @@ import pytest
 
 from bot.fakegithub.pull_actions import InlineDraft
 from bot.history.forget import count_stored
+from bot.history.model import StoredCounts
 from bot.markdown.escape import parse_marker
 from tests.live_markdown import live_references
 
@@ -213,7 +214,7 @@ async def test_forgetting_asks_first_and_then_forgets(journey, pull):
     first, second = answers(journey, pull)
     assert "Stored about `alice` in this repository: 1 verdict" in first
     assert "Deleted for you in this repository: 1 verdict" in second
-    assert stored.is_nothing
+    assert stored == StoredCounts()
 
 
 async def test_a_verdict_stays_forgotten_when_its_pull_request_goes_on(journey, pull):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.fakegithub.pull_actions import PullRequestOptions
-from bot.turn.rule_book import CONFIG_FILE
+from bot.gates.rule_book import CONFIG_FILE
 
 VALIDATORS = Path(__file__).parents[2] / "docs" / "validators.md"
 REJECT = "CHANGES_REQUESTED"

@@ -164,7 +164,7 @@ async def test_the_weekly_summary_counts_people_and_names_agents(town, knowledge
     async with instance(town) as bot:
         await the_week(town, knowledge)
         at(town, MONDAY)
-        await bot.week_clock.tick()
+        await bot.weekly_scheduler.tick()
         await town.settled()
     (issue,) = [each for each in knowledge.threads.values() if each.title == "Weekly feedback summary"]
     assert (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.turn.rule_book import CONFIG_FILE
+from bot.gates.rule_book import CONFIG_FILE
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 DATE, LINK = "<!-- ISSUES: date_errors -->", "<!-- ISSUES: broken_wiki_links -->"

@@ -13,7 +13,7 @@ from bot.fakegithub.github import CheckOutput
 from bot.fakegithub.model import Annotation
 from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
 from bot.feedback.marker import parse_document
-from bot.turn.rule_book import CONFIG_FILE
+from bot.gates.rule_book import CONFIG_FILE
 from tests.journeys import submitted_documents
 from tests.journeys.submitted_documents import PAGE
 from tests.live_markdown import live_references

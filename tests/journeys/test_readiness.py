@@ -40,14 +40,14 @@ async def readiness(address) -> tuple[int, dict]:
 async def test_a_process_is_ready_also_while_github_is_away(town):
     town.github.fail("*", "*", status=503, times=1000)
     async with town.running() as instance:
-        await instance.settled()
+        await instance.wait_until_idle()
         assert await readiness(instance.address) == READY
 
 
 async def test_a_store_that_is_away_makes_it_unready_until_it_is_back(town, own_server):
     town.database_url = own_server.url
     async with town.running() as instance:
-        await instance.settled()
+        await instance.wait_until_idle()
         assert await readiness(instance.address) == READY
         await own_server.stop()
         away = await readiness(instance.address)
@@ -63,9 +63,9 @@ async def test_a_web_only_process_is_not_asked_for_a_worker(town, own_server):
 
 
 async def test_a_worker_that_does_not_beat_is_stuck(town):
-    async with app.run_instance(town.settings, pace=HeartbeatSettings(interval=3600)) as instance:
-        await instance.settled()
-        instance.worker.pulse.note(instance.worker.pulse.now() - 11)
+    async with app.run_instance(town.settings, heartbeat=HeartbeatSettings(interval=3600)) as instance:
+        await instance.wait_until_idle()
+        instance.worker.heartbeat.record(instance.worker.heartbeat.now() - 11)
         assert await readiness(instance.address) == (
             503,
             {"status": "not ready", "store": "ok", "worker": "stuck"},

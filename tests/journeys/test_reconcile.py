@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.fakegithub.app_api import _item
-from bot.inbox.reconcile import MOST_ASKED
+from bot.inbox.reconcile import MAX_REQUESTS
 from tests.journeys.server_process import ServerProcess, run_server
 from tests.journeys.short_interval import OFTEN
 
@@ -95,9 +95,9 @@ async def test_a_delivery_that_keeps_failing_is_asked_for_a_few_times_only(town,
         town.github.webhook_url = NOBODY
         town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
         lost = town.github.deliveries.all[-1]
-        await town.github.until(lambda: attempts(town, lost.guid) == 1 + MOST_ASKED)
+        await town.github.until(lambda: attempts(town, lost.guid) == 1 + MAX_REQUESTS)
         await more_runs(town, 4)
-    assert attempts(town, lost.guid) == 1 + MOST_ASKED
+    assert attempts(town, lost.guid) == 1 + MAX_REQUESTS
 
 
 async def test_a_delivery_that_is_in_the_inbox_is_not_asked_for(town, pull):

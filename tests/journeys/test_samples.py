@@ -40,7 +40,7 @@ async def test_every_published_sample_is_taken_and_leaves_no_error(journey, capl
             headers = signed(body, sample.event, f"sample-{number}")
             async with session.post(journey.github.webhook_url, data=body, headers=headers) as answer:
                 answers[number] = (answer.status, (await answer.json())["status"])
-    await journey.bot.settled()
+    await journey.bot.wait_until_idle()
     assert {status // 100 for status, _ in answers.values()} == {2}
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
     read = [number for number, sample in enumerate(samples()) if sample.event in app.accepted_events()]

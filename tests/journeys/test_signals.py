@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bot.fakegithub.pull_actions import InlineDraft
-from bot.turn.rule_book import CONFIG_FILE
+from bot.gates.rule_book import CONFIG_FILE
 
 PAGE = "claims/first.md"
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"

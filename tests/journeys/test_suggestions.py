@@ -3,7 +3,7 @@
 import pytest
 
 from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
-from bot.turn.rule_book import CONFIG_FILE
+from bot.gates.rule_book import CONFIG_FILE
 
 PAGE = "claims/first.md"
 CLAIM = """\

@@ -6,8 +6,8 @@ import aiohttp
 import pytest
 
 from bot.feedback.marker import parse_document as shown_document
+from bot.gates.rule_book import CONFIG_FILE
 from bot.store.pull_requests import load_pull_request
-from bot.turn.rule_book import CONFIG_FILE
 from tests.journeys.submitted_documents import PAGE, document, log
 
 CONFIG = "version: 1\nvalidators:\n  sarif:\n    E501: date_errors\n    /^W/: near_duplicate\n"

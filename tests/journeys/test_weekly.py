@@ -15,7 +15,7 @@ from bot.inbox.heartbeat import HeartbeatSettings
 from bot.markdown.escape import parse_marker
 from bot.store.repositories import find_repository
 from bot.turn.rule_book import default_rules
-from bot.weekly.fetch import WeeklySchedule
+from bot.weekly.schedule import WeeklySchedule
 from bot.weekly.store import has_weekly_run
 from tests.journeys.server_process import ServerProcess
 from tests.live_markdown import live_references
@@ -38,7 +38,7 @@ async def instance(town):
         host, port = made.address
         town.github.webhook_url = f"http://{host}:{port}/webhook"
         town.bot = made
-        await made.worker.settled()
+        await made.worker.wait_until_idle()
         yield made
 
 
@@ -61,7 +61,7 @@ async def test_monday_tells_the_week_that_ended_once(town, knowledge):
     async with instance(town) as bot:
         await a_week(town, knowledge)
         for _ in range(3):
-            await bot.week_clock.tick()
+            await bot.weekly_scheduler.tick()
         await town.settled()
     (issue,) = issues(knowledge)
     (comment,) = town.github.comments_of(issue)
@@ -75,7 +75,7 @@ async def test_monday_tells_the_week_that_ended_once(town, knowledge):
 async def test_too_little_is_not_told(town, knowledge):
     async with instance(town) as bot:
         await a_week(town, knowledge, pulls=2)
-        await bot.week_clock.tick()
+        await bot.weekly_scheduler.tick()
         await town.settled()
         assert await bot.store.read(has_weekly_run, knowledge.id, "2026-W46")
     assert issues(knowledge) == []
@@ -85,12 +85,12 @@ async def test_nothing_is_told_before_nine_and_a_missed_week_is_caught_up(town, 
     async with instance(town) as bot:
         await a_week(town, knowledge)
         at(town, MONDAY - timedelta(minutes=1))
-        early = await bot.week_clock.tick()
+        early = await bot.weekly_scheduler.tick()
         await town.settled()
         early_issues = issues(knowledge)
     at(town, MONDAY + timedelta(days=3))
     async with instance(town) as bot:
-        await bot.week_clock.tick()
+        await bot.weekly_scheduler.tick()
         await town.settled()
     assert (early, early_issues) == (1, [])
     assert [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in issues(knowledge)] == ["2026-W46"]
@@ -99,7 +99,7 @@ async def test_nothing_is_told_before_nine_and_a_missed_week_is_caught_up(town, 
 async def test_the_next_week_rewrites_the_issue_and_adds_its_comment(town, knowledge):
     async with instance(town) as bot:
         await a_week(town, knowledge)
-        await bot.week_clock.tick()
+        await bot.weekly_scheduler.tick()
         await town.settled()
         at(town, WEDNESDAY + timedelta(days=7))
         for _ in range(3):
@@ -108,7 +108,7 @@ async def test_the_next_week_rewrites_the_issue_and_adds_its_comment(town, knowl
             town.github.submit_review(pull, "alice", APPROVE)
         await town.settled()
         at(town, MONDAY + timedelta(days=7))
-        await bot.week_clock.tick()
+        await bot.weekly_scheduler.tick()
         await town.settled()
     (issue,) = issues(knowledge)
     weeks = [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in town.github.comments_of(issue)]
@@ -121,7 +121,7 @@ async def test_the_next_week_rewrites_the_issue_and_adds_its_comment(town, knowl
 async def test_closing_the_issue_stops_it_and_reopening_resumes_it(town, knowledge):
     async with instance(town) as bot:
         await a_week(town, knowledge)
-        await bot.week_clock.tick()
+        await bot.weekly_scheduler.tick()
         await town.settled()
         (issue,) = issues(knowledge)
         body = issue.body
@@ -149,7 +149,7 @@ async def test_an_issue_whose_answer_was_lost_is_not_made_twice(town, knowledge)
     async with instance(town) as bot:
         await a_week(town, knowledge)
         town.github.lose_answer("POST", "*/issues")
-        await bot.week_clock.tick()
+        await bot.weekly_scheduler.tick()
         await town.github.until(lambda: issues(knowledge) and town.github.comments_of(issues(knowledge)[0]))
         await town.settled()
     assert [len(town.github.comments_of(issue)) for issue in issues(knowledge)] == [1]
@@ -157,7 +157,7 @@ async def test_an_issue_whose_answer_was_lost_is_not_made_twice(town, knowledge)
 
 @pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
 async def test_two_instances_of_which_one_is_killed_tell_one_week(town, knowledge):
-    week = WeeklySchedule.of(default_rules()).latest_due(datetime.now(UTC))
+    week = WeeklySchedule.from_rules(default_rules()).latest_due(datetime.now(UTC))
     async with app.run_instance(town.settings, clock=town.clock, weekly=False) as early:
         host, port = early.address
         town.github.webhook_url, town.bot = f"http://{host}:{port}/webhook", early
@@ -169,10 +169,10 @@ async def test_two_instances_of_which_one_is_killed_tell_one_week(town, knowledg
     await town.github.until(lambda: issues(knowledge))
     await killed.kill()
     quick = HeartbeatSettings(interval=0.2, late_after=5.0, lease=1.0)
-    async with app.run_instance(town.settings, pace=quick) as other:
+    async with app.run_instance(town.settings, heartbeat=quick) as other:
         town.bot = other
         await town.github.until(lambda: town.github.comments_of(issues(knowledge)[0]))
-        await other.week_clock.tick()
+        await other.weekly_scheduler.tick()
         await town.settled()
     (issue,) = issues(knowledge)
     assert [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in town.github.comments_of(issue)] == [
@@ -188,9 +188,11 @@ async def test_the_calendar_waits_for_the_first_heartbeat_of_a_server_that_start
     at(town, MONDAY)
     with closing(sqlite3.connect(town.database_url.removeprefix("sqlite:///"))) as file:
         file.execute("CREATE TRIGGER deaf BEFORE UPDATE ON instance BEGIN SELECT RAISE(ABORT, 'deaf'); END")
-        async with app.run_instance(town.settings, clock=town.clock, pace=HeartbeatSettings(interval=0.2)):
+        async with app.run_instance(
+            town.settings, clock=town.clock, heartbeat=HeartbeatSettings(interval=0.2)
+        ):
             async with asyncio.timeout(60):
-                while "no beat can be noted" not in caplog.text:  # noqa: ASYNC110  a log line is no event
+                while "no heartbeat can be recorded" not in caplog.text:  # noqa: ASYNC110  a log line is no event
                     await asyncio.sleep(0.05)
             file.execute("DROP TRIGGER deaf")
             await town.github.until(lambda: issues(knowledge))

@@ -10,7 +10,7 @@ from datetime import UTC, timedelta
 import pytest
 
 from bot.history.forget import count_stored, export_person
-from bot.history.model import build_history_record, week_containing
+from bot.history.model import StoredCounts, build_history_record, week_containing
 from bot.history.outcomes import latest_fixes
 from bot.history.patterns import HistoryQuery, build_history, history_needed_since
 from bot.history.store import find_author, load_author, load_documents, load_records
@@ -200,7 +200,7 @@ async def test_whatever_way_somebody_judged_is_theirs_to_see_and_to_have_forgott
         assert (one.verdicts[0].account, one.verdicts[0].account_id) == ("", 0)
         assert "carol" not in repr(one)
         assert "validation:8" not in repr(one)
-    assert (await store.read(count_stored, HERE.id, 8)).is_nothing
+    assert await store.read(count_stored, HERE.id, 8) == StoredCounts()
 
 
 async def test_an_author_is_found_by_any_spelling_of_the_login(store):
@@ -232,7 +232,7 @@ async def test_forgetting_keeps_the_counts_and_drops_the_person(store):
     after = await store.read(load_records, HERE.id, START - timedelta(days=900))
     nobody = [replace(record, author=Account(0, "ghost")) for record in before]
     assert sorted(after, key=lambda one: one.number) == sorted(nobody, key=lambda one: one.number)
-    assert (await store.read(count_stored, HERE.id, AUTHORS[0].id)).is_nothing
+    assert await store.read(count_stored, HERE.id, AUTHORS[0].id) == StoredCounts()
     assert AUTHORS[0].login not in repr(await store.read(export_person, HERE.id, AUTHORS[0].id))
 
 

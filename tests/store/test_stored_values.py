@@ -9,8 +9,8 @@ from typing import get_args
 
 import pytest
 
-from bot.commands.fetch import history_query
 from bot.history import export
+from bot.history.fetch import history_query
 from bot.history.model import HistoryRecord, earliest_activity, window_of_last_hours
 from bot.history.outcomes import outcomes_in_window
 from bot.history.patterns import build_history, compute_all_patterns, history_needed_since
@@ -84,7 +84,7 @@ async def test_history_and_patterns_of_0_1_show_the_same_numbers(old_store):
     where = await known_repository(old_store)
     rules = await stored_rules(old_store, where)
     author = await old_store.read(find_author, where.id, "rio-agent[bot]", shared=False)
-    ask = history_query(author.login, rules, NOW, HOURS)
+    ask = history_query(author, rules, NOW, HOURS)
     records, fixes = await old_store.read(
         load_author, where.id, history_needed_since(ask), author.id, shared=False
     )
@@ -95,11 +95,11 @@ async def test_history_and_patterns_of_0_1_show_the_same_numbers(old_store):
     )
     assert text == SHOWN["history_text"]
 
-    window, dead_after = window_of_last_hours(HOURS, NOW), timedelta(days=rules.history.dead_after_days)
+    window, inactive_after = window_of_last_hours(HOURS, NOW), timedelta(days=rules.history.dead_after_days)
     every = await old_store.read(
-        load_records, where.id, earliest_activity(window.before, dead_after), shared=False
+        load_records, where.id, earliest_activity(window.before, inactive_after), shared=False
     )
-    now, before = (outcomes_in_window(every, each, dead_after) for each in (window, window.before))
+    now, before = (outcomes_in_window(every, each, inactive_after) for each in (window, window.before))
     found = compute_all_patterns(now, before, rules.gates, HOURS)
     assert {login: patterns.as_json() for login, patterns in found.items()} == SHOWN["patterns"]
 
@@ -107,7 +107,9 @@ async def test_history_and_patterns_of_0_1_show_the_same_numbers(old_store):
 async def test_the_week_of_0_1_reads_the_same(old_store):
     where = await known_repository(old_store)
     rules = await stored_rules(old_store, where)
-    told = await WeeklyFetcher(old_store, None, LinkContext(GitHubLinks())).told(where, rules, None, NOW)
+    told = await WeeklyFetcher(old_store, None, LinkContext(GitHubLinks())).fetch_week(
+        where, rules, None, NOW
+    )
     assert told.issue.body == SHOWN["weekly"]
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from bot.history.model import build_history_record
 from bot.markdown.escape import parse_marker
-from tests.builders import HEADS, at, facts, pull_request
+from bot.turn.decide import assess, conclude, merge_facts
+from tests.builders import HEADS, RULES, SITE, at, facts, moment, pull_request
 from tests.turn.iteration_story import after, decided, head, judged, page, said
 
 
@@ -65,6 +66,7 @@ def test_an_open_gate_tells_since_when_and_how_often_elsewhere():
         for number in (60, 61)
     )
     reviews = (said(1, "date_errors"), said(2, "date_errors"))
-    read = replace(facts(*reviews), recent=elsewhere)
-    body = decided(judged(head(1), head(2)), read).effects[0].body
+    known = merge_facts(judged(head(1), head(2)), facts(*reviews), RULES, at(42))
+    decision = conclude(assess(known, RULES, moment()), RULES, moment(), SITE, recent_records=elsewhere)
+    body = decision.effects[0].body
     assert "  - Again: open since iteration 1; in 3 of the last 3 pull requests, last in [61](" in body

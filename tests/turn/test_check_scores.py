@@ -7,18 +7,18 @@ from tests.builders import RULES, at, moment
 from tests.turn.iteration_story import after, ended, head, judged, said
 
 
-def course(known, rules=RULES):
-    return build_feedback(known, rules, moment()).course
+def progress(known, rules=RULES):
+    return build_feedback(known, rules, moment()).progress
 
 
 def test_a_check_that_ends_changes_the_score_of_its_own_iteration():  # row 85
     known = after(judged(head(1), head(2)), said(1, "date_errors"), said(2, "date_errors"))
-    before = [each.quality for each in course(known).trajectory.scored]
+    before = [each.quality for each in progress(known).trajectory.scored]
     late = record_event(
         record_event(known, ended("build", "success"), at(51)), ended("lint", "failure"), at(51)
     )
     assert before == [0.8333, 0.8333]
-    assert [each.quality for each in course(late).trajectory.scored] == [0.7222, 0.8333]
+    assert [each.quality for each in progress(late).trajectory.scored] == [0.7222, 0.8333]
 
 
 def test_a_check_that_is_run_again_replaces_its_first_result():
@@ -44,5 +44,5 @@ def test_our_own_check_never_counts():
 
 def test_nothing_observed_is_left_out_of_the_score():  # row 82
     known = after(judged(head(1)), said(1, "date_errors"))
-    score = course(known).trajectory.final.score
+    score = progress(known).trajectory.final.score
     assert [dimension.value for dimension in score.unobserved] == ["validation", "efficiency"]

@@ -111,7 +111,7 @@ def test_neither_the_bot_nor_the_author_judges_the_pull_request(account):
 def test_the_same_verdict_twice_changes_nothing():
     read = facts(review(3, BAD_DATE))
     decision = decided(after(pull_request(), read), read, when=moment(50, "another-id"))
-    assert (decision.effects, decision.because) == (NOTHING, "the comment says so already")
+    assert (decision.effects, decision.reason) == (NOTHING, "the comment says so already")
 
 
 def test_equal_or_better_is_edited_in_place():
@@ -184,7 +184,7 @@ def test_a_document_has_at_least_one_item_so_an_approval_makes_none():  # row 15
         decided(pull_request(), facts(rejected)),
         decided(known, facts(rejected, review(5, state=APPROVED))),
     )
-    assert [len(decision.memos) for decision in (before, now)] == [1, 0]
+    assert [len(decision.store_commands) for decision in (before, now)] == [1, 0]
 
 
 def test_a_second_approval_leaves_the_resolved_comment_alone():

@@ -92,7 +92,7 @@ def test_once_a_person_with_write_has_judged_a_worse_verdict_is_posted_anew():
 
 def test_a_plain_comment_of_a_person_with_write_is_an_answer():
     known, _ = escalated_by_a_bot()
-    heard = decided(known, Facts(ME, heard_at=at(60)), LEO_COUNTS).pull_request.escalation
+    heard = decided(known, Facts(ME, maintainer_answered_at=at(60)), LEO_COUNTS).pull_request.escalation
     assert heard == Escalation(at(31), HEADS[2], heard_at=at(60))
 
 

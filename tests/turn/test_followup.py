@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.history.rates import follow_rates, followed_item_urls, outcomes_since
+from bot.history.rates import follow_rates, followed_item_urls
 from bot.pull_request.events import ReviewThreadEvent
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import FollowUp, GroupBy
@@ -66,12 +66,15 @@ def test_the_same_turn_twice_tracks_the_same():
 
 def test_the_rates_tell_what_has_a_place_from_what_has_none():  # row 53 # row 54
     known = [two_iterations(*LINES[:4], "created: 2026-11-15"), two_iterations("first", *LINES)]
-    found = {
-        rate.key: (rate.items, rate.follow_rate)
-        for rate in follow_rates(outcomes_since(known), GroupBy.PLACE)
-    }
-    assert found == {"with a place": (2, 0.5), "without a place": (2, 0.0)}
-    assert (len(outcomes_since(known, since=at(21))), outcomes_since(known, since=at(22))) == (4, ())
+    outcomes = [
+        outcome
+        for pull_request in known
+        for tracked in pull_request.tracked
+        for outcome in tracked.observations
+    ]
+    rates = {rate.key: (rate.items, rate.followed) for rate in follow_rates(outcomes, GroupBy.PLACE)}
+    assert rates == {"with a place": (2, 1), "without a place": (2, 0)}
+    assert {outcome.at for outcome in outcomes} == {at(21)}
 
 
 def thread(action: str) -> ReviewThreadEvent:

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from bot.gates.packs import load_packs, rules_directory
-from bot.gates.rule_book import StoredConfig
+from bot.gates.rule_book import CONFIG_FILE, StoredConfig
 from bot.github.errors import Forbidden, GitHubUnavailable, RateLimited, ValidationFailed
-from bot.turn.rule_book import CONFIG_FILE, LiveRuleBook
+from bot.turn.rule_book import LiveRuleBook
 from bot.values import Conclusion, Repository
 from tests.builders import REPOSITORY, START
 from tests.clock import Clock
@@ -54,7 +54,7 @@ class Memory:
         assert installation_id == REPOSITORY.installation_id
         self.kept[key] = kept
 
-    async def tell(self, repository, version):
+    async def report(self, repository, version):
         self.told.append((repository.full_name, version[:6]))
 
 
@@ -185,9 +185,9 @@ async def test_a_file_that_rests_on_the_owners_is_judged_with_it(memory, clock):
         + b"    gate: House style\n    description: It is not written as here\n    fix: Write it as the guide says.\n    auto_fixable: false\n"
     )
     files = Files(**{HOME: whole, "head": gate})
-    assert (await book(files, memory, clock).report(REPOSITORY, "head")).conclusion is Conclusion.SUCCESS
+    assert (await book(files, memory, clock).check_head(REPOSITORY, "head")).conclusion is Conclusion.SUCCESS
     del files.files[HOME]
-    assert (await book(files, memory, clock).report(REPOSITORY, "head")).conclusion is Conclusion.FAILURE
+    assert (await book(files, memory, clock).check_head(REPOSITORY, "head")).conclusion is Conclusion.FAILURE
 
 
 @pytest.mark.parametrize(
@@ -201,6 +201,6 @@ async def test_a_file_that_rests_on_the_owners_is_judged_with_it(memory, clock):
 )
 async def test_a_proposal_is_reported_on_where_it_differs(memory, clock, proposed, conclusion):
     rules = book(Files(**{OWN: SILENT, "head": proposed}), memory, clock)
-    report = await rules.report(REPOSITORY, "head")
+    report = await rules.check_head(REPOSITORY, "head")
     assert (report and report.conclusion) == conclusion
     assert not await comments(rules)

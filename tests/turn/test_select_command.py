@@ -4,9 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.commands.arguments import IterationChoice as Asked
-from bot.commands.arguments import SelectRequest
-from bot.commands.decide import SelectionRequester, apply_selection
+from bot.commands.overrides import SelectionRequester, apply_selection
 from bot.iterations.selection import selection_report, selection_report_markdown
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import OverrideAudit, SelectionChoice
@@ -15,14 +13,12 @@ from tests.turn.iteration_story import after, closed, decided, head, judged, sai
 
 
 def selected(known, choice, reason="the second is what we want", seen=HEADS[2]):
-    return apply_selection(
-        known, SelectRequest(choice, reason), SelectionRequester("bob", at(70), seen), RULES
-    )
+    return apply_selection(known, str(choice), reason, SelectionRequester(BOB, at(70), seen), RULES)
 
 
 def test_a_person_selects_an_iteration_with_a_reason():  # row 73 # row 74 # row 75
-    done = selected(three("date_errors"), 1)
-    assert done.pull_request.audits == (
+    pull_request, reply = selected(three("date_errors"), 1)
+    assert pull_request.audits == (
         OverrideAudit(
             "bob",
             at(70),
@@ -31,22 +27,23 @@ def test_a_person_selects_an_iteration_with_a_reason():  # row 73 # row 74 # row
             SelectionChoice.USE_SPECIFIC,
             before=2,
             after=1,
+            by_id=BOB.id,
         ),
     )
-    assert done.reply.startswith(
+    assert reply.startswith(
         "`bob` selects iteration 1 instead of 2, at `3333333`: `the second is what we want`\n\n"
         "## Output Selection Report\n"
     )
 
 
-@pytest.mark.parametrize(("choice", "number"), [(Asked.BEST, 2), (Asked.FINAL, 3), (3, 3)])
+@pytest.mark.parametrize(("choice", "number"), [("best", 2), ("final", 3), (3, 3)])
 def test_best_final_and_a_number_can_be_selected(choice, number):
-    report = selection_report(selected(three("date_errors"), choice).pull_request, RULES)
+    report = selection_report(selected(three("date_errors"), choice)[0], RULES)
     assert report.selection.selected.number == number
 
 
 def test_a_selection_holds_for_the_head_that_was_seen():
-    known = selected(three("date_errors"), 1).pull_request
+    known = selected(three("date_errors"), 1)[0]
     moved = after(
         replace(known, head=HEADS[3], revisions=(*known.revisions, head(4))),
         said(1, "date_errors", "scope_error"),
@@ -60,8 +57,7 @@ def test_a_selection_holds_for_the_head_that_was_seen():
 
 def test_an_iteration_that_does_not_exist_is_refused():
     known = three("date_errors")
-    done = selected(known, 7)
-    assert (done.pull_request, done.reply) == (
+    assert selected(known, 7) == (
         known,
         "Name `best`, `final` or an iteration from 1 to 3.\n",
     )
@@ -69,40 +65,40 @@ def test_an_iteration_that_does_not_exist_is_refused():
 
 def test_a_selection_without_a_reason_is_refused():  # row 76
     known = three("date_errors")
-    assert selected(known, Asked.BEST, " ").pull_request == known
+    assert selected(known, "best", " ")[0] == known
 
 
 def test_before_the_first_judgement_there_is_nothing_to_select():
     known = pull_request()
-    assert selected(known, Asked.BEST).pull_request == known
+    assert selected(known, "best")[0] == known
 
 
 def test_a_selection_of_a_head_that_was_left_is_not_taken():
     known = three("date_errors")
-    done = selected(known, Asked.BEST, seen=HEADS[1])
-    assert done.pull_request == known
-    assert done.reply == (
-        "Not selected: it was asked for at `2222222`, and the head is `3333333` by now. "
-        "Ask again if it holds.\n"
+    assert selected(known, "best", seen=HEADS[1]) == (
+        known,
+        (
+            "Not selected: it was asked for at `2222222`, and the head is `3333333` by now. "
+            "Ask again if it holds.\n"
+        ),
     )
 
 
 def test_the_comment_names_who_selected_and_why():
-    known = selected(three("date_errors"), 1, "the first is @simple").pull_request
+    known = selected(three("date_errors"), 1, "the first is @simple")[0]
     body = decided(known, Facts(ME)).effects[0].body
     assert "\n\n`bob` selected iteration 1: `the first is @simple`\n\n" in body
 
 
 def test_whoever_selected_the_final_one_is_not_told_that_it_was_not_the_best():
-    known = selected(three("date_errors"), Asked.FINAL).pull_request
+    known = selected(three("date_errors"), "final")[0]
     assert told(decided(closed(known), Facts(ME))) == []
 
 
 def test_of_one_iteration_there_is_nothing_to_select():
     known = after(judged(head(1)), said(1, "date_errors"))
-    asker = SelectionRequester("bob", at(50), HEADS[0], BOB.id)
-    done = apply_selection(known, SelectRequest(Asked.BEST, "it is"), asker, RULES)
-    assert (done.pull_request, done.reply) == (
+    requester = SelectionRequester(BOB, at(50), HEADS[0])
+    assert apply_selection(known, "best", "it is", requester, RULES) == (
         known,
         "Only one iteration was judged, so there is nothing to select from.\n",
     )

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from bot.detection.load import load_shipped_detection
-from bot.gates.config import AnnotationRule, CheckRule, ValidatorRules
+from bot.gates.config import AnnotationRule, CheckRule, DetectionConfig, ValidatorRules
 from bot.pull_request.facts import Facts
 from bot.values import Account
 from bot.verdicts.signals import merge_signals
@@ -12,7 +11,7 @@ from tests.builders import ALICE, ME, RULES, pull_request
 LEO = Account(44, "leo[bot]", bot=True)
 MAPPED = replace(
     RULES,
-    understanding=load_shipped_detection(),
+    detection=DetectionConfig(),
     validators=ValidatorRules(
         apps=("leo",),
         checks=(
@@ -24,5 +23,5 @@ MAPPED = replace(
 
 
 def heard(*spoken, known=None, rules=MAPPED, roles=None, annotations=None):
-    read = Facts(ME, spoken=spoken, roles=roles or {ALICE.id: "write"}, annotations=annotations or {})
+    read = Facts(ME, signals=spoken, roles=roles or {ALICE.id: "write"}, annotations=annotations or {})
     return merge_signals(known or pull_request(), read, rules).verdicts

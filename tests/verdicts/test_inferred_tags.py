@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from bot.detection.load import load_shipped_detection
+from bot.gates.config import DetectionConfig
 from bot.gates.model import Gates
 from tests.builders import KNOWLEDGE_BASE, RULES, decided, facts, pull_request, review
 
-UNDERSTANDING = replace(RULES, understanding=load_shipped_detection())
+UNDERSTANDING = replace(RULES, detection=DetectionConfig())
 
 
 def inferred(body, rules=UNDERSTANDING):

@@ -10,7 +10,6 @@ from bot.verdicts.quality import (
     ProblemLevel,
     QualityProblem,
     QualityRule,
-    can_block,
     clarity_score,
     find_problems,
     is_location,
@@ -185,13 +184,6 @@ def test_a_summary_is_only_asked_for_ungrounded_claims():  # row 140
 def test_clarity_falls_with_the_findings_and_rises_where_followed(per_item, followed, score):
     one = wording_problems("maybe")[0]
     assert clarity_score([(one,) * count for count in per_item], followed=followed) == score
-
-
-def test_in_strict_mode_a_blocking_item_needs_a_place():  # row 50
-    placed, unplaced = GOOD, replace(GOOD, has_place=False)
-    warning = replace(GOOD, blocking=False)
-    assert [can_block(item, strict=True) for item in (placed, unplaced, warning)] == [True, False, False]
-    assert [can_block(item, strict=False) for item in (placed, unplaced, warning)] == [True, True, False]
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_a_claim_that_nobody_looked_up_is_found_with_its_rewrite(claim, words, m
 
 
 def test_every_claim_pattern_is_heard_as_the_document_gives_it():  # row 140
-    heard = [said(assumption.said.removesuffix("..."), Wording.UNGROUNDED) for assumption in ASSUMPTIONS]
+    heard = [said(assumption.label.removesuffix("..."), Wording.UNGROUNDED) for assumption in ASSUMPTIONS]
     assert [len(found) for found in heard] == [1, 1, 1, 1, 1]
 
 

@@ -9,20 +9,20 @@ import pytest
 from inline_snapshot import snapshot
 
 from bot.gates.config import AuthorNaming
-from bot.history.model import Week
+from bot.history.model import Ratio, Week
 from bot.history.patterns import Tally, Trend
-from bot.history.rates import FollowedShares, FollowRate, Ratio
+from bot.history.rates import FollowedShares, FollowRate
 from bot.markdown.escape import parse_marker
 from bot.markdown.links import GitHubLinks
 from bot.values import Repository
-from bot.weekly.issue import render_weekly_issue
+from bot.weekly.issue import ISSUE_LABEL, ISSUE_TITLE, render_weekly_issue
 from bot.weekly.recommendations import WeeklyContext
 from bot.weekly.summary import AuthorWeek, GateWeek, WeeklySummary, WeekQuery, WeekTotal
 from tests.history.record_stories import GATES
 from tests.live_markdown import live_references
 
 HERE = Repository(1, "acme", "knowledge", 9)
-PAGE = WeeklyContext(GATES, GitHubLinks(), tells_how=False)
+PAGE = WeeklyContext(GATES, GitHubLinks())
 JUDGED = (20, 24, 19, 26, 25, 22, 27, 30, 26, 24, 28, 31)
 REJECTED = (12, 14, 11, 13, 12, 9, 11, 12, 10, 8, 10, 9)
 TOTALS = tuple(
@@ -30,7 +30,7 @@ TOTALS = tuple(
     for number, both in enumerate(zip(JUDGED, REJECTED, strict=True), start=35)
 )
 MODEL = WeeklySummary(
-    ask=WeekQuery(HERE, Week(2026, 46), UTC),
+    query=WeekQuery(HERE, Week(2026, 46), UTC),
     now=Tally(31, 9, 17),
     before=Tally(28, 10, 12),
     trend=Trend.IMPROVING,
@@ -76,7 +76,7 @@ def test_the_description_is_the_model_for_its_own_numbers():
 
 1. **Date accuracy** is auto-fixable and was the only blocking issue in 3 of the 9 rejected pull requests: check it before review (a pre-commit hook, the agents' instructions).
 2. **Title precision** was overturned in 2 of 4 cases: its wording may be too strict. [The gate](https://github.com/acme/knowledge/blob/main/.github/whetstone.yml)
-3. 6 reviews by `coderabbitai[bot]` were not counted: it is not among this repository's validators.
+3. 6 reviews by `coderabbitai[bot]` were not counted: it is not among this repository's validators. To count: `validators: {apps: [coderabbitai]}`
 
 ### Gates
 
@@ -141,12 +141,10 @@ Most broken: Date accuracy (5), Title precision (4), Wiki link validity (3). Wor
 
 
 def test_there_is_one_issue_with_one_label():
-    assert (told().title, told().labels) == ("Weekly feedback summary", ("feedback-summary",))
+    assert (ISSUE_TITLE, ISSUE_LABEL) == ("Weekly feedback summary", "feedback-summary")
 
 
-@pytest.mark.parametrize(
-    "page", [PAGE, replace(PAGE, tells_how=True, web=GitHubLinks("https://git.example.org"))]
-)
+@pytest.mark.parametrize("page", [PAGE, replace(PAGE, web=GitHubLinks("https://git.example.org"))])
 def test_nothing_in_it_is_live(page):
     issue = told(page=page)
     assert live_references(issue.body) == []
@@ -168,12 +166,12 @@ def test_both_carry_a_marker():
     [(3, 0, 3, True), (2, 0, 3, False), (9, 7, 3, False), (1, 0, 1, True), (0, 0, 1, False)],
 )
 def test_too_little_says_nothing(total, unjudged, minimum, is_told):
-    week = replace(MODEL, now=Tally(total, 0, total), unjudged=unjudged)
+    week = replace(MODEL, now=Tally(total, 0, total), merged_unreviewed=unjudged)
     assert (render_weekly_issue(week, PAGE, minimum) is not None) is is_told
 
 
 def test_the_account_that_does_not_count_gets_the_lines_to_add():
-    issue = told(page=replace(PAGE, tells_how=True), uncounted={"coderabbitai[bot]": 6, "dora": 3})
+    issue = told(uncounted={"coderabbitai[bot]": 6, "dora": 3})
     assert (
         "3. 6 reviews by `coderabbitai[bot]` and 3 by `dora` were not counted: they are not among this "
         "repository's validators. To count: `validators: {apps: [coderabbitai], users: [dora]}`\n"
@@ -303,15 +301,17 @@ def test_whether_feedback_helped_and_was_clear(measured, improved, clarity, said
 
 
 def test_merged_without_a_verdict_is_said():
-    assert "gave a verdict; 4 merged without one counted as accepted. People" in told(unjudged=4).body
+    assert (
+        "gave a verdict; 4 merged without one counted as accepted. People" in told(merged_unreviewed=4).body
+    )
 
 
 def test_authors_as_the_repository_wants_them():
-    nobody = told(ask=replace(MODEL.ask, named=AuthorNaming.NONE), authors=())
+    nobody = told(query=replace(MODEL.query, naming=AuthorNaming.NONE), authors=())
     assert "### Authors" not in nobody.body
     assert "Authors are not shown (`weekly.authors`)." in nobody.body
     everybody = told(
-        ask=replace(MODEL.ask, named=AuthorNaming.ALL),
+        query=replace(MODEL.query, naming=AuthorNaming.ALL),
         authors=(AuthorWeek("bob", 1, Tally(1, 0, 1), Trend.NO_DATA),),
     )
     assert "| `bob` | 1 | 0 | 1 | too few |" in everybody.body
@@ -329,8 +329,8 @@ def test_long_tables_are_cut_and_counted():
 
 
 def test_a_running_week_says_so():
-    ask = replace(MODEL.ask, as_of=datetime(2026, 11, 12, 9, tzinfo=UTC))
-    issue = told(ask=ask)
+    query = replace(MODEL.query, as_of=datetime(2026, 11, 12, 9, tzinfo=UTC))
+    issue = told(query=query)
     assert "## Week 46 so far · 9–12 November 2026" in issue.body
     assert parse_marker("WEEKLY-SUMMARY", issue.body)["to"] == "2026-11-12"
 
@@ -343,13 +343,13 @@ def test_a_running_week_says_so():
     ],
 )
 def test_a_week_over_the_end_of_a_month_or_year(week, days):
-    assert f"\n\n{days}\n\n" in told(ask=replace(MODEL.ask, week=week)).body
+    assert f"\n\n{days}\n\n" in told(query=replace(MODEL.query, week=week)).body
 
 
 @pytest.mark.parametrize(("most", "top"), [(0, 10), (9, 10), (10, 10), (31, 40), (310, 400), (1000, 1000)])
 def test_the_axis_ends_at_a_round_number(most, top):
     weeks = (
-        (*TOTALS[:-1], replace(TOTALS[-1], judged=most))
+        (*TOTALS[:-1], replace(TOTALS[-1], reviewed=most))
         if most > 30
         else (WeekTotal(Week(2026, 1), most, 0),)
     )

@@ -9,11 +9,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.gates.config import AuthorNaming, AuthorRules
-from bot.history.model import Week, latest_due_week, parse_week, summary_due_at, week_containing
+from bot.history.model import Ratio, Week, parse_week, week_containing
 from bot.history.outcomes import TagFix, find_fixes
 from bot.history.patterns import Tally, Trend
-from bot.history.rates import FollowedShares, Ratio
+from bot.history.rates import FollowedShares
 from bot.values import Repository
+from bot.weekly.schedule import WeeklySchedule
 from bot.weekly.summary import (
     AuthorWeek,
     GateWeek,
@@ -43,7 +44,7 @@ def test_a_week_and_the_one_before():
         record(4, merged=1),
         record(5, rejects(9, "date_errors", "scope_error"), closed=8),
     )
-    assert (week.now, week.before, week.unjudged) == (Tally(4, 1, 2), Tally(1, 1, 0), 1)
+    assert (week.now, week.before, week.merged_unreviewed) == (Tally(4, 1, 2), Tally(1, 1, 0), 1)
     assert week.later_iterations == (3,)
     assert week.gates == (GateWeek("date_errors", 2, 1, 0, 0),)
     assert week.only_blocker == {"date_errors": 1}
@@ -126,8 +127,8 @@ def test_agents_are_named_and_people_counted():
         AuthorWeek("clay-agent[bot]", 1, Tally(1, 0, 1), Trend.NO_DATA),
     )
     assert of(*stories).authors == (*agents, AuthorWeek(None, 2, Tally(2, 0, 2), Trend.NO_DATA))
-    assert of(*stories, named=AuthorNaming.NONE).authors == ()
-    assert [line.login for line in of(*stories, named=AuthorNaming.ALL).authors] == [
+    assert of(*stories, naming=AuthorNaming.NONE).authors == ()
+    assert [line.login for line in of(*stories, naming=AuthorNaming.ALL).authors] == [
         "rio-agent[bot]",
         "bob",
         "clay-agent[bot]",
@@ -196,14 +197,15 @@ def test_the_name_of_a_week(name, week):
 
 
 def test_the_summary_is_due_on_monday_at_nine():
-    monday = summary_due_at(Week(2026, 46), UTC, 0, time(9))
+    schedule = WeeklySchedule(ZoneInfo("UTC"), 0, time(9))
+    monday = schedule.due_at(Week(2026, 46))
     assert monday.isoformat() == "2026-11-16T09:00:00+00:00"
-    assert latest_due_week(monday, UTC, 0, time(9)) == Week(2026, 46)
-    assert latest_due_week(monday - timedelta(seconds=1), UTC, 0, time(9)) == Week(2026, 45)
-    assert latest_due_week(monday + timedelta(days=20), UTC, 0, time(9)) == Week(2026, 48)
+    assert schedule.latest_due(monday) == Week(2026, 46)
+    assert schedule.latest_due(monday - timedelta(seconds=1)) == Week(2026, 45)
+    assert schedule.latest_due(monday + timedelta(days=20)) == Week(2026, 48)
 
 
 def test_on_the_day_and_in_the_time_zone_that_the_repository_wants():
-    tokyo = ZoneInfo("Asia/Tokyo")
-    assert summary_due_at(Week(2026, 46), tokyo, 4, time(18, 30)).isoformat() == "2026-11-20T09:30:00+00:00"
-    assert latest_due_week(days_ago(0), tokyo, 4, time(18, 30)) == Week(2026, 45)
+    schedule = WeeklySchedule(ZoneInfo("Asia/Tokyo"), 4, time(18, 30))
+    assert schedule.due_at(Week(2026, 46)).isoformat() == "2026-11-20T09:30:00+00:00"
+    assert schedule.latest_due(days_ago(0)) == Week(2026, 45)

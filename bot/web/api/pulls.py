@@ -20,7 +20,6 @@ from bot.gates.rule_book import RuleBook
 from bot.github.model import TokenAccess
 from bot.history.store import load_documents
 from bot.inbox.internal_deliveries import (
-    INTERNAL_EVENT,
     SubmittedValidation,
     ValidationContent,
     document_content,
@@ -132,7 +131,7 @@ class ValidationEndpoint:
             content=await self._content(request),
         )
         identity = f"validation:{self.new_id()}"
-        await self.inbox.accept(validation_delivery(submitted, identity, INTERNAL_EVENT, self.clock()))
+        await self.inbox.accept(validation_delivery(submitted, identity, self.clock()))
         return json_response(202, {"status": "queued", "delivery": identity})
 
     async def _content(self, request: web.Request) -> ValidationContent:

@@ -26,7 +26,6 @@ from bot.history.rates import (
     compute_reviewer_rates,
 )
 from bot.history.store import find_author, load_records
-from bot.pull_request.model import Validator
 from bot.store.store import Store
 from bot.values import Account
 from bot.web.api.access import RepositoryGuard
@@ -122,13 +121,13 @@ class AuthorEndpoints:
         self, repository_id: int, hours: int, rules: HistoryRules, author_id: int | None = None
     ) -> _Both:
         window = window_of_last_hours(hours, self.now())
-        dead_after = timedelta(days=rules.dead_after_days)
-        since = earliest_activity(window.before, dead_after)
+        inactive_after = timedelta(days=rules.dead_after_days)
+        since = earliest_activity(window.before, inactive_after)
         records = await self.store.read(load_records, repository_id, since, author_id, shared=rules.shared)
         return await asyncio.to_thread(
             lambda: (
-                outcomes_in_window(records, window, dead_after),
-                outcomes_in_window(records, window.before, dead_after),
+                outcomes_in_window(records, window, inactive_after),
+                outcomes_in_window(records, window.before, inactive_after),
             )
         )
 
@@ -208,7 +207,7 @@ class GroundingReport:
             (repository_id, hours), lambda: self._reviewer_rates(repository_id, hours)
         )
         visible = {item.validator.name: item.figures for item in rates if _is_visible(access, item, rules)}
-        everybody = combine_reviewer_rates(rates, Validator("", "")).figures
+        everybody = combine_reviewer_rates(rates).figures
         return cached_response(request, {"period_hours": hours, "all": everybody, "validators": visible})
 
     async def _reviewer_rates(self, repository_id: int, hours: int) -> tuple[ReviewerRates, ...]:

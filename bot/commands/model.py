@@ -1,0 +1,383 @@
+"""What a slash command is, who may use it, and the values that a command is decided on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from itertools import groupby
+from typing import Self
+
+from bot import regex
+from bot.gates.config import Permission, RepositoryRules
+from bot.history.model import StoredCounts
+from bot.history.patterns import AuthorHistory
+from bot.markdown.escape import one_line
+from bot.markdown.links import LinkContext
+from bot.pull_request.effects import (
+    AddReaction,
+    CommandSource,
+    Effect,
+    PostedReply,
+    PostReply,
+    ReactionKind,
+    StoreCommand,
+    join_topics,
+)
+from bot.pull_request.model import PullRequest, Ruling, RulingAction
+from bot.values import Account
+
+COMMAND_PREFIX = "/feedback-"
+"""How every command begins."""
+NO_ACCOUNT = 0
+"""The account of a reply to somebody who was forgotten: it is counted, and says nothing of them."""
+MAX_REPLY_LENGTH = 60_000
+"""Characters of one comment, with room for the marker below GitHub's 65,536."""
+
+_REASON = regex.Regex(r"(?:^|\s)reason:", ignore_case=True)
+_LONGEST_REASON = 500
+_WORD = regex.Regex(r"`([^`]+)`|([^\s,`]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPermission:
+    """Who may use a command."""
+
+    minimum: Permission
+    """The lowest role in the repository that is allowed."""
+    or_author: bool = False
+    """The author of the pull request may, whatever their role."""
+    except_author: bool = False
+    """The author may not, unless the repository allows it (`overrides.by_author`)."""
+    or_bot_author: bool = False
+    """A bot may where it opened the pull request; no other bot ever does."""
+
+    def __str__(self) -> str:
+        """Describe who may use the command, for the help."""
+        is_public = self.minimum is Permission.READ
+        role = "anyone who can read" if is_public else f"`{self.minimum.value}` or more"
+        if self.or_bot_author:
+            return role
+        if self.or_author:
+            return f"the author, or {role}, no bot"
+        return f"{role}, not the author, no bot" if self.except_author else f"{role}, no bot"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandArguments:
+    """The words before `reason:`, and the reason."""
+
+    words: tuple[str, ...]
+    reason: str | None
+
+
+def split_arguments(text: str) -> CommandArguments:
+    """Split the line after a command's name; backticks and commas around words are dropped."""
+    keyword = _REASON.search(text)
+    before, after = (text[: keyword.start()], text[keyword.end() :]) if keyword else (text, "")
+    reason = one_line(after)[:_LONGEST_REASON]
+    return CommandArguments(tuple(word[1] or word[2] for word in _WORD.finditer(before)), reason or None)
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentError:
+    """What is wrong with a command's arguments, as a sentence without its full stop."""
+
+    message: str
+
+
+class CommandRequest(ABC):
+    """One slash command with its arguments: how they are parsed, and what it does.
+
+    A request's `repr` is stored with the reply (`CommandInvocation.topic`): its fields keep their names.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, arguments: CommandArguments) -> Self | ArgumentError:
+        """Read the arguments, or say what is wrong with them."""
+
+    @abstractmethod
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Carry the command out; its giver's permission was checked before."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommand:
+    """A command's entry in the catalogue; its help and a working example are mandatory."""
+
+    name: str
+    usage: str
+    """The arguments as the help shows them; empty for none."""
+    example: str
+    """A whole line that works."""
+    help: str
+    who: CommandPermission
+    request: type[CommandRequest]
+    needs_fresh_role: bool = False
+    """The giver's role is read from GitHub again, not from the cache: the command overrides a verdict."""
+
+    def __post_init__(self) -> None:
+        """Reject a command that can't be explained to somebody who uses it wrongly."""
+        if not (self.help.strip() and self.example.startswith(self.line)):
+            raise ValueError(f"{self.line} needs a help and an example of its own")
+        request = self.parse(self.example.removeprefix(self.line))
+        if isinstance(request, ArgumentError):
+            raise ValueError(f"{self.example}: {request.message}")  # noqa: TRY004 - its text is wrong, not its type
+
+    @property
+    def line(self) -> str:
+        """How it begins: `/feedback-history`."""
+        return f"{COMMAND_PREFIX}{self.name}"
+
+    @property
+    def synopsis(self) -> str:
+        """The whole line with its arguments."""
+        return f"{self.line} {self.usage}".rstrip()
+
+    def parse(self, text: str) -> CommandRequest | ArgumentError:
+        """Parse the text after the name."""
+        return self.request.parse(split_arguments(text))
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedCommand:
+    """A command with valid arguments."""
+
+    command: SlashCommand
+    request: CommandRequest
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidCommand:
+    """The command that was meant, and what is wrong with it."""
+
+    command: SlashCommand
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandInvocation:
+    """A command with its giver and the text that it was found in."""
+
+    key: str
+    """Identifies this invocation: `comment:81/0`."""
+    where: CommandSource
+    id: int
+    node_id: str
+    account: Account
+    sender_id: int
+    at: datetime
+    parsed: ParsedCommand | InvalidCommand
+    inline: int | None = None
+    """The first comment of its inline thread."""
+    body_hash: str = ""
+    """Of the text that the command was found in."""
+
+    @property
+    def text_key(self) -> str:
+        """The text that the command was found in: `comment:81`."""
+        return invocation_text_key(self.key)
+
+    @property
+    def command(self) -> SlashCommand:
+        """The command that was meant."""
+        return self.parsed.command
+
+    @property
+    def topic(self) -> str:
+        """The question, equal for equal questions."""
+        if isinstance(self.parsed, InvalidCommand):
+            return f"{self.command.name}:wrong"
+        # Stored with the reply, so the names of 0.1 stay: a reply from before an update is still found.
+        request = repr(self.parsed.request).replace("Request(", "Asked(", 1)
+        return f"{self.command.name}:{request}"
+
+
+def invocation_text_key(key: str) -> str:
+    """Return the text in which the command with this key was found."""
+    return key.rpartition("/")[0]
+
+
+class Permit(StrEnum):
+    """Whether a command is carried out."""
+
+    YES = "yes"
+    NO = "no"
+    """The commenter may not: a confused reaction, and no reply."""
+    IGNORED = "ignored"
+    """No reaction either, so that nobody can keep the bot busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandGiver:
+    """Who gave a command, as far as permissions depend on it."""
+
+    role: Permission | None
+    is_author: bool = False
+    """They opened the pull request."""
+    is_bot: bool = False
+    """GitHub says that the account is a bot."""
+    is_agent: bool = False
+    """A bot, or a user whom the repository calls an agent."""
+    is_bot_itself: bool = False
+    is_text_author: bool = True
+    """The sender of the event is the author of the text."""
+
+
+def check_permission(command: SlashCommand, giver: CommandGiver, *, by_author: bool = False) -> Permit:
+    """Decide by who gave the command; `by_author` is the repository's `overrides.by_author`."""
+    who = command.who
+    if giver.is_bot_itself or not giver.is_text_author:
+        return Permit.IGNORED
+    if giver.is_bot and not (giver.is_author and who.or_bot_author):
+        return Permit.IGNORED
+    if who.except_author and (giver.is_agent or (giver.is_author and not by_author)):
+        return Permit.NO
+    if who.or_author and giver.is_author:
+        return Permit.YES
+    has_role = giver.role is not None and giver.role.is_at_least(who.minimum)
+    return Permit.YES if has_role or (giver.is_bot and who.minimum is Permission.READ) else Permit.NO
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFacts:
+    """What was read for one command."""
+
+    me: Account
+    now: datetime
+    role: str | None = None
+    """The giver's role in the repository."""
+    replies: tuple[PostedReply, ...] = ()
+    """Replies in this thread from earlier turns."""
+    new_replies: tuple[PostReply, ...] = ()
+    """Replies in this thread from this turn."""
+    subject: Account | None = None
+    """Whose history is asked for."""
+    history: AuthorHistory | None = None
+    stored: StoredCounts = field(default_factory=StoredCounts)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOutcome:
+    """The pull request after a command, and the effects of the command."""
+
+    pull_request: PullRequest
+    reactions: tuple[Effect, ...] = ()
+    replies: tuple[PostReply, ...] = ()
+    store_commands: tuple[StoreCommand, ...] = ()
+
+    def after(self, other: CommandOutcome) -> CommandOutcome:
+        """Combine both outcomes, the other one first."""
+        return CommandOutcome(
+            self.pull_request,
+            (*other.reactions, *self.reactions),
+            join_replies((*other.replies, *self.replies)),
+            (*other.store_commands, *self.store_commands),
+        )
+
+
+def join_replies(replies: Iterable[PostReply]) -> tuple[PostReply, ...]:
+    """Join the replies to one text into one comment where it fits, since each comment is mailed."""
+    by_text = groupby(replies, key=lambda reply: invocation_text_key(reply.key))
+    return tuple(reply for _, group in by_text for reply in _joined(tuple(group)))
+
+
+def _joined(replies: Sequence[PostReply]) -> tuple[PostReply, ...]:
+    body = "\n\n---\n\n".join(reply.body.rstrip() for reply in replies)
+    if len(replies) == 1 or len(body) > MAX_REPLY_LENGTH:
+        return tuple(replies)
+    return (
+        replace(
+            replies[0],
+            topic=join_topics(reply.topic for reply in replies),
+            account_id=min(reply.account_id for reply in replies),
+            body=f"{body}\n",
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """Everything that a command is decided on, and the outcomes that commands share."""
+
+    invocation: CommandInvocation
+    pull_request: PullRequest
+    facts: CommandFacts
+    rules: RepositoryRules
+    site: LinkContext
+
+    @property
+    def role(self) -> Permission | None:
+        """The giver's role; everybody may read a public repository."""
+        role = self.facts.role
+        if role is None or role not in set(Permission):
+            return None if self.pull_request.repository.private else Permission.READ
+        return Permission(role)
+
+    @property
+    def giver(self) -> CommandGiver:
+        """Who gave the command."""
+        account, author = self.invocation.account, self.pull_request.author
+        return CommandGiver(
+            role=self.role,
+            is_author=account.id == author.id,
+            is_bot=account.bot,
+            is_agent=self.rules.authors.is_agent(account.login, bot=account.bot),
+            is_bot_itself=account.id == self.facts.me.id,
+            is_text_author=self.invocation.sender_id == account.id,
+        )
+
+    @property
+    def head_seen(self) -> str:
+        """The head when the command was written: a comment's payload does not say it."""
+        earlier = (
+            revision for revision in self.pull_request.revisions if revision.seen_at <= self.invocation.at
+        )
+        newest = max(earlier, key=lambda revision: revision.seen_at, default=None)
+        return newest.head if newest else self.pull_request.head
+
+    def ruling(self, action: RulingAction, tag: str, reason: str) -> Ruling:
+        """Build the giver's ruling on a tag."""
+        account = self.invocation.account
+        return Ruling(
+            action,
+            tag,
+            account.id,
+            account.login,
+            self.invocation.at,
+            self.head_seen,
+            reason,
+            self.invocation.key,
+        )
+
+    def refuse(self) -> CommandOutcome:
+        """React with confusion, and reply nothing."""
+        return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.CONFUSED),))
+
+    def reply(self, body: str, *rulings: Ruling, anonymous: bool = False) -> CommandOutcome:
+        """React and reply; the rulings are recorded in the pull request."""
+        invocation, pull_request = self.invocation, self.pull_request
+        reply = PostReply(
+            repository=pull_request.repository,
+            number=pull_request.number,
+            key=invocation.key,
+            topic=invocation.topic,
+            account_id=NO_ACCOUNT if anonymous else invocation.account.id,
+            at=self.facts.now,
+            body=body,
+            inline=invocation.inline,
+        )
+        if rulings:
+            pull_request = replace(pull_request, rulings=(*pull_request.rulings, *rulings))
+        return CommandOutcome(pull_request, (self._reaction(ReactionKind.EYES),), (reply,))
+
+    def _reaction(self, kind: ReactionKind) -> AddReaction:
+        invocation = self.invocation
+        return AddReaction(
+            self.pull_request.repository, invocation.where, invocation.id, invocation.node_id, kind
+        )

@@ -1,0 +1,145 @@
+"""Apply a person's rejection or selection to the pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.commands.model import CommandInvocation
+from bot.gates.config import RepositoryRules
+from bot.iterations.model import current_iteration, iterations_after_rulings
+from bot.iterations.selection import (
+    SelectionRefused,
+    SelectionReport,
+    parse_choice,
+    render_selection_report,
+    select_iteration,
+    selection_report,
+)
+from bot.markdown.escape import code_span
+from bot.markdown.links import format_login, short_sha
+from bot.pull_request.model import (
+    Item,
+    OverrideAudit,
+    PullRequest,
+    SelectionOverride,
+    Stance,
+    Validator,
+    Verdict,
+)
+from bot.values import Account
+from bot.verdicts.tags import limit_items
+
+MAX_AUDITS = 50
+
+
+def currently_open_tags(pull_request: PullRequest) -> tuple[str, ...]:
+    """Return the tags that stand against the pull request now."""
+    iteration = current_iteration(pull_request, iterations_after_rulings(pull_request))
+    return iteration.tags if iteration else ()
+
+
+def apply_rejection(
+    pull_request: PullRequest,
+    items: Sequence[Item],
+    invocation: CommandInvocation,
+    role: str | None,
+    url: str,
+) -> PullRequest:
+    """Add these items to the giver's verdict, besides those of their earlier rejections.
+
+    The command is their newest verdict, so their later approval lifts it like a review.
+    """
+    account = invocation.account
+    key = f"user:{account.id}"
+    # Without what was dismissed: naming one tag now does not name another one again.
+    iteration = current_iteration(pull_request, iterations_after_rulings(pull_request))
+    previous = [
+        verdict
+        for verdict in (iteration.standing if iteration else ())
+        if verdict.validator.key == key and verdict.stance is Stance.REJECTS
+    ]
+    earlier = [
+        replace(item, origin=verdict.origin_of(item)) for verdict in previous for item in verdict.items
+    ]
+    kept, omitted = limit_items([*earlier, *items])
+    rejection = Verdict(
+        id=f"command:{invocation.key}",
+        validator=Validator(key, account.login, bot=account.bot),
+        stance=Stance.REJECTS,
+        at=invocation.at,
+        head=pull_request.head_at(invocation.at),
+        items=kept,
+        more=omitted + sum(verdict.more for verdict in previous),
+        url=url,
+        permission=role,
+        body_hash=invocation.body_hash,
+    )
+    others = tuple(verdict for verdict in pull_request.verdicts if verdict.id != rejection.id)
+    return replace(pull_request, verdicts=(*others, rejection))
+
+
+def keep_command_verdicts(verdicts: tuple[Verdict, ...], changed: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+    """Return the verdicts, and those that a command has added since."""
+    ids = {verdict.id for verdict in verdicts}
+    return (
+        *verdicts,
+        *(verdict for verdict in changed if verdict.id.startswith("command:") and verdict.id not in ids),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionRequester:
+    """Who asks for a selection, when, and which head they saw."""
+
+    account: Account
+    at: datetime
+    head: str
+
+
+def apply_selection(
+    pull_request: PullRequest, choice: str, reason: str, requester: SelectionRequester, rules: RepositoryRules
+) -> tuple[PullRequest, str]:
+    """Record the selection with its audit, bound to the head that the requester saw; return the reply too.
+
+    The caller has checked, with a fresh read, that the requester may write and is not the author.
+    """
+    report = selection_report(pull_request, rules)
+    if report is None:
+        return pull_request, "Nothing was judged yet, so there is no iteration to select.\n"
+    if len(report.scored) == 1:
+        return pull_request, "Only one iteration was judged, so there is nothing to select from.\n"
+    parsed = parse_choice(choice, report.trajectory, reason)
+    if isinstance(parsed, SelectionRefused):
+        return pull_request, f"{parsed.reason}\n"
+    kind, number = parsed
+    account = requester.account
+    override = SelectionOverride(
+        kind, account.login, reason, requester.at, requester.head, number, account.id
+    )
+    selection = select_iteration(report.trajectory, override, pull_request.head)
+    if selection.audit is None:
+        return pull_request, _head_moved_reply(requester, pull_request)
+    audits = (*pull_request.audits, selection.audit)[-MAX_AUDITS:]
+    return (
+        replace(pull_request, override=override, audits=audits),
+        _selected_reply(selection.audit, replace(report, selection=selection)),
+    )
+
+
+def _head_moved_reply(requester: SelectionRequester, pull_request: PullRequest) -> str:
+    seen, now = code_span(short_sha(requester.head)), code_span(short_sha(pull_request.head))
+    return f"Not selected: it was asked for at {seen}, and the head is {now} by now. Ask again if it holds.\n"
+
+
+def _selected_reply(audit: OverrideAudit, report: SelectionReport) -> str:
+    change = (
+        f"confirms iteration {audit.after}"
+        if audit.before == audit.after
+        else f"selects iteration {audit.after} instead of {audit.before}"
+    )
+    summary = (
+        f"{format_login(audit.by)} {change}, at {code_span(short_sha(audit.head))}: {code_span(audit.reason)}"
+    )
+    return f"{summary}\n\n{render_selection_report(report)}"
