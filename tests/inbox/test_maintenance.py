@@ -49,8 +49,8 @@ async def test_what_a_repository_that_is_back_has_to_catch_up_on_finds_it_at_hom
     seen = replace(REPOSITORY, default_branch="")
     await store.accept(delivery("seen", "installation:5"))
     claim = await claim_one(store)
-    memos = (UpdateRepository(REPOSITORY), RemoveRepository(REPOSITORY.id, 5))
-    await apply_turn(store, claim, TurnResult(None, (), (), store_commands=memos))
+    commands = (UpdateRepository(REPOSITORY), RemoveRepository(REPOSITORY.id, 5))
+    await apply_turn(store, claim, TurnResult(None, (), (), store_commands=commands))
     homes = []
 
     async def start_for_installation(_repositories):
