@@ -14,12 +14,12 @@ from bot.grounding.claims import find_claims
 from bot.grounding.model import Requirement, claim_requirement
 from bot.grounding.verify import verify_claim
 from tests.grounding.claim_table import TABLE
-from tests.grounding.small_repository import seen
+from tests.grounding.small_repository import make_observations
 
 
 def main() -> None:
     """Print precision and recall of types and outcomes, and every wrong `verified`."""
-    observed, rules = seen(), GroundingRules()
+    observed, rules = make_observations(), GroundingRules()
     pairs = []
     started = time.perf_counter()
     for row in TABLE:

@@ -49,7 +49,7 @@ async def measured() -> None:
         for workers in WORKERS:
             rate = await burst(await database(server), workers)
             print(f"{f'  one door, {workers} worker processes':<44}{'–':>12}{rate:>12.1f}")
-    print(f"(the stand-in, the door and all workers share {os.cpu_count()} cores)")
+    print(f"(the fake GitHub, the door and all workers share {os.cpu_count()} cores)")
 
 
 async def idle(url: str) -> tuple[float, float]:

@@ -41,7 +41,7 @@ def main() -> None:
     print(f"{'':44}{'SQLite':>18}{'PostgreSQL':>18}")
     for name, value in left.items():
         print(f"{name:44}{value:>18}{right[name]:>18}")
-    print(f"(the stand-in, the client, the server and PostgreSQL share {os.cpu_count()} cores)")
+    print(f"(the fake GitHub, the client, the server and PostgreSQL share {os.cpu_count()} cores)")
 
 
 async def measured(database_url: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""One builder a noun: a valid value, with the facts that a test is about changed."""
+"""Builders of valid values; keyword arguments change the facts that a test is about."""
 
 from __future__ import annotations
 
@@ -31,57 +31,61 @@ ALICE = Account(1, "alice")
 BOB = Account(2, "bob")
 REPOSITORY = Repository(77, "acme", "knowledge", installation_id=5)
 HEADS = tuple(f"{number:x}" * 40 for number in range(1, 10))
-ID = "7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10"
+FEEDBACK_ID = "7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10"
 
 
-def at(minutes: float) -> datetime:
-    """So many minutes into the story."""
+def at_minute(minutes: float) -> datetime:
+    """The time this many minutes after `START`."""
     return START + timedelta(minutes=minutes)
 
 
-SHOWN = {
+PULL_REQUEST_FIELDS = {
     "repository": REPOSITORY,
     "number": 212,
     "author": RIO,
     "title": "Futarchy resists manipulation",
     "base": "main",
     "head": HEADS[0],
-    "created_at": at(-60),
-    "updated_at": at(0),
+    "created_at": at_minute(-60),
+    "updated_at": at_minute(0),
 }
-"""What GitHub shows of the one pull request of most tests."""
+"""The fields of the pull request that most tests are about."""
 
 
-def pull_request(**changes) -> PullRequest:
-    known = PullRequest(**SHOWN, revisions=(Revision(HEADS[0], at(-60)),), seen_opening=True)
-    return replace(known, **changes)
+def make_pull_request(**changes) -> PullRequest:
+    pull_request = PullRequest(
+        **PULL_REQUEST_FIELDS, revisions=(Revision(HEADS[0], at_minute(-60)),), seen_opening=True
+    )
+    return replace(pull_request, **changes)
 
 
-def snapshot(**changes) -> PullRequestSnapshot:
-    seen = PullRequestSnapshot(**SHOWN, open=True, merged=False, draft=False, closed_at=None)
-    return replace(seen, **changes)
+def make_snapshot(**changes) -> PullRequestSnapshot:
+    snapshot = PullRequestSnapshot(
+        **PULL_REQUEST_FIELDS, open=True, merged=False, draft=False, closed_at=None
+    )
+    return replace(snapshot, **changes)
 
 
-def issues(*tags: str) -> str:
-    """A review's line that names these tags."""
+def issues_marker(*tags: str) -> str:
+    """The marker in a review that names these tags."""
     return f"<!-- ISSUES: {', '.join(tags)} -->"
 
 
-def review(number: int, body: str = "", **changes) -> ReviewSnapshot:
-    said = ReviewSnapshot(
+def make_review(number: int, body: str = "", **changes) -> ReviewSnapshot:
+    review = ReviewSnapshot(
         id=number,
         author=ALICE,
         state=ReviewState.CHANGES_REQUESTED,
         body=body,
-        submitted_at=at(number),
+        submitted_at=at_minute(number),
         head=HEADS[0],
         url=f"https://github.com/acme/knowledge/pull/212#pullrequestreview-{number}",
     )
-    return replace(said, **changes)
+    return replace(review, **changes)
 
 
-def inline(number: int, review_id: int, body: str, **changes) -> InlineCommentSnapshot:
-    said = InlineCommentSnapshot(
+def make_inline_comment(number: int, review_id: int, body: str, **changes) -> InlineCommentSnapshot:
+    comment = InlineCommentSnapshot(
         id=number,
         review_id=review_id,
         author=ALICE,
@@ -90,25 +94,25 @@ def inline(number: int, review_id: int, body: str, **changes) -> InlineCommentSn
         line=5,
         start_line=None,
         diff_hunk="@@ -0,0 +1,5 @@\n+---\n+type: claim\n+domain: markets\n+source: x\n+created: 2026-13-01",
-        created_at=at(number % 60),
+        created_at=at_minute(number % 60),
         url=f"https://github.com/acme/knowledge/pull/212#discussion_r{number}",
     )
-    return replace(said, **changes)
+    return replace(comment, **changes)
 
 
-def facts(
+def make_facts(
     *reviews: ReviewSnapshot, comments: tuple[InlineCommentSnapshot, ...] = (), roles: dict | None = None
 ) -> Facts:
-    everybody = {said.author.id: "write" for said in reviews}
-    return Facts(ME, None, reviews, comments, everybody if roles is None else roles)
+    write_access = {review.author.id: "write" for review in reviews}
+    return Facts(ME, None, reviews, comments, write_access if roles is None else roles)
 
 
-def moment(minutes: float = 42, identity: str = ID) -> DecisionTime:
-    return DecisionTime(at(minutes), identity)
+def make_decision_time(minutes: float = 42, identity: str = FEEDBACK_ID) -> DecisionTime:
+    return DecisionTime(at_minute(minutes), identity)
 
 
-def sticky(**changes) -> StickyComment:
-    shown = StickyComment(
+def make_sticky_comment(**changes) -> StickyComment:
+    comment = StickyComment(
         comment_id=501,
         node_id="IC_501",
         url="https://github.com/acme/knowledge/pull/212#issuecomment-501",
@@ -116,27 +120,29 @@ def sticky(**changes) -> StickyComment:
         fingerprint="something else",
         issues=("date_errors",),
         blocking=("date_errors",),
-        written_at=at(2),
+        written_at=at_minute(2),
     )
-    return replace(shown, **changes)
+    return replace(comment, **changes)
 
 
-def decided(
-    known: PullRequest, read: Facts, rules: RepositoryRules = RULES, when: DecisionTime | None = None
+def decide(
+    pull_request: PullRequest, facts: Facts, rules: RepositoryRules = RULES, time: DecisionTime | None = None
 ) -> Decision:
-    return decide_pull_request(known, read, rules, when or moment(), SITE)
+    return decide_pull_request(pull_request, facts, rules, time or make_decision_time(), SITE)
 
 
-def rendered(feedback: Feedback, site: LinkContext = SITE) -> str:
+def render_feedback(feedback: Feedback, site: LinkContext = SITE) -> str:
     """The comment on this feedback."""
     return render_comment(feedback, site, build_document(feedback, site.schema))
 
 
-def written(decision: Decision) -> PullRequest:
+def apply_posted_comment(decision: Decision) -> PullRequest:
     """The pull request once GitHub shows the comment that was decided, if one was."""
-    known = decision.pull_request
+    pull_request = decision.pull_request
     for effect in decision.effects:
         if isinstance(effect, ShowComment):
-            shown = sticky(fingerprint=effect.fingerprint, issues=effect.issues, blocking=effect.blocking)
-            known = replace(known, sticky=shown)
-    return known
+            comment = make_sticky_comment(
+                fingerprint=effect.fingerprint, issues=effect.issues, blocking=effect.blocking
+            )
+            pull_request = replace(pull_request, sticky=comment)
+    return pull_request

@@ -25,10 +25,10 @@ import aiohttp
 from bot.store.deliveries import count_queued, load_parked
 from bot.store.store import open_store
 from tests.hostile import SHAPES
-from tests.journeys.environment import Town
-from tests.journeys.fleet import Fleet, Ship, delivered, fleet
+from tests.journeys.cluster import Cluster, Instance, redeliver_until_accepted, run_cluster
+from tests.journeys.harness import Harness
 from tests.journeys.jumped_clock import clock_file
-from tests.journeys.postgres import postgres
+from tests.journeys.postgres import run_postgres
 from tests.journeys.server_process import ServerProcess, run_server
 from tests.journeys.short_lease import HEARTBEAT
 
@@ -49,9 +49,9 @@ STRANGERS = 50
 class Place:
     """A GitHub of its own, its pull requests, and what each of them must show."""
 
-    def __init__(self, town: Town, count: int) -> None:
-        self.town = town
-        self.github = town.github
+    def __init__(self, harness: Harness, count: int) -> None:
+        self.harness = harness
+        self.github = harness.github
         repository = self.github.repository("acme/knowledge", collaborators={"alice": "write"})
         self.pulls = [self.github.open_pull_request(repository, "rio-agent[bot]") for _ in range(count)]
         self.poisoned = [self.github.open_pull_request(repository, "rio-agent[bot]") for _ in range(POISONED)]
@@ -60,7 +60,7 @@ class Place:
     async def review(self, chance: random.Random) -> None:
         """Twice, half of the pull requests are rejected for other reasons."""
         for _ in range(2):
-            self.town.later()
+            self.harness.advance_clock()
             for pull in chance.sample(self.pulls, k=len(self.pulls) // 2):
                 tags = chance.sample(TAGS, k=chance.randrange(1, 4))
                 issues = f"<!-- ISSUES: {', '.join(tags)} -->"
@@ -77,10 +77,10 @@ class Place:
 
     async def peace(self) -> None:
         """Return once every webhook was taken, and every pull request shows its newest truth."""
-        await delivered(self.town)
+        await redeliver_until_accepted(self.harness)
         await self.github.until(self._is_true, timeout=PATIENCE)
-        await delivered(self.town)
-        async with open_store(self.town.database_url, worker=False) as store, asyncio.timeout(PATIENCE):
+        await redeliver_until_accepted(self.harness)
+        async with open_store(self.harness.database_url, worker=False) as store, asyncio.timeout(PATIENCE):
             while await store.read(count_queued, "", ""):  # noqa: ASYNC110  another process works on them
                 await asyncio.sleep(0.1)
             parked = [(each.id, each.lane, each.error) for each in await store.read(load_parked)]
@@ -88,7 +88,7 @@ class Place:
 
     def _is_true(self) -> bool:
         return all(
-            [marker["issues"] for marker in self.town.markers(pull)] == [self.wanted[pull.number]]
+            [marker["issues"] for marker in self.harness.markers(pull)] == [self.wanted[pull.number]]
             for pull in self.pulls
             if pull.number in self.wanted
         )
@@ -102,14 +102,14 @@ def _hostile(chance: random.Random) -> str:
 class Chaos:
     """One run: what the seed decides, and what must be true whatever it decided."""
 
-    def __init__(self, ships: Fleet, alone: Place, server: ServerProcess, seed: int) -> None:
-        self.ships = ships
-        self.github = ships.town.github
+    def __init__(self, cluster: Cluster, alone: Place, server: ServerProcess, seed: int) -> None:
+        self.cluster = cluster
+        self.github = cluster.harness.github
         self.chance = random.Random(seed)
-        self.places = (Place(ships.town, PULLS), alone)
+        self.places = (Place(cluster.harness, PULLS), alone)
         self.alone, self.server = alone, server
-        self.stops: Counter[Ship] = Counter()
-        self.stopped: set[Ship] = set()
+        self.stops: Counter[Instance] = Counter()
+        self.stopped: set[Instance] = set()
         self.slowest = 0.0
 
     async def round(self) -> str:
@@ -123,9 +123,9 @@ class Chaos:
                 await TROUBLES[name](self)
         for place in self.places:
             await place.peace()
-        strangers = await self.ships.strangers()
+        strangers = await self.cluster.foreign_writes()
         assert strangers == [], f"written out of turn: {strangers}"
-        assert await self.ships.postgres.deadlocks() == 0
+        assert await self.cluster.postgres.deadlocks() == 0
         assert self.slowest <= HEALTHY_WITHIN, f"a health check took {self.slowest:.1f} s"
         return ", ".join(names)
 
@@ -134,16 +134,20 @@ class Chaos:
         wait = aiohttp.ClientTimeout(total=5 * HEALTHY_WITHIN)
         async with aiohttp.ClientSession(timeout=wait) as session:
             while True:
-                running = [ship for ship in self.ships.ships if ship not in self.stopped]
-                await asyncio.gather(*(self._ask(session, ship) for ship in running))
+                running = [instance for instance in self.cluster.instances if instance not in self.stopped]
+                await asyncio.gather(*(self._ask(session, instance) for instance in running))
                 await self._pass(0.25)
 
-    async def _ask(self, session: aiohttp.ClientSession, ship: Ship) -> None:
-        began, stops = time.monotonic(), self.stops[ship]
+    async def _ask(self, session: aiohttp.ClientSession, instance: Instance) -> None:
+        began, stops = time.monotonic(), self.stops[instance]
         with suppress(aiohttp.ClientError, TimeoutError):
-            async with session.get(f"{ship.url}/healthz") as answer:
+            async with session.get(f"{instance.url}/healthz") as answer:
                 await answer.read()
-        was_running = ship not in self.stopped and self.stops[ship] == stops and ship in self.ships.ships
+        was_running = (
+            instance not in self.stopped
+            and self.stops[instance] == stops
+            and instance in self.cluster.instances
+        )
         if was_running:
             self.slowest = max(self.slowest, time.monotonic() - began)
 
@@ -152,18 +156,18 @@ class Chaos:
 
     async def kill(self) -> None:
         """One dies, and another one is started."""
-        await self.ships.sink(self.chance.choice(self.ships.ships))
-        await self.ships.launch(1)
+        await self.cluster.kill_instance(self.chance.choice(self.cluster.instances))
+        await self.cluster.start(1)
 
     async def hold_up(self) -> None:
         """One is stopped for longer than its lease, and goes on."""
-        ship = self.chance.choice(self.ships.ships)
-        self.stops[ship] += 1
-        self.stopped.add(ship)
-        ship.signal(signal.SIGSTOP)
+        instance = self.chance.choice(self.cluster.instances)
+        self.stops[instance] += 1
+        self.stopped.add(instance)
+        instance.send_signal(signal.SIGSTOP)
         await self._pass(HEARTBEAT.lease * self.chance.uniform(0.5, 2.0))
-        ship.signal(signal.SIGCONT)
-        self.stopped.discard(ship)
+        instance.send_signal(signal.SIGCONT)
+        self.stopped.discard(instance)
 
     async def poison(self) -> None:
         """Texts come that are made to keep their reader busy."""
@@ -172,7 +176,7 @@ class Chaos:
 
     async def hold_bodies(self) -> None:
         """Strangers hold many connections with large bodies open."""
-        address = urlsplit(self.chance.choice(self.ships.ships).url)
+        address = urlsplit(self.chance.choice(self.cluster.instances).url)
         head = (
             f"POST /webhook HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Type: application/json\r\n"
             "X-GitHub-Event: push\r\nX-Hub-Signature-256: sha256=0\r\nContent-Length: 20000000\r\n\r\n"
@@ -193,7 +197,7 @@ class Chaos:
 
     async def jump_clock(self) -> None:
         """The clock of the one on SQLite is days ahead, which may be killed meanwhile, and is put right."""
-        file = clock_file(self.alone.town.database_url)
+        file = clock_file(self.alone.harness.database_url)
         file.write_text(str(self.chance.randrange(3600, 3 * 86_400)), "utf-8")
         await self._pass(self.chance.uniform(1.0, 4.0))
         if self.chance.random() < 0.5:
@@ -204,13 +208,13 @@ class Chaos:
 
     async def restart_postgres(self) -> None:
         """The database is away for a while."""
-        await self.ships.postgres.stop()
+        await self.cluster.postgres.stop()
         await self._pass(self.chance.uniform(0.0, 4.0))
-        await self.ships.postgres.start()
+        await self.cluster.postgres.start()
 
     async def throw_out(self) -> None:
         """Every connection to the database breaks."""
-        await self.ships.postgres.throw_out()
+        await self.cluster.postgres.throw_out()
 
     async def lose_answers(self) -> None:
         """GitHub writes, and its answers are lost."""
@@ -248,17 +252,17 @@ TROUBLES = {
 async def on_sqlite():
     """A GitHub with one instance on SQLite, whose clock can be made to jump."""
     with tempfile.TemporaryDirectory() as folder:
-        town = Town(f"sqlite:///{folder}/bot.db")
-        async with town.github, run_server(town, ("tests.journeys.jumped_clock",)) as server:
-            yield Place(town, PULLS // 4), server
+        harness = Harness(f"sqlite:///{folder}/bot.db")
+        async with harness.github, run_server(harness, ("tests.journeys.jumped_clock",)) as server:
+            yield Place(harness, PULLS // 4), server
 
 
 async def run(seed: int, minutes: float) -> None:
     """Rounds until the time is over; raises with the seed where something did not hold."""
     end = time.monotonic() + minutes * 60
-    with postgres() as database:
-        async with fleet(database, INSTANCES) as ships, on_sqlite() as (alone, server):
-            chaos = Chaos(ships, alone, server, seed)
+    with run_postgres() as database:
+        async with run_cluster(database, INSTANCES) as cluster, on_sqlite() as (alone, server):
+            chaos = Chaos(cluster, alone, server, seed)
             health = asyncio.create_task(chaos.watch_health())
             number = 0
             while time.monotonic() < end:
@@ -267,8 +271,8 @@ async def run(seed: int, minutes: float) -> None:
                 names = await chaos.round()
                 print(f"round {number}: {names}; at peace after {time.monotonic() - began:.0f} s", flush=True)
             health.cancel()
-            writes = len(ships.witness.writes)
-            assert set(await ships.land()) == {0}
+            writes = len(cluster.audit.writes)
+            assert set(await cluster.stop_all()) == {0}
     held = "nothing lost, nothing twice, nobody out of turn, nothing parked"
     print(
         f"seed {seed}: {number} rounds, {writes} writes; {held}; slowest health check {chaos.slowest:.2f} s"

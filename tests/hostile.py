@@ -46,7 +46,7 @@ from bot.values import Location
 from bot.verdicts import item_context, quality, sarif, tags
 from bot.verdicts.tags import infer_items, review_texts
 from bot.web.webhook import parse_envelope
-from tests.builders import KNOWLEDGE_BASE, review
+from tests.builders import KNOWLEDGE_BASE, make_review
 
 LENGTH = 64_000
 """Characters of one text; GitHub takes 65,536 in a comment."""
@@ -574,7 +574,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
     },
     "detection": {
         "detection": lambda text: detect(text, shipped_detection_rules()),
-        "inference": lambda text: infer_items(review_texts(review(1, text), ()), RULES),
+        "inference": lambda text: infer_items(review_texts(make_review(1, text), ()), RULES),
     },
     "grounding": {
         "claims": claims.find_claims,

@@ -1,16 +1,16 @@
-"""A town for the commands that work beside a server."""
+"""A harness for the commands that work beside a server."""
 
 import pytest
 
-from tests.journeys.environment import KEYS, SECRET, Town
+from tests.journeys.harness import KEYS, SECRET, Harness
 
 
 @pytest.fixture
-def town(sqlite_url, monkeypatch):
-    """A town that the commands find by their environment."""
+def harness(sqlite_url, monkeypatch):
+    """A harness that the commands find by their environment."""
     monkeypatch.setenv("DATABASE_URL", sqlite_url)
     monkeypatch.setenv("GITHUB_PRIVATE_KEY", KEYS.private_pem)
     monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", SECRET)
-    place = Town(sqlite_url)
+    place = Harness(sqlite_url)
     monkeypatch.setenv("GITHUB_APP_ID", str(place.github.app.id))
     return place

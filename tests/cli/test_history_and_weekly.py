@@ -12,34 +12,34 @@ from bot.cli import run_command_line
 from bot.cli.history import _line, _row
 from bot.cli.weekly import post_week
 from bot.inbox.jobs import JobFailed
-from tests.journeys.environment import KEYS, SECRET, Town
+from tests.journeys.harness import KEYS, SECRET, Harness
 
 REJECT = "CHANGES_REQUESTED"
 DATE = "<!-- ISSUES: date_errors -->"
 
 
 @pytest.fixture
-def town(sqlite_url, monkeypatch):
-    """A town whose store the commands use."""
+def harness(sqlite_url, monkeypatch):
+    """A harness whose store the commands use."""
     monkeypatch.setenv("DATABASE_URL", sqlite_url)
-    return Town(sqlite_url)
+    return Harness(sqlite_url)
 
 
-async def past(town) -> None:
+async def past(harness) -> None:
     """One rejected pull request."""
-    where = town.github.repository("acme/knowledge", collaborators={"alice": "write"})
-    pull = town.github.open_pull_request(where, "rio-agent[bot]")
-    town.github.submit_review(pull, "alice", REJECT, DATE)
-    await town.settled()
+    where = harness.github.repository("acme/knowledge", collaborators={"alice": "write"})
+    pull = harness.github.open_pull_request(where, "rio-agent[bot]")
+    harness.github.submit_review(pull, "alice", REJECT, DATE)
+    await harness.wait_until_idle()
 
 
 @pytest.fixture
-def lived(town):
-    """The town's past is over and its bot is down."""
+def lived(harness):
+    """The harness's past is over and its bot is down."""
 
     async def live() -> None:
-        async with town.github, town.running():
-            await past(town)
+        async with harness.github, harness.run_bot():
+            await past(harness)
 
     asyncio.run(live())
 
@@ -64,12 +64,12 @@ def test_a_dry_run_prints_the_issue_of_the_running_week(capsys):
     assert capsys.readouterr().out.startswith("<!-- WEEKLY-SUMMARY: ")
 
 
-def test_a_week_in_which_nothing_was_judged_is_said_not_to_be_told(town, monkeypatch, capsys):
+def test_a_week_in_which_nothing_was_judged_is_said_not_to_be_told(harness, monkeypatch, capsys):
     async def live() -> None:
-        async with town.github, town.running():
-            where = town.github.repository("acme/knowledge")
-            town.github.open_pull_request(where, "rio-agent[bot]")
-            await town.settled()
+        async with harness.github, harness.run_bot():
+            where = harness.github.repository("acme/knowledge")
+            harness.github.open_pull_request(where, "rio-agent[bot]")
+            await harness.wait_until_idle()
 
     asyncio.run(live())
     monkeypatch.setenv("GITHUB_APP_ID", "7")
@@ -115,33 +115,33 @@ def test_nothing_is_parked_where_all_went_well(capsys):
     assert run_command_line(["parked", "--retry", "nope"]) == 2
 
 
-async def test_weekly_is_handed_to_the_running_server(town):
-    async with town.github, town.running() as bot:
-        await past(town)
-        settings = replace(town.settings, port=bot.address[1])
+async def test_weekly_is_handed_to_the_running_server(harness):
+    async with harness.github, harness.run_bot() as bot:
+        await past(harness)
+        settings = replace(harness.settings, port=bot.address[1])
         handed_over = await post_week(settings, "acme/knowledge")
-        await town.settled()
-        (where,) = town.github.repositories.values()
+        await harness.wait_until_idle()
+        (where,) = harness.github.repositories.values()
         assert (handed_over, [each.title for each in where.threads.values()][1:]) == (
             True,
             ["Weekly feedback summary"],
         )
 
 
-async def test_weekly_is_told_here_where_no_server_runs(town, unused_tcp_port):
-    async with town.github:
-        async with town.running():
-            await past(town)
-        settings = replace(town.settings, port=unused_tcp_port)
+async def test_weekly_is_told_here_where_no_server_runs(harness, unused_tcp_port):
+    async with harness.github:
+        async with harness.run_bot():
+            await past(harness)
+        settings = replace(harness.settings, port=unused_tcp_port)
         handed_over = await post_week(settings, "acme/knowledge")
-        (where,) = town.github.repositories.values()
+        (where,) = harness.github.repositories.values()
         assert (handed_over, len(where.threads)) == (False, 2)
 
 
-async def test_weekly_does_not_wait_for_a_github_that_is_away(town, unused_tcp_port):
-    async with town.github:
-        async with town.running():
-            await past(town)
-        away = replace(town.settings, port=unused_tcp_port, api_url=f"http://127.0.0.1:{unused_tcp_port}")
+async def test_weekly_does_not_wait_for_a_github_that_is_away(harness, unused_tcp_port):
+    async with harness.github:
+        async with harness.run_bot():
+            await past(harness)
+        away = replace(harness.settings, port=unused_tcp_port, api_url=f"http://127.0.0.1:{unused_tcp_port}")
         with pytest.raises(JobFailed, match="the job is kept"):
             await post_week(away, "acme/knowledge")

@@ -24,21 +24,21 @@ def but_for_its_moment(text: str) -> dict:
     return {name: value for name, value in document(text).items() if name not in {"id", "timestamp"}}
 
 
-async def test_a_rehearsal_looks_up_and_briefs_as_the_server_does(town, monkeypatch, capsys, tmp_path):
-    github = town.github
+async def test_a_rehearsal_looks_up_and_briefs_as_the_server_does(harness, monkeypatch, capsys, tmp_path):
+    github = harness.github
     where = github.repository("acme/knowledge", collaborators={"alice": "write"})
-    async with github, town.running():
+    async with github, harness.run_bot():
         pull = github.open_pull_request(where, "rio-agent[bot]", PullRequestOptions(files={PAGE: TEXT}))
         said = [InlineDraft(PAGE, "[date_errors] month 13 should be month 11", 5)]
         github.submit_review(pull, "alice", "CHANGES_REQUESTED", "", said)
-        await town.settled()
+        await harness.wait_until_idle()
         (heard,) = [each for each in github.deliveries if each.event == "pull_request_review"]
         payload = tmp_path / "review.json"
         payload.write_bytes(heard.body)
         monkeypatch.setenv("GITHUB_API_URL", github.api_url)
         monkeypatch.setenv("GITHUB_GRAPHQL_URL", github.graphql_url)
         code = await asyncio.to_thread(run_command_line, ["receive", "-e", heard.event, "-p", str(payload)])
-    (posted,) = town.comments(pull)
+    (posted,) = harness.comments(pull)
     shown = but_for_its_moment(capsys.readouterr().out)
     assert (code, shown) == (0, but_for_its_moment(posted))
     assert (shown["brief"]["score"], shown["feedback_items"][0]["grounding"]["outcome"]) == (8, "verified")
@@ -73,10 +73,10 @@ def test_a_command_is_not_called_an_event_without_effect(payload, capsys):
     assert capsys.readouterr().out.startswith("No effect: a command is not rehearsed")
 
 
-async def test_what_github_refuses_is_one_line(town, monkeypatch, capsys, payload):
-    async with town.github:
-        monkeypatch.setenv("GITHUB_API_URL", town.github.api_url)
-        monkeypatch.setenv("GITHUB_GRAPHQL_URL", town.github.graphql_url)
+async def test_what_github_refuses_is_one_line(harness, monkeypatch, capsys, payload):
+    async with harness.github:
+        monkeypatch.setenv("GITHUB_API_URL", harness.github.api_url)
+        monkeypatch.setenv("GITHUB_GRAPHQL_URL", harness.github.graphql_url)
         body = payload.replace("comment.json", "review.json")
         review = {"id": 4, "state": "changes_requested", "body": "[date_errors]", "commit_id": "a" * 40}
         review |= {"user": COMMENTED["sender"], "submitted_at": "2026-11-16T09:00:00Z", "html_url": ""}

@@ -25,18 +25,18 @@ from bot.pull_request.effects import (
 )
 from bot.pull_request.events import CommentEvent
 from bot.pull_request.model import Item, Ruling, RulingAction, Stance, Validator, Verdict
-from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, RIO, RULES, SITE, at, pull_request
+from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, RIO, RULES, SITE, at_minute, make_pull_request
 
 KEY = "comment:81/0"
 EYES = AddReaction(REPOSITORY, CommandSource.COMMENT, 81, "", ReactionKind.EYES)
 CONFUSED = replace(EYES, face=ReactionKind.CONFUSED)
-REJECTED = pull_request(
+REJECTED = make_pull_request(
     verdicts=(
         Verdict(
             "review:1",
             Validator("user:1", "alice"),
             Stance.REJECTS,
-            at(1),
+            at_minute(1),
             HEADS[0],
             (Item("date_errors"), Item("scope_error")),
         ),
@@ -45,18 +45,20 @@ REJECTED = pull_request(
 
 
 def order(body, by=BOB, sender=None):
-    seen = CommentEvent("created", REPOSITORY, 212, 81, by, sender or by, body, at(5), at(5), "")
+    seen = CommentEvent(
+        "created", REPOSITORY, 212, 81, by, sender or by, body, at_minute(5), at_minute(5), ""
+    )
     (found,) = find_invocations([seen])
     return found
 
 
 def decided(body, by=BOB, known=REJECTED, sender=None, **facts):
-    read = CommandFacts(ME, at(6), **{"role": "write", **facts})
+    read = CommandFacts(ME, at_minute(6), **{"role": "write", **facts})
     return decide_command(order(body, by, sender), known, read, RULES, SITE)
 
 
 def reply(body, by=BOB, topic=None):
-    return PostReply(REPOSITORY, 212, KEY, topic, by.id, at(6), body)
+    return PostReply(REPOSITORY, 212, KEY, topic, by.id, at_minute(6), body)
 
 
 def test_help_is_a_face_and_one_answer():
@@ -92,7 +94,9 @@ def test_the_author_dismisses_nothing_of_their_own():
 
 def test_a_dismissal_is_bound_to_the_head_that_was_seen():
     outcome = decided("/feedback-dismiss date_errors reason: it is right")
-    ruling = Ruling(RulingAction.DISMISS, "date_errors", BOB.id, "bob", at(5), HEADS[0], "it is right", KEY)
+    ruling = Ruling(
+        RulingAction.DISMISS, "date_errors", BOB.id, "bob", at_minute(5), HEADS[0], "it is right", KEY
+    )
     assert outcome.pull_request == replace(REJECTED, rulings=(ruling,))
     assert (outcome.reactions, len(outcome.replies)) == ((EYES,), 1)
 
@@ -107,14 +111,14 @@ def test_a_tag_that_is_not_open_is_not_dismissed():
 
 
 def test_a_command_that_was_answered_is_not_answered_again():
-    before = (PostedReply(KEY, "help:HelpAsked()", BOB.id, at(5)),)
+    before = (PostedReply(KEY, "help:HelpAsked()", BOB.id, at_minute(5)),)
     assert decided("/feedback-help", replies=before) == CommandOutcome(REJECTED)
 
 
 @pytest.mark.parametrize(("minutes_ago", "answers"), [([0.5], 0), ([2], 1), ([60 + n for n in range(10)], 0)])
 def test_a_bot_gets_one_answer_a_minute_and_ten_a_day(minutes_ago, answers):
     before = tuple(
-        PostedReply(f"comment:{n}/0", "x", RIO.id, at(6 - ago)) for n, ago in enumerate(minutes_ago)
+        PostedReply(f"comment:{n}/0", "x", RIO.id, at_minute(6 - ago)) for n, ago in enumerate(minutes_ago)
     )
     outcome = decided("/feedback-help", RIO, role=None, replies=before)
     assert len(outcome.replies) == answers
@@ -122,7 +126,7 @@ def test_a_bot_gets_one_answer_a_minute_and_ten_a_day(minutes_ago, answers):
 
 def earlier(by, minutes_ago, topic="x"):
     return tuple(
-        PostedReply(f"comment:{n}/0", topic, by.id, at(6 - ago)) for n, ago in enumerate(minutes_ago)
+        PostedReply(f"comment:{n}/0", topic, by.id, at_minute(6 - ago)) for n, ago in enumerate(minutes_ago)
     )
 
 
@@ -160,7 +164,7 @@ def test_a_bot_that_asks_too_often_sees_not_even_a_face():
 
 
 def test_what_is_answered_in_the_same_turn_counts_too():
-    said = (PostReply(REPOSITORY, 212, "comment:80/0", "x", BOB.id, at(6), "x"),)
+    said = (PostReply(REPOSITORY, 212, "comment:80/0", "x", BOB.id, at_minute(6), "x"),)
     assert decided("/feedback-help", role="read", new_replies=said) == CommandOutcome(REJECTED, (CONFUSED,))
     same = (replace(said[0], key="comment:81/1"),)
     assert len(decided("/feedback-help", role="read", new_replies=same).replies) == 1
@@ -170,7 +174,7 @@ def test_forgetting_is_not_put_off_by_the_question_before_it_and_begins_no_count
     stored = StoredCounts(commands=1)
     outcome = decided("/feedback-forget confirm", role="read", stored=stored, replies=earlier(BOB, [0.5]))
     (answer,) = outcome.replies
-    told = (PostedReply("comment:80/0", answer.topic, answer.account_id, at(5.5)),)
+    told = (PostedReply("comment:80/0", answer.topic, answer.account_id, at_minute(5.5)),)
     assert (len(outcome.store_commands), answer.account_id) == (1, 0)
     for again in ("/feedback-forget confirm", "/feedback-help"):
         assert decided(again, role="read", stored=stored, replies=told) == CommandOutcome(
@@ -181,17 +185,17 @@ def test_forgetting_is_not_put_off_by_the_question_before_it_and_begins_no_count
 def test_several_commands_of_one_comment_get_one_answer():
     outcome = CommandOutcome(REJECTED)
     body = "/feedback-help\n/feedback-explain date_errors\n/feedback-export"
-    seen = CommentEvent("created", REPOSITORY, 212, 81, BOB, BOB, body, at(5), at(5), "")
+    seen = CommentEvent("created", REPOSITORY, 212, 81, BOB, BOB, body, at_minute(5), at_minute(5), "")
     apart = []
     for one in find_invocations([seen]):
-        read = CommandFacts(ME, at(6), role="read", new_replies=outcome.replies)
+        read = CommandFacts(ME, at_minute(6), role="read", new_replies=outcome.replies)
         done = decide_command(one, REJECTED, read, RULES, SITE)
         apart += done.replies
         outcome = done.after(outcome)
     (answer,) = outcome.replies
     assert (answer.key, answer.account_id) == (KEY, BOB.id)
     assert answer.body == "\n\n---\n\n".join(one.body.rstrip() for one in apart) + "\n"
-    before = (PostedReply(KEY, answer.topic, BOB.id, at(6)),)
+    before = (PostedReply(KEY, answer.topic, BOB.id, at_minute(6)),)
     assert decided("/feedback-help", replies=before) == CommandOutcome(REJECTED)
 
 
@@ -209,7 +213,10 @@ def test_an_answer_is_said_anew_by_one_that_answers_all_of_it(older, newer, anew
 
 
 def test_answers_that_do_not_fit_into_one_comment_stay_apart():
-    long = [PostReply(REPOSITORY, 212, f"comment:81/{n}", "x", BOB.id, at(6), "x" * 40_000) for n in range(2)]
+    long = [
+        PostReply(REPOSITORY, 212, f"comment:81/{n}", "x", BOB.id, at_minute(6), "x" * 40_000)
+        for n in range(2)
+    ]
     assert join_replies(long) == tuple(long)
 
 
@@ -230,10 +237,12 @@ def test_forgetting_without_confirm_forgets_nothing():
 
 def test_forgetting_with_confirm_forgets_the_giver():
     outcome = decided("/feedback-forget confirm", stored=StoredCounts(pull_requests=2))
-    assert outcome.store_commands == (ForgetPerson(REPOSITORY.id, BOB.id, "bob", at(6), KEY),)
+    assert outcome.store_commands == (ForgetPerson(REPOSITORY.id, BOB.id, "bob", at_minute(6), KEY),)
 
 
-APPEAL = Ruling(RulingAction.APPEAL, "date_errors", RIO.id, "rio", at(3), HEADS[0], "it is", "comment:70/0")
+APPEAL = Ruling(
+    RulingAction.APPEAL, "date_errors", RIO.id, "rio", at_minute(3), HEADS[0], "it is", "comment:70/0"
+)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +282,14 @@ def test_rejecting_is_answered_with_what_it_does(body, known, answer):
 
 def test_rejecting_for_one_tag_does_not_bring_back_another_that_was_dismissed():
     gone = Ruling(
-        RulingAction.DISMISS, "date_errors", BOB.id, "bob", at(2), HEADS[0], "it is right", "comment:71/0"
+        RulingAction.DISMISS,
+        "date_errors",
+        BOB.id,
+        "bob",
+        at_minute(2),
+        HEADS[0],
+        "it is right",
+        "comment:71/0",
     )
     outcome = decided("/feedback-reject near_duplicate", ALICE, replace(REJECTED, rulings=(gone,)))
     assert currently_open_tags(outcome.pull_request) == ("scope_error", "near_duplicate")

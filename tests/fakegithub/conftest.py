@@ -16,15 +16,15 @@ SECRET = "the secret of the tests"
 
 
 class Client:
-    """Somebody who calls the stand-in with one set of credentials."""
+    """Somebody who calls the fake GitHub with one set of credentials."""
 
-    def __init__(self, session: aiohttp.ClientSession, standin: FakeGitHub, token: str | None) -> None:
-        self.session, self.standin, self.token = session, standin, token
+    def __init__(self, session: aiohttp.ClientSession, fake_github: FakeGitHub, token: str | None) -> None:
+        self.session, self.fake_github, self.token = session, fake_github, token
 
     async def __call__(self, method: str, path: str, **more: Any) -> Reply:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= more.pop("headers", {})
-        url = path if path.startswith("http") else self.standin.api_url + path
+        url = path if path.startswith("http") else self.fake_github.api_url + path
         more.setdefault("allow_redirects", False)
         async with self.session.request(method, url, headers=headers, **more) as answer:
             data = await answer.read()
@@ -70,7 +70,7 @@ async def hooks(aiohttp_server):
 
 
 @pytest.fixture
-async def standin(fake_github_server, clock):
+async def fake_github(fake_github_server, clock):
     """A fake GitHub whose every answer and webhook must have the form that GitHub describes."""
     judge = Judge()
     github = await fake_github_server(clock=clock, webhook_secret=SECRET)
@@ -87,37 +87,37 @@ async def session():
 
 
 @pytest.fixture
-def app_jwt(keys, clock, standin):
+def app_jwt(keys, clock, fake_github):
     def made(**changes: Any) -> str:
         now = int(clock().timestamp())
-        claims = {"iss": str(standin.app.id), "iat": now - 60, "exp": now + 540} | changes
+        claims = {"iss": str(fake_github.app.id), "iat": now - 60, "exp": now + 540} | changes
         return jwt.encode(claims, keys.private_pem, algorithm="RS256")
 
     return made
 
 
 @pytest.fixture
-def caller(session, standin):
+def caller(session, fake_github):
     """A client for a token; without one, a client for nobody."""
 
     def made(token: str | None = None) -> Client:
-        return Client(session, standin, token)
+        return Client(session, fake_github, token)
 
     return made
 
 
 @pytest.fixture
-def repository(standin):
+def repository(fake_github):
     people = {"alice": "write", "carol": "maintain", "tim": "triage", "rita": "read"}
-    return standin.repository("acme/kb", collaborators=people)
+    return fake_github.repository("acme/kb", collaborators=people)
 
 
 @pytest.fixture
-def pull(standin, repository):
-    return standin.open_pull_request(repository, "bob")
+def pull(fake_github, repository):
+    return fake_github.open_pull_request(repository, "bob")
 
 
 @pytest.fixture
-def bot(caller, standin, repository):
+def bot(caller, fake_github, repository):
     """The App on acme/kb."""
-    return caller(standin.installation_token(repository.owner))
+    return caller(fake_github.installation_token(repository.owner))

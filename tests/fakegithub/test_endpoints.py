@@ -16,22 +16,24 @@ REPO = "/repos/acme/kb"
 
 
 @pytest.fixture
-async def lived_in(standin, repository, hooks):
+async def lived_in(fake_github, repository, hooks):
     """A repository in which everything has happened once."""
-    standin.webhook_url = hooks.url
+    fake_github.webhook_url = hooks.url
     files = {"claims/first.md": "# A claim\n\nIt holds.\n", "docs/notes.md": "Notes\n"}
-    pull = standin.open_pull_request(repository, "bob", PullRequestOptions(files=files))
+    pull = fake_github.open_pull_request(repository, "bob", PullRequestOptions(files=files))
     inline = [InlineDraft("claims/first.md", "Which year?", 3), InlineDraft("docs/notes.md", "Too thin")]
-    review = standin.submit_review(pull, "alice", "CHANGES_REQUESTED", "[date_errors]", inline)
-    comment = standin.comment(pull, "alice", "See above.")
+    review = fake_github.submit_review(pull, "alice", "CHANGES_REQUESTED", "[date_errors]", inline)
+    comment = fake_github.comment(pull, "alice", "See above.")
     found = (Annotation("claims/first.md", 3, 3, "failure", "No such date"),)
-    run = standin.check(pull, "lint", "failure", CheckOutput("1 finding", "One date is wrong", None, found))
-    standin.set_status(repository, pull.head_sha, "build", "success")
-    issue = standin.open_issue(repository, "alice", "Weekly summary", "Nothing yet")
-    reaction = standin.react(comment, "bob", "eyes")
-    standin.add_label(pull, "needs work", by="alice")
-    standin.manifest_codes["fresh"] = "-----BEGIN PRIVATE KEY-----"
-    await standin.delivered()
+    run = fake_github.check(
+        pull, "lint", "failure", CheckOutput("1 finding", "One date is wrong", None, found)
+    )
+    fake_github.set_status(repository, pull.head_sha, "build", "success")
+    issue = fake_github.open_issue(repository, "alice", "Weekly summary", "Nothing yet")
+    reaction = fake_github.react(comment, "bob", "eyes")
+    fake_github.add_label(pull, "needs work", by="alice")
+    fake_github.manifest_codes["fresh"] = "-----BEGIN PRIVATE KEY-----"
+    await fake_github.delivered()
     return {
         "username": "alice",
         "pull_number": pull.number,
@@ -40,8 +42,8 @@ async def lived_in(standin, repository, hooks):
         "comment_id": comment.id,
         "check_run_id": run.id,
         "reaction_id": reaction.id,
-        "installation_id": standin.installation_of(repository).id,
-        "delivery_id": standin.deliveries.all[0].id,
+        "installation_id": fake_github.installation_of(repository).id,
+        "delivery_id": fake_github.deliveries.all[0].id,
         "code": "fresh",
         "name": "needs work",
         "ref": pull.head_sha,
@@ -91,10 +93,10 @@ def _filled(template: str, facts: dict) -> str:
     return template.replace("/repos/{owner}/{repo}", REPO).replace("{repo}", REPO)
 
 
-async def test_every_endpoint_answers_as_github_describes_it(standin, lived_in, caller, app_jwt, bot):
+async def test_every_endpoint_answers_as_github_describes_it(fake_github, lived_in, caller, app_jwt, bot):
     judge = Judge()
-    judge.watch(standin)
-    app, alice = caller(app_jwt()), caller(standin.user_token("alice"))
+    judge.watch(fake_github)
+    app, alice = caller(app_jwt()), caller(fake_github.user_token("alice"))
     reads = [route for route in ALL_ROUTES if route.method == "GET"]
     for route in reads:
         by = app if route.needs.app else alice if route.path == "/user" else bot
@@ -120,16 +122,16 @@ def test_the_judge_knows_exactly_what_the_stand_in_serves():
     assert described == {f"{route.method} {route.path}" for route in ALL_ROUTES}
 
 
-async def test_an_unknown_path_is_not_found_and_the_judge_says_so(caller, standin):
+async def test_an_unknown_path_is_not_found_and_the_judge_says_so(caller, fake_github):
     judge = Judge()
-    standin.observers[:] = [judge.exchange]
+    fake_github.observers[:] = [judge.exchange]
     assert (await caller()("GET", "/nowhere")).status == 404
     assert judge.violations == ["GET /nowhere: no operation that the judge knows"]
 
 
-async def test_the_judge_sees_a_wrong_request(bot, standin, pull):
+async def test_the_judge_sees_a_wrong_request(bot, fake_github, pull):
     judge = Judge()
-    standin.observers[:] = [judge.exchange]
+    fake_github.observers[:] = [judge.exchange]
     await bot("POST", f"{REPO}/issues/{pull.number}/comments", json={"boddy": "Hello"})
     await bot("GET", f"{REPO}/pulls?sate=all")
     assert judge.violations == [
@@ -139,10 +141,10 @@ async def test_the_judge_sees_a_wrong_request(bot, standin, pull):
     ]
 
 
-async def test_the_judge_sees_a_wrong_answer(bot, standin, pull):
+async def test_the_judge_sees_a_wrong_answer(bot, fake_github, pull):
     judge = Judge()
     await bot("GET", f"{REPO}/pulls/{pull.number}")
-    seen = standin.requests[-1]
+    seen = fake_github.requests[-1]
     headless = {name: value for name, value in seen.answer.items() if name != "head"}
     judge.exchange(replace(seen, answer=headless))
     assert judge.violations == [

@@ -11,7 +11,7 @@ REPO = "/repos/acme/kb"
 
 
 @pytest.fixture
-def tree(standin):
+def tree(fake_github):
     files = {
         "README.md": "hello\n",
         "docs/a.md": "one\ntwo\nthree\n",
@@ -21,12 +21,12 @@ def tree(standin):
         "lib": Submodule("1" * 40),
         "large.bin": b"x" * 1_000_001,
     }
-    return standin.repository("acme/kb", files=files)
+    return fake_github.repository("acme/kb", files=files)
 
 
 @pytest.fixture
-def reader(caller, standin, tree):
-    return caller(standin.installation_token(tree.owner))
+def reader(caller, fake_github, tree):
+    return caller(fake_github.installation_token(tree.owner))
 
 
 async def test_names_are_those_that_git_gives(reader):
@@ -98,7 +98,7 @@ async def test_a_tree_can_be_deep_and_can_be_cut_short(reader, tree):
     assert (cut["truncated"], len(cut["tree"])) == (True, len(deep["tree"]) // 2)
 
 
-async def test_a_pull_request_lists_its_files_with_patches(reader, standin, tree):
+async def test_a_pull_request_lists_its_files_with_patches(reader, fake_github, tree):
     changes = {
         "docs/a.md": "one\nTWO\nthree\n",
         "docs/new.md": "new",
@@ -106,7 +106,7 @@ async def test_a_pull_request_lists_its_files_with_patches(reader, standin, tree
         "docs/deep/b.md": None,
         "docs/c.md": "b\n",
     }
-    standin.open_pull_request(tree, "bob", PullRequestOptions(files=changes))
+    fake_github.open_pull_request(tree, "bob", PullRequestOptions(files=changes))
     files = (await reader("GET", f"{REPO}/pulls/1/files")).body
     assert [(each["filename"], each["status"], each["additions"], each["deletions"]) for each in files] == [
         ("README.md", "removed", 0, 1),
@@ -119,10 +119,10 @@ async def test_a_pull_request_lists_its_files_with_patches(reader, standin, tree
     assert files[2]["previous_filename"] == "docs/deep/b.md"
 
 
-async def test_a_comparison_counts_from_where_the_branches_parted(reader, standin, tree):
-    pull = standin.open_pull_request(tree, "bob", PullRequestOptions(files={"docs/new.md": "new\n"}))
-    standin.push(pull, {"docs/new.md": "newer\n"})
-    standin.commit_to_default_branch(tree, {"README.md": "changed\n"})
+async def test_a_comparison_counts_from_where_the_branches_parted(reader, fake_github, tree):
+    pull = fake_github.open_pull_request(tree, "bob", PullRequestOptions(files={"docs/new.md": "new\n"}))
+    fake_github.push(pull, {"docs/new.md": "newer\n"})
+    fake_github.commit_to_default_branch(tree, {"README.md": "changed\n"})
     found = (await reader("GET", f"{REPO}/compare/main...{pull.head_ref}")).body
     assert (found["status"], found["ahead_by"], found["behind_by"]) == ("diverged", 2, 1)
     assert [each["filename"] for each in found["files"]] == ["docs/new.md"]
@@ -130,10 +130,10 @@ async def test_a_comparison_counts_from_where_the_branches_parted(reader, standi
     assert (same["status"], same["files"]) == ("identical", [])
 
 
-async def test_a_commit_leads_to_its_pull_request_also_from_a_fork(reader, standin, tree):
-    pull = standin.open_pull_request(tree, "bob", PullRequestOptions(fork=True))
+async def test_a_commit_leads_to_its_pull_request_also_from_a_fork(reader, fake_github, tree):
+    pull = fake_github.open_pull_request(tree, "bob", PullRequestOptions(fork=True))
     first = pull.head_sha
-    standin.push(pull, {"docs/new.md": "newer\n"})
+    fake_github.push(pull, {"docs/new.md": "newer\n"})
     for sha in (first, pull.head_sha):
         found = (await reader("GET", f"{REPO}/commits/{sha}/pulls")).body
         assert [(each["number"], each["head"]["repo"]["full_name"]) for each in found] == [(1, "bob/kb")]
@@ -143,12 +143,12 @@ async def test_an_unknown_commit_is_refused(reader):
     assert (await reader("GET", f"{REPO}/commits/{'0' * 40}")).status == 422
 
 
-async def test_a_merge_keeps_what_went_into_the_base_meanwhile(standin, tree):
-    pull = standin.open_pull_request(
+async def test_a_merge_keeps_what_went_into_the_base_meanwhile(fake_github, tree):
+    pull = fake_github.open_pull_request(
         tree, "bob", PullRequestOptions(files={"docs/new.md": "new\n", "link": None})
     )
-    standin.commit_to_default_branch(tree, {"README.md": "changed\n"})
-    made = standin.merge(pull, by="acme")
+    fake_github.commit_to_default_branch(tree, {"README.md": "changed\n"})
+    made = fake_github.merge(pull, by="acme")
     assert tree.objects.content(made.sha, "README.md") == b"changed\n"
     assert tree.objects.content(made.sha, "docs/new.md") == b"new\n"
     assert ("link" in made.files, "lib" in made.files) == (False, True)

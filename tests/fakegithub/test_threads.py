@@ -8,19 +8,19 @@ REPO = "/repos/acme/kb"
 COMMENTS = f"{REPO}/issues/1/comments"
 
 
-async def test_the_bots_comment_is_by_the_app(bot, standin, pull):
+async def test_the_bots_comment_is_by_the_app(bot, fake_github, pull):
     made = (await bot("POST", COMMENTS, json={"body": "Rejected"})).body
     assert (made["user"]["login"], made["user"]["type"]) == ("whetstone[bot]", "Bot")
-    assert made["performed_via_github_app"]["id"] == standin.app.id
+    assert made["performed_via_github_app"]["id"] == fake_github.app.id
     mine = (await bot("GET", "/users/whetstone[bot]")).body
     assert mine["id"] == made["user"]["id"]
-    assert [each.body for each in standin.comments_of(pull)] == ["Rejected"]
+    assert [each.body for each in fake_github.comments_of(pull)] == ["Rejected"]
 
 
-async def test_comments_come_in_pages_that_lead_to_each_other(bot, standin, pull):
+async def test_comments_come_in_pages_that_lead_to_each_other(bot, fake_github, pull):
     for number in range(5):
-        standin.comment(pull, "bob", f"Comment {number}")
-    seen, url = [], f"{standin.api_url}{COMMENTS}?per_page=2"
+        fake_github.comment(pull, "bob", f"Comment {number}")
+    seen, url = [], f"{fake_github.api_url}{COMMENTS}?per_page=2"
     while url:
         answer = await bot("GET", url)
         seen.append([each["body"] for each in answer.body])
@@ -31,26 +31,26 @@ async def test_comments_come_in_pages_that_lead_to_each_other(bot, standin, pull
     assert seen == [["Comment 0", "Comment 1"], ["Comment 2", "Comment 3"], ["Comment 4"]]
 
 
-async def test_since_looks_at_the_last_change(bot, standin, clock, pull):
-    old = standin.comment(pull, "bob", "Old")
+async def test_since_looks_at_the_last_change(bot, fake_github, clock, pull):
+    old = fake_github.comment(pull, "bob", "Old")
     clock.advance(minutes=1)
-    standin.comment(pull, "bob", "New")
+    fake_github.comment(pull, "bob", "New")
     since = {"since": "2026-11-16T09:01:00Z"}
     assert [each["body"] for each in (await bot("GET", COMMENTS, params=since)).body] == ["New"]
-    standin.edit_comment(old, "Old, edited")
+    fake_github.edit_comment(old, "Old, edited")
     found = (await bot("GET", COMMENTS, params=since)).body
     assert [each["body"] for each in found] == ["Old, edited", "New"]
 
 
-async def test_a_locked_conversation_takes_no_comment(bot, standin, pull):
-    standin.lock(pull)
+async def test_a_locked_conversation_takes_no_comment(bot, fake_github, pull):
+    fake_github.lock(pull)
     refused = await bot("POST", COMMENTS, json={"body": "Rejected"})
     assert refused.status == 403
     assert "locked" in refused.body["message"]
 
 
-async def test_an_archived_repository_takes_nothing_but_tells(bot, standin, pull):
-    standin.archive(pull.repository)
+async def test_an_archived_repository_takes_nothing_but_tells(bot, fake_github, pull):
+    fake_github.archive(pull.repository)
     assert (await bot("POST", COMMENTS, json={"body": "Rejected"})).status == 403
     assert (await bot("GET", f"{REPO}/pulls/1")).status == 200
 
@@ -61,15 +61,15 @@ async def test_a_comment_must_not_be_blank_or_too_long(bot, pull, body):
     assert (refused.status, refused.body["message"]) == (422, "Validation Failed")
 
 
-async def test_a_deleted_comment_is_gone(bot, standin, pull):
-    made = standin.comment(pull, "whetstone[bot]", "Rejected")
-    standin.delete_comment(made, by="alice")
+async def test_a_deleted_comment_is_gone(bot, fake_github, pull):
+    made = fake_github.comment(pull, "whetstone[bot]", "Rejected")
+    fake_github.delete_comment(made, by="alice")
     gone = await bot("PATCH", f"{REPO}/issues/comments/{made.id}", json={"body": "Rejected again"})
     assert gone.status == 404
 
 
-async def test_a_comment_is_minimised_over_graphql(bot, standin, pull):
-    made = standin.comment(pull, "whetstone[bot]", "Superseded")
+async def test_a_comment_is_minimised_over_graphql(bot, fake_github, pull):
+    made = fake_github.comment(pull, "whetstone[bot]", "Superseded")
     mutation = """
         mutation($id: ID!) {
           minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) {
@@ -77,52 +77,52 @@ async def test_a_comment_is_minimised_over_graphql(bot, standin, pull):
           }
         }"""
     asked = {"query": mutation, "variables": {"id": made.node_id}}
-    answer = await bot("POST", standin.graphql_url, json=asked)
+    answer = await bot("POST", fake_github.graphql_url, json=asked)
     shown = {"isMinimized": True, "minimizedReason": "outdated"}
     assert answer.body["data"]["minimizeComment"]["minimizedComment"] == shown
     assert made.minimized == "outdated"
     undo = f'mutation {{ unminimizeComment(input: {{subjectId: "{made.node_id}"}}) {{ clientMutationId }} }}'
-    await bot("POST", standin.graphql_url, json={"query": undo})
+    await bot("POST", fake_github.graphql_url, json={"query": undo})
     assert made.minimized is None
 
 
-async def test_graphql_says_what_is_wrong_with_a_200(bot, standin):
+async def test_graphql_says_what_is_wrong_with_a_200(bot, fake_github):
     mutation = (
         'mutation { minimizeComment(input: {subjectId: "IC_x", classifier: OUTDATED}) { clientMutationId } }'
     )
-    answer = await bot("POST", standin.graphql_url, json={"query": mutation})
+    answer = await bot("POST", fake_github.graphql_url, json={"query": mutation})
     assert (answer.status, answer.body["errors"][0]["type"]) == (200, "NOT_FOUND")
 
 
-async def test_reacting_twice_is_reacting_once(bot, standin, pull):
-    made = standin.comment(pull, "bob", "/feedback-history")
+async def test_reacting_twice_is_reacting_once(bot, fake_github, pull):
+    made = fake_github.comment(pull, "bob", "/feedback-history")
     path = f"{REPO}/issues/comments/{made.id}/reactions"
     statuses = [(await bot("POST", path, json={"content": "eyes"})).status for _ in range(2)]
     assert (statuses, len(made.reactions)) == ([201, 200], 1)
 
 
-async def test_issues_are_found_by_label_and_creator(bot, standin, pull):
+async def test_issues_are_found_by_label_and_creator(bot, fake_github, pull):
     made = (await bot("POST", f"{REPO}/issues", json={"title": "Week 46", "labels": ["weekly"]})).body
-    standin.open_issue(pull.repository, "bob", "Another")
+    fake_github.open_issue(pull.repository, "bob", "Another")
     query = {"labels": "weekly", "creator": "whetstone[bot]", "state": "all"}
     found = (await bot("GET", f"{REPO}/issues", params=query)).body
     assert [each["number"] for each in found] == [made["number"]]
 
 
-async def test_a_pending_review_is_seen_by_its_author_only(bot, caller, standin, pull):
-    review = standin.submit_review(pull, "alice", "PENDING", "Not yet")
-    alice = caller(standin.user_token("alice"))
+async def test_a_pending_review_is_seen_by_its_author_only(bot, caller, fake_github, pull):
+    review = fake_github.submit_review(pull, "alice", "PENDING", "Not yet")
+    alice = caller(fake_github.user_token("alice"))
     assert (await bot("GET", f"{REPO}/pulls/1/reviews")).body == []
     assert [each["state"] for each in (await alice("GET", f"{REPO}/pulls/1/reviews")).body] == ["PENDING"]
-    standin.submit_pending(review, "APPROVED")
+    fake_github.submit_pending(review, "APPROVED")
     assert [each["state"] for each in (await bot("GET", f"{REPO}/pulls/1/reviews")).body] == ["APPROVED"]
 
 
-async def test_a_review_says_which_head_it_saw(bot, standin, pull):
+async def test_a_review_says_which_head_it_saw(bot, fake_github, pull):
     first = pull.head_sha
-    review = standin.submit_review(pull, "alice", "CHANGES_REQUESTED", "[date_errors]")
-    standin.push(pull, {"claims/first.md": "# Another\n"})
-    standin.dismiss_review(review, by="carol")
+    review = fake_github.submit_review(pull, "alice", "CHANGES_REQUESTED", "[date_errors]")
+    fake_github.push(pull, {"claims/first.md": "# Another\n"})
+    fake_github.dismiss_review(review, by="carol")
     found = (await bot("GET", f"{REPO}/pulls/1/reviews")).body
     assert [(each["state"], each["commit_id"]) for each in found] == [("DISMISSED", first)]
 
@@ -135,13 +135,13 @@ async def test_an_inline_comment_outside_the_diff_is_refused(bot, pull):
     assert refused.body["errors"] == ["Line could not be resolved"]
 
 
-async def test_an_inline_comment_keeps_its_place_or_becomes_outdated(bot, standin, pull):
+async def test_an_inline_comment_keeps_its_place_or_becomes_outdated(bot, fake_github, pull):
     inline = [
         InlineDraft("claims/first.md", "Which?", 1),
         InlineDraft("claims/first.md", "When?", 3, start_line=2),
     ]
-    standin.submit_review(pull, "alice", "COMMENTED", "", inline)
-    standin.push(pull, {"claims/first.md": "# A claim\n\nIt held in 2024.\n"})
+    fake_github.submit_review(pull, "alice", "COMMENTED", "", inline)
+    fake_github.push(pull, {"claims/first.md": "# A claim\n\nIt held in 2024.\n"})
     found = (await bot("GET", f"{REPO}/pulls/1/comments")).body
     assert [(each["line"], each["original_line"], each["start_line"]) for each in found] == [
         (1, 1, None),
@@ -150,9 +150,9 @@ async def test_an_inline_comment_keeps_its_place_or_becomes_outdated(bot, standi
     assert found[0]["diff_hunk"] == "@@ -0,0 +1,3 @@\n+# A claim"
 
 
-async def test_inline_comments_can_be_sorted(bot, standin, clock, pull):
+async def test_inline_comments_can_be_sorted(bot, fake_github, clock, pull):
     for line in (1, 2):
-        standin.submit_review(
+        fake_github.submit_review(
             pull, "alice", "COMMENTED", "", [InlineDraft("claims/first.md", f"{line}", line)]
         )
         clock.advance(minutes=1)
@@ -162,8 +162,8 @@ async def test_inline_comments_can_be_sorted(bot, standin, clock, pull):
     ]
 
 
-async def test_a_reply_belongs_to_the_first_comment_of_its_thread(bot, standin, pull):
-    review = standin.submit_review(
+async def test_a_reply_belongs_to_the_first_comment_of_its_thread(bot, fake_github, pull):
+    review = fake_github.submit_review(
         pull, "alice", "COMMENTED", "", [InlineDraft("claims/first.md", "Which?", 1)]
     )
     first = review.comments[0]
@@ -172,39 +172,39 @@ async def test_a_reply_belongs_to_the_first_comment_of_its_thread(bot, standin, 
     assert (made["in_reply_to_id"], made["user"]["login"]) == (first.id, "whetstone[bot]")
 
 
-async def test_a_deleted_accounts_words_stay_without_a_user(bot, standin, pull):
-    standin.comment(pull, "dora", "Bye")
-    standin.submit_review(pull, "dora", "CHANGES_REQUESTED", "Bye")
-    standin.delete_account("dora")
-    standin.delete_account("bob")
+async def test_a_deleted_accounts_words_stay_without_a_user(bot, fake_github, pull):
+    fake_github.comment(pull, "dora", "Bye")
+    fake_github.submit_review(pull, "dora", "CHANGES_REQUESTED", "Bye")
+    fake_github.delete_account("dora")
+    fake_github.delete_account("bob")
     assert (await bot("GET", COMMENTS)).body[0]["user"] is None
     assert (await bot("GET", f"{REPO}/pulls/1/reviews")).body[0]["user"] is None
     assert (await bot("GET", f"{REPO}/pulls/1")).body["user"]["login"] == "ghost"
     assert (await bot("GET", "/users/dora")).status == 404
 
 
-async def test_a_renamed_repository_leads_on(bot, standin, pull):
-    standin.rename_repository(pull.repository, "wiki")
+async def test_a_renamed_repository_leads_on(bot, fake_github, pull):
+    fake_github.rename_repository(pull.repository, "wiki")
     moved = await bot("GET", f"{REPO}/pulls/1")
     assert moved.status == 301
-    assert moved.headers["Location"] == f"{standin.api_url}/repositories/{pull.repository.id}/pulls/1"
+    assert moved.headers["Location"] == f"{fake_github.api_url}/repositories/{pull.repository.id}/pulls/1"
     found = await bot("GET", moved.headers["Location"])
     assert found.body["base"]["repo"]["full_name"] == "acme/wiki"
     posted = await bot("POST", f"{REPO}/issues/1/comments", json={"body": "Hello"})
     assert posted.status == 307
 
 
-async def test_the_numbers_of_threads_and_ids_are_never_the_same(standin, repository):
-    pull = standin.open_pull_request(repository, "bob")
-    issue = standin.open_issue(repository, "bob", "An issue")
-    second = standin.open_pull_request(repository, "bob", PullRequestOptions(draft=True))
+async def test_the_numbers_of_threads_and_ids_are_never_the_same(fake_github, repository):
+    pull = fake_github.open_pull_request(repository, "bob")
+    issue = fake_github.open_issue(repository, "bob", "An issue")
+    second = fake_github.open_pull_request(repository, "bob", PullRequestOptions(draft=True))
     assert [each.number for each in (pull, issue, second)] == [1, 2, 3]
     assert len({pull.id, pull.pull_id, issue.id, second.id, second.pull_id}) == 5
 
 
-async def test_a_deleted_fork_leaves_the_head_without_a_repository(bot, standin, repository):
-    pull = standin.open_pull_request(repository, "bob", PullRequestOptions(fork=True))
-    standin.delete_fork(pull)
+async def test_a_deleted_fork_leaves_the_head_without_a_repository(bot, fake_github, repository):
+    pull = fake_github.open_pull_request(repository, "bob", PullRequestOptions(fork=True))
+    fake_github.delete_fork(pull)
     head = (await bot("GET", f"{REPO}/pulls/1")).body["head"]
     assert (head["repo"], head["sha"]) == (None, pull.head_sha)
     assert [each["head"]["repo"] for each in (await bot("GET", f"{REPO}/pulls")).body] == [None]

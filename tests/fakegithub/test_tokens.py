@@ -16,8 +16,8 @@ async def test_the_app_finds_itself_and_its_installation_by_its_jwt(caller, app_
     assert (await app("GET", f"/app/installations/{found.body[0]['id']}")).body == found.body[0]
 
 
-async def test_a_token_of_an_installation_opens_its_repositories(caller, app_jwt, repository, standin):
-    installation = standin.installation_of(repository)
+async def test_a_token_of_an_installation_opens_its_repositories(caller, app_jwt, repository, fake_github):
+    installation = fake_github.installation_of(repository)
     made = await caller(app_jwt())("POST", f"/app/installations/{installation.id}/access_tokens")
     assert made.status == 201
     assert made.body["expires_at"] == "2026-11-16T10:00:00Z"
@@ -41,9 +41,9 @@ async def test_a_jwt_that_is_not_right_is_refused(caller, app_jwt, changes, says
     assert says in refused.body["message"]
 
 
-async def test_a_jwt_signed_with_another_key_is_refused(caller, clock, standin):
+async def test_a_jwt_signed_with_another_key_is_refused(caller, clock, fake_github):
     now = int(clock().timestamp())
-    claims = {"iss": str(standin.app.id), "iat": now, "exp": now + 60}
+    claims = {"iss": str(fake_github.app.id), "iat": now, "exp": now + 60}
     forged = jwt.encode(claims, new_key_pair().private_pem, algorithm="RS256")
     assert (await caller(forged)("GET", "/app")).status == 401
 
@@ -54,46 +54,46 @@ async def test_a_token_ends_after_an_hour(bot, clock):
     assert (await bot("GET", "/repos/acme/kb")).status == 401
 
 
-async def test_a_revoked_token_is_refused(bot, standin):
-    standin.tokens.revoke_all()
+async def test_a_revoked_token_is_refused(bot, fake_github):
+    fake_github.tokens.revoke_all()
     refused = await bot("GET", "/repos/acme/kb")
     assert (refused.status, refused.body["message"]) == (401, "Bad credentials")
 
 
-async def test_a_missing_permission_is_named_the_way_github_does(caller, standin, pull):
-    del standin.installation_of(pull.repository).permissions["pull_requests"]
-    del standin.installation_of(pull.repository).permissions["issues"]
-    refused = await caller(standin.installation_token("acme"))("GET", "/repos/acme/kb/pulls/1")
+async def test_a_missing_permission_is_named_the_way_github_does(caller, fake_github, pull):
+    del fake_github.installation_of(pull.repository).permissions["pull_requests"]
+    del fake_github.installation_of(pull.repository).permissions["issues"]
+    refused = await caller(fake_github.installation_token("acme"))("GET", "/repos/acme/kb/pulls/1")
     assert (refused.status, refused.body["message"]) == (403, "Resource not accessible by integration")
 
 
-async def test_a_suspended_installation_gets_nothing(bot, standin, caller, app_jwt, repository):
-    installation = standin.installation_of(repository)
-    standin.suspend("acme")
+async def test_a_suspended_installation_gets_nothing(bot, fake_github, caller, app_jwt, repository):
+    installation = fake_github.installation_of(repository)
+    fake_github.suspend("acme")
     assert (await bot("GET", "/repos/acme/kb")).status == 403
     asked = await caller(app_jwt())("POST", f"/app/installations/{installation.id}/access_tokens")
     assert asked.status == 403
 
 
-async def test_an_uninstalled_app_is_told_nothing_any_more(bot, standin, caller, app_jwt, repository):
-    installation = standin.installation_of(repository)
-    standin.uninstall("acme")
+async def test_an_uninstalled_app_is_told_nothing_any_more(bot, fake_github, caller, app_jwt, repository):
+    installation = fake_github.installation_of(repository)
+    fake_github.uninstall("acme")
     assert (await bot("GET", "/repos/acme/kb")).status == 401
     assert (await caller(app_jwt())("GET", f"/app/installations/{installation.id}")).status == 404
 
 
-async def test_another_owners_private_repository_is_not_there(bot, standin):
-    standin.repository("else/secret", private=True)
-    standin.repository("else/open")
+async def test_another_owners_private_repository_is_not_there(bot, fake_github):
+    fake_github.repository("else/secret", private=True)
+    fake_github.repository("else/open")
     assert (await bot("GET", "/repos/else/secret")).status == 404
     assert (await bot("GET", "/repos/else/open")).status == 200
     refused = await bot("POST", "/repos/else/open/issues", json={"title": "Hello"})
     assert refused.status == 403
 
 
-async def test_a_person_sees_what_their_role_allows(caller, standin):
-    standin.repository("acme/hidden", private=True, collaborators={"rita": "read"})
-    rita, stranger = caller(standin.user_token("rita")), caller(standin.user_token("sam"))
+async def test_a_person_sees_what_their_role_allows(caller, fake_github):
+    fake_github.repository("acme/hidden", private=True, collaborators={"rita": "read"})
+    rita, stranger = caller(fake_github.user_token("rita")), caller(fake_github.user_token("sam"))
     seen = await rita("GET", "/repos/acme/hidden")
     assert seen.body["permissions"] == {
         "admin": False,
@@ -123,7 +123,7 @@ async def test_permission_folds_the_roles_into_four_words(bot, login, permission
     assert (found["permission"], found["role_name"]) == (permission, role)
 
 
-async def test_a_bot_has_no_permission_to_ask_for(bot, standin):
-    standin.account("helper[bot]")
+async def test_a_bot_has_no_permission_to_ask_for(bot, fake_github):
+    fake_github.account("helper[bot]")
     refused = await bot("GET", "/repos/acme/kb/collaborators/helper[bot]/permission")
     assert (refused.status, refused.body["message"]) == (404, "helper[bot] is not a user")

@@ -11,9 +11,9 @@ from tests.fakegithub.conftest import SECRET
 
 
 @pytest.fixture
-async def hooked(standin, hooks):
-    standin.webhook_url = hooks.url
-    return standin
+async def hooked(fake_github, hooks):
+    fake_github.webhook_url = hooks.url
+    return fake_github
 
 
 async def test_a_review_reaches_the_bot_signed(hooked, hooks, pull):
@@ -46,11 +46,11 @@ async def test_the_answer_to_each_webhook_is_remembered(hooked, hooks, pull):
     ]
 
 
-async def test_nobody_answers(standin, pull):
-    standin.webhook_url = "http://127.0.0.1:1/webhook"
-    standin.comment(pull, "bob", "Anybody there?")
-    await standin.delivered()
-    assert standin.deliveries.all[-1].status_code == 0
+async def test_nobody_answers(fake_github, pull):
+    fake_github.webhook_url = "http://127.0.0.1:1/webhook"
+    fake_github.comment(pull, "bob", "Anybody there?")
+    await fake_github.delivered()
+    assert fake_github.deliveries.all[-1].status_code == 0
 
 
 async def test_held_webhooks_come_in_another_order(hooked, hooks, pull):
@@ -103,13 +103,13 @@ async def test_a_suspended_installation_hears_no_events(hooked, hooks, pull):
     assert hooks.events == ["pull_request", "installation", "installation"]
 
 
-async def test_waiting_sees_even_a_state_that_does_not_last(standin, pull):
+async def test_waiting_sees_even_a_state_that_does_not_last(fake_github, pull):
     def both() -> bool:
-        return len(standin.comments_of(pull)) == 1
+        return len(fake_github.comments_of(pull)) == 1
 
-    waiting = standin.until(both)
-    made = standin.comment(pull, "bob", "Hello")
+    waiting = fake_github.until(both)
+    made = fake_github.comment(pull, "bob", "Hello")
     assert await waiting is True
-    standin.delete_comment(made)
+    fake_github.delete_comment(made)
     with pytest.raises(TimeoutError):
-        await standin.until(both, timeout=0.01)
+        await fake_github.until(both, timeout=0.01)

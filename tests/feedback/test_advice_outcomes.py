@@ -11,24 +11,34 @@ from bot.pull_request.events import ReviewState
 from bot.pull_request.model import Revision
 from bot.verdicts.reviews import merge_reviews
 from bot.verdicts.signals import merge_signals
-from tests.builders import HEADS, at, decided, facts, moment, pull_request, review
+from tests.builders import (
+    HEADS,
+    at_minute,
+    decide,
+    make_decision_time,
+    make_facts,
+    make_pull_request,
+    make_review,
+)
 from tests.feedback.brief_builders import (
     CHECK,
     FAILING,
     MAPPED,
     REFUSED,
     UNDERSTANDING,
-    briefed,
-    with_fresh_brief,
+    add_fresh_brief,
+    make_feedback_with_brief,
 )
 
 
 def told(*rounds):
-    known = pull_request()
+    known = make_pull_request()
     for number, reviews in enumerate(rounds):
         head = HEADS[number]
-        known = replace(known, head=head, revisions=(*known.revisions, Revision(head, at(number * 10))))
-        known = briefed(*reviews, known=known).pull_request
+        known = replace(
+            known, head=head, revisions=(*known.revisions, Revision(head, at_minute(number * 10)))
+        )
+        known = make_feedback_with_brief(*reviews, known=known).pull_request
     return known
 
 
@@ -38,9 +48,9 @@ def posted(known):
 
 
 def test_success_is_filled_in_when_the_next_verdict_comes():  # row 242
-    first = review(3, FAILING, head=HEADS[0])
-    second = review(13, REFUSED, head=HEADS[1])
-    third = review(23, state=ReviewState.APPROVED, head=HEADS[2])
+    first = make_review(3, FAILING, head=HEADS[0])
+    second = make_review(13, REFUSED, head=HEADS[1])
+    third = make_review(23, state=ReviewState.APPROVED, head=HEADS[2])
     log = posted(told((first,), (first, second), (first, second, third)))
     assert [(entry.iteration, entry.success) for entry in log] == [(1, False), (2, True)]
     assert log[0].original_prompt == "Futarchy resists manipulation"
@@ -48,18 +58,20 @@ def test_success_is_filled_in_when_the_next_verdict_comes():  # row 242
 
 
 def test_a_revision_that_is_rejected_after_it_was_accepted_is_briefed_anew():  # rows 242, 245
-    first = review(3, FAILING)
-    accepted = review(5, state=ReviewState.APPROVED)
-    again = review(7, FAILING)
+    first = make_review(3, FAILING)
+    accepted = make_review(5, state=ReviewState.APPROVED)
+    again = make_review(7, FAILING)
     known = told((first,))
     for said in ((first, accepted), (first, accepted, again), (first, accepted, again)):
-        known = briefed(*said, known=known).pull_request
+        known = make_feedback_with_brief(*said, known=known).pull_request
     log = feedback_log(known)
     assert [(entry.iteration, entry.success) for entry in log] == [(1, True), (1, None)]
     assert log[1].original_prompt == log[0].refined_prompt
     assert [each.success for each in collect_advice(known)] == [True, None]
-    known = replace(known, head=HEADS[1], revisions=(*known.revisions, Revision(HEADS[1], at(10))))
-    known = briefed(first, accepted, again, review(13, REFUSED, head=HEADS[1]), known=known).pull_request
+    known = replace(known, head=HEADS[1], revisions=(*known.revisions, Revision(HEADS[1], at_minute(10))))
+    known = make_feedback_with_brief(
+        first, accepted, again, make_review(13, REFUSED, head=HEADS[1]), known=known
+    ).pull_request
     assert [(entry.iteration, entry.success) for entry in feedback_log(known)] == [
         (1, True),
         (1, False),
@@ -68,28 +80,32 @@ def test_a_revision_that_is_rejected_after_it_was_accepted_is_briefed_anew():  #
 
 
 def test_a_dismissed_rejection_is_no_advice_that_helped():  # rows 242, 245
-    first = review(3, FAILING)
-    known = briefed(first).pull_request
-    dismissed = briefed(replace(first, state=ReviewState.DISMISSED), known=known).pull_request
+    first = make_review(3, FAILING)
+    known = make_feedback_with_brief(first).pull_request
+    dismissed = make_feedback_with_brief(
+        replace(first, state=ReviewState.DISMISSED), known=known
+    ).pull_request
     assert [entry.success for entry in feedback_log(dismissed)] == [None]
 
 
 def test_a_check_that_passes_on_the_next_revision_judges_no_advice_of_somebody_else():  # rows 242, 245
-    first = review(3, FAILING, head=HEADS[0])
+    first = make_review(3, FAILING, head=HEADS[0])
     known = replace(
-        told((first,)), head=HEADS[1], revisions=(Revision(HEADS[0], at(0)), Revision(HEADS[1], at(10)))
+        told((first,)),
+        head=HEADS[1],
+        revisions=(Revision(HEADS[0], at_minute(0)), Revision(HEADS[1], at_minute(10))),
     )
-    passed = replace(CHECK, head=HEADS[1], conclusion="success", at=at(12))
+    passed = replace(CHECK, head=HEADS[1], conclusion="success", at=at_minute(12))
 
     def heard(known, *reviews):
-        read = replace(facts(*reviews), signals=(passed,))
-        seen = merge_signals(merge_reviews(known, read, MAPPED, at(30)), read, MAPPED)
-        return with_fresh_brief(build_feedback(seen, MAPPED, moment()), MAPPED)
+        read = replace(make_facts(*reviews), signals=(passed,))
+        seen = merge_signals(merge_reviews(known, read, MAPPED, at_minute(30)), read, MAPPED)
+        return add_fresh_brief(build_feedback(seen, MAPPED, make_decision_time()), MAPPED)
 
     still = heard(known, first)
     assert (still.iteration.number, still.brief is None) == (2, False)
     assert [(entry.iteration, entry.success) for entry in feedback_log(still.pull_request)] == [(1, None)]
-    approved = review(23, state=ReviewState.APPROVED, head=HEADS[1])
+    approved = make_review(23, state=ReviewState.APPROVED, head=HEADS[1])
     settled = heard(still.pull_request, first, approved)
     assert [(entry.iteration, entry.success) for entry in feedback_log(settled.pull_request)] == [(1, True)]
 
@@ -102,11 +118,11 @@ def test_a_check_that_passes_on_the_next_revision_judges_no_advice_of_somebody_e
     ],
 )
 def test_a_brief_that_nobody_was_shown_is_not_remembered(said, rules):  # row 245
-    quiet = decided(pull_request(), facts(review(3, said)), rules)
+    quiet = decide(make_pull_request(), make_facts(make_review(3, said)), rules)
     assert (quiet.body, quiet.pull_request.briefs) == (None, ())
 
 
 def test_the_same_verdict_twice_is_one_entry():
-    first = review(3, FAILING)
-    known = briefed(first).pull_request
-    assert len(briefed(first, known=known).pull_request.briefs) == 1
+    first = make_review(3, FAILING)
+    known = make_feedback_with_brief(first).pull_request
+    assert len(make_feedback_with_brief(first, known=known).pull_request.briefs) == 1

@@ -25,13 +25,13 @@ from tests.builders import (
     ME,
     REPOSITORY,
     RULES,
-    at,
-    facts,
-    inline,
-    moment,
-    pull_request,
-    review,
-    snapshot,
+    at_minute,
+    make_decision_time,
+    make_facts,
+    make_inline_comment,
+    make_pull_request,
+    make_review,
+    make_snapshot,
 )
 from tests.feedback.brief_builders import (
     CHECK,
@@ -39,18 +39,18 @@ from tests.feedback.brief_builders import (
     MAPPED,
     REFUSED,
     UNDERSTANDING,
-    briefed,
-    with_fresh_brief,
+    add_fresh_brief,
+    make_feedback_with_brief,
 )
 from tests.verdicts.signal_builders import LEO
 
 PAGE = "claims/futarchy.md"
 DATE_FIX = "created = extraction date (today), not source publication date. Format: YYYY-MM-DD."
-PLACED = inline(71, 3, "[date_errors] month 13 is out of range")
+PLACED = make_inline_comment(71, 3, "[date_errors] month 13 is out of range")
 
 
 def test_failing_tests_lead_with_what_must_pass():  # row 228
-    brief = briefed(review(3, FAILING), comments=(PLACED,)).brief
+    brief = make_feedback_with_brief(make_review(3, FAILING), comments=(PLACED,)).brief
     assert brief.feedback_type == "verification_failure"
     assert [line.action for line in brief.lines] == [
         "add_test_context",
@@ -60,7 +60,7 @@ def test_failing_tests_lead_with_what_must_pass():  # row 228
 
 
 def test_a_refusal_is_a_rejection_with_the_confidence_of_a_formal_state():  # row 197
-    brief = briefed(review(3, REFUSED)).brief
+    brief = make_feedback_with_brief(make_review(3, REFUSED)).brief
     assert (brief.feedback_type, brief.confidence) == ("user_rejection", 0.95)
 
 
@@ -68,52 +68,59 @@ def test_a_refusal_is_a_rejection_with_the_confidence_of_a_formal_state():  # ro
     "said", ["The tests fail.", "The build is broken.", "Lint fails.", "The unit tests do not pass."]
 )
 def test_one_plain_sentence_makes_a_failure_of_a_refusal(said):  # row 196
-    assert briefed(review(3, f"[scope_error] {said}")).brief.feedback_type == "verification_failure"
+    assert (
+        make_feedback_with_brief(make_review(3, f"[scope_error] {said}")).brief.feedback_type
+        == "verification_failure"
+    )
 
 
 @pytest.mark.parametrize(("threshold", "kind"), [(0.3, "runtime_error"), (0.95, "user_rejection")])
 def test_words_too_unsure_to_be_shown_leave_it_a_refusal(threshold, kind):  # rows 195, 197
     rules = replace(UNDERSTANDING, detection=DetectionConfig(threshold=threshold))
-    said = review(3, "[scope_error] It crashes on an empty list.")
-    assert briefed(said, rules=rules).brief.feedback_type == kind
+    said = make_review(3, "[scope_error] It crashes on an empty list.")
+    assert make_feedback_with_brief(said, rules=rules).brief.feedback_type == kind
 
 
 def test_the_brief_stands_in_the_document_and_fits_its_schema():
-    place = inline(71, 3, "[date_errors] month 13 is out of range")
-    whole = build_document(briefed(review(3, FAILING), comments=(place,)))
+    place = make_inline_comment(71, 3, "[date_errors] month 13 is out of range")
+    whole = build_document(make_feedback_with_brief(make_review(3, FAILING), comments=(place,)))
     assert whole["brief"]["lines"][0]["action"] == "add_test_context"
     assert schemas.find_violations("actionable-feedback", whole) == ()
 
 
 def test_a_brief_that_names_no_place_says_whom_to_ask():
-    last = briefed(review(3, "<!-- ISSUES: scope_error -->")).brief.lines[-1].text
+    last = make_feedback_with_brief(make_review(3, "<!-- ISSUES: scope_error -->")).brief.lines[-1].text
     assert last == "Ask `alice`: which place?"
 
 
 def test_without_the_detector_there_is_no_brief():
-    assert briefed(review(3, FAILING), rules=RULES).brief is None
+    assert make_feedback_with_brief(make_review(3, FAILING), rules=RULES).brief is None
 
 
 def test_what_is_said_at_a_line_without_a_tag_is_heard_too():
-    made = briefed(
-        review(3),
+    made = make_feedback_with_brief(
+        make_review(3),
         comments=(
-            inline(71, 3, "[scope_error] too broad"),
-            inline(72, 3, "It crashes here with `KeyError: 5` on an empty list."),
+            make_inline_comment(71, 3, "[scope_error] too broad"),
+            make_inline_comment(72, 3, "It crashes here with `KeyError: 5` on an empty list."),
         ),
     )
     assert (made.brief.feedback_type, lines(made)[0]) == ("runtime_error", "Given the error: KeyError: 5")
 
 
 def test_words_at_lines_stay_known_while_the_lines_are_not_read_again():
-    first = review(3, "[scope_error]")
-    known = briefed(first, comments=(inline(72, 3, "It crashes here with `KeyError: 5`."),)).pull_request
-    again = merge_reviews(known, replace(facts(first), inline_comments=None), UNDERSTANDING, at(31))
+    first = make_review(3, "[scope_error]")
+    known = make_feedback_with_brief(
+        first, comments=(make_inline_comment(72, 3, "It crashes here with `KeyError: 5`."),)
+    ).pull_request
+    again = merge_reviews(
+        known, replace(make_facts(first), inline_comments=None), UNDERSTANDING, at_minute(31)
+    )
     assert "KeyError: 5" in again.verdicts[0].said
 
 
-PLAIN = review(3, "The links don't resolve, and the month is wrong: a broken link, a wrong date.")
-STATED = review(4, "[body_too_thin] one sentence", author=BOB)
+PLAIN = make_review(3, "The links don't resolve, and the month is wrong: a broken link, a wrong date.")
+STATED = make_review(4, "[body_too_thin] one sentence", author=BOB)
 
 
 @pytest.mark.parametrize(
@@ -122,11 +129,11 @@ STATED = review(4, "[body_too_thin] one sentence", author=BOB)
         ((STATED,), 0.95),
         ((PLAIN,), 0.60),
         ((PLAIN, STATED), 0.77),
-        ((review(3, state=ReviewState.APPROVED),), 0.95),
+        ((make_review(3, state=ReviewState.APPROVED),), 0.95),
     ],
 )
 def test_what_nobody_stated_lowers_how_sure_the_whole_is(said, sure):
-    assert build_document(briefed(*said))["overall_assessment"]["confidence"] == sure
+    assert build_document(make_feedback_with_brief(*said))["overall_assessment"]["confidence"] == sure
 
 
 # Said without a formal state
@@ -137,17 +144,19 @@ ALMOST = "Almost there, looks good otherwise; just one thing: the date."
 
 def voiced(*spoken, rules=NAMED):
     read = Facts(ME, signals=spoken, roles={ALICE.id: "write"})
-    return with_fresh_brief(
-        build_feedback(merge_signals(pull_request(), read, rules), rules, moment()), rules
+    return add_fresh_brief(
+        build_feedback(merge_signals(make_pull_request(), read, rules), rules, make_decision_time()), rules
     )
 
 
 def comment(body):
-    return CommentEvent("created", REPOSITORY, 212, 81, LEO, LEO, body, at(5), at(5), "https://c/81")
+    return CommentEvent(
+        "created", REPOSITORY, 212, 81, LEO, LEO, body, at_minute(5), at_minute(5), "https://c/81"
+    )
 
 
 def handed_in(**said):
-    return ValidationEvent("1", REPOSITORY, 212, ALICE, "write", at(5), HEADS[0], **said)
+    return ValidationEvent("1", REPOSITORY, 212, ALICE, "write", at_minute(5), HEADS[0], **said)
 
 
 @pytest.mark.parametrize("verdict", ["", "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n"])
@@ -188,7 +197,7 @@ def test_a_comment_about_failing_tests_is_told_what_must_pass():  # rows 225, 22
 
 CODES = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: date_errors -->"
 LABEL = LabelEvent(
-    "labeled", snapshot(), "gate:date_errors", ALICE, "https://github.com/acme/knowledge/pull/212"
+    "labeled", make_snapshot(), "gate:date_errors", ALICE, "https://github.com/acme/knowledge/pull/212"
 )
 
 
@@ -211,7 +220,7 @@ def test_only_what_rejects_formally_is_a_refusal_without_words(said, told):  # r
 )
 def test_a_review_has_the_state_that_github_gives_it(state, kind):  # rows 197, 198
     body = f"<!-- VERDICT:ALICE:REQUEST_CHANGES -->\n{ALMOST}\n<!-- ISSUES: date_errors -->"
-    assert briefed(review(3, body, state=state)).brief.feedback_type == kind
+    assert make_feedback_with_brief(make_review(3, body, state=state)).brief.feedback_type == kind
 
 
 def test_a_log_that_was_handed_in_is_a_failure_by_itself_and_no_formal_state():  # row 196
@@ -227,9 +236,9 @@ FOUND = CheckAnnotation(PAGE, 5, 5, "line 5: month 13 is out of range", "frontma
 
 
 def checked(*reviews, annotations=(FOUND,), rules=MAPPED, check=CHECK):
-    read = replace(facts(*reviews), signals=(check,), annotations={9: annotations})
-    seen = merge_signals(merge_reviews(pull_request(), read, rules, at(30)), read, rules)
-    return with_fresh_brief(build_feedback(seen, rules, moment()), rules)
+    read = replace(make_facts(*reviews), signals=(check,), annotations={9: annotations})
+    seen = merge_signals(merge_reviews(make_pull_request(), read, rules, at_minute(30)), read, rules)
+    return add_fresh_brief(build_feedback(seen, rules, make_decision_time()), rules)
 
 
 MODEL = {  # as `models/rejection.md` has it
@@ -247,7 +256,7 @@ MODEL = {  # as `models/rejection.md` has it
 }
 
 
-@pytest.mark.parametrize("reviews", [(), (review(3, "[title_overclaims] This is wrong, redo it."),)])
+@pytest.mark.parametrize("reviews", [(), (make_review(3, "[title_overclaims] This is wrong, redo it."),)])
 def test_a_failed_check_is_a_verification_failure_whoever_else_rejects_it(reviews):  # rows 196, 225-228
     assert checked(*reviews).brief.as_document() == MODEL
 
@@ -259,7 +268,7 @@ ValueError: month 13 <!-- REJECTION: {} -->"""
 
 
 def test_what_a_failed_check_printed_fills_the_brief():  # rows 195, 196, 225, 226
-    made = checked(review(3, REFUSED), annotations=(), check=replace(CHECK, output=PRINTED))
+    made = checked(make_review(3, REFUSED), annotations=(), check=replace(CHECK, output=PRINTED))
     assert lines(made) == [
         "Ensure the solution passes: check validate (tests/test_dates.py::test_month)",
         "Expected behavior: expected 11 but got 13",
@@ -287,7 +296,9 @@ def test_what_the_gate_asks_for_is_expected_only_where_a_check_shows_a_line():  
 
 
 def test_a_quoted_test_is_nobodys_own_word():  # row 225
-    made = briefed(review(3, "> `test_old` fails\n\nThe tests fail.\n<!-- ISSUES: date_errors -->"))
+    made = make_feedback_with_brief(
+        make_review(3, "> `test_old` fails\n\nThe tests fail.\n<!-- ISSUES: date_errors -->")
+    )
     assert [text for text in lines(made) if "test_old" in text] == []
 
 
@@ -326,10 +337,10 @@ LINES = ("---", "type: claim", "domain: markets", "source: x", "created: 2026-13
 def looked_up(said, *comments):
     tree = Tree({PAGE: TreeEntry(EntryKind.FILE, "1" * 40, 90)})
     seen = Observations(HEADS[0], tree, {PAGE: FileText(LINES)})
-    read = replace(facts(said, comments=comments), observations=seen)
-    known = merge_reviews(pull_request(), read, UNDERSTANDING, at(30))
-    known = record_grounding(known, read, UNDERSTANDING, at(30))
-    return with_fresh_brief(build_feedback(known, UNDERSTANDING, moment()), UNDERSTANDING)
+    read = replace(make_facts(said, comments=comments), observations=seen)
+    known = merge_reviews(make_pull_request(), read, UNDERSTANDING, at_minute(30))
+    known = record_grounding(known, read, UNDERSTANDING, at_minute(30))
+    return add_fresh_brief(build_feedback(known, UNDERSTANDING, make_decision_time()), UNDERSTANDING)
 
 
 def lines(feedback):
@@ -337,7 +348,7 @@ def lines(feedback):
 
 
 def test_a_place_that_was_found_is_evidence_and_the_fix_is_the_gates_own():  # rows 230, 231, 239
-    made = looked_up(review(3), PLACED)
+    made = looked_up(make_review(3), PLACED)
     assert made.brief.score == 8
     assert lines(made) == [
         f"Focusing specifically on: {PAGE}:5",
@@ -346,22 +357,27 @@ def test_a_place_that_was_found_is_evidence_and_the_fix_is_the_gates_own():  # r
 
 
 def test_a_name_is_resolved_to_its_line_in_the_third_round():  # row 239
-    made = looked_up(review(3, f"[date_errors] the month is wrong, see {PAGE}:5"))
+    made = looked_up(make_review(3, f"[date_errors] the month is wrong, see {PAGE}:5"))
     assert [entry.round for entry in feedback_log(made.pull_request)] == [1, 3]
     assert lines(made)[0] == f"Focusing specifically on: {PAGE}:5"
 
 
 def test_a_place_that_is_not_there_is_no_place_to_look_at():
-    made = looked_up(review(3), inline(71, 3, "[date_errors] month 13", path="claims/gone.md"))
+    made = looked_up(
+        make_review(3), make_inline_comment(71, 3, "[date_errors] month 13", path="claims/gone.md")
+    )
     assert [text for text in lines(made) if "gone" in text] == []
     assert lines(made)[-1] == "Ask `alice`: which place?"
 
 
 def test_a_goal_is_repeated_as_the_whole_sentence():  # row 229
-    made = looked_up(review(3), inline(71, 3, "[factual_discrepancy] 43 % should be 34 %, see hanson.md:88"))
+    made = looked_up(
+        make_review(3),
+        make_inline_comment(71, 3, "[factual_discrepancy] 43 % should be 34 %, see hanson.md:88"),
+    )
     assert lines(made)[0] == "To clarify the goal: 43 % should be 34 %, see hanson.md:88"
 
 
 def test_a_tag_is_no_test():
-    made = looked_up(review(3, "<!-- ISSUES: flaky_test -->\nThe tests fail: flaky_test."))
+    made = looked_up(make_review(3, "<!-- ISSUES: flaky_test -->\nThe tests fail: flaky_test."))
     assert [text for text in lines(made) if "flaky_test" in text] == []

@@ -11,7 +11,16 @@ from bot.pull_request.effects import PostSuggestions, ShowCheckRun
 from bot.pull_request.events import ReviewState
 from bot.pull_request.model import Item
 from bot.values import Location
-from tests.builders import HEADS, RULES, SITE, decided, facts, inline, pull_request, review
+from tests.builders import (
+    HEADS,
+    RULES,
+    SITE,
+    decide,
+    make_facts,
+    make_inline_comment,
+    make_pull_request,
+    make_review,
+)
 from tests.live_markdown import live_references
 from tests.verdicts.signal_builders import MAPPED
 
@@ -19,7 +28,7 @@ CHECKING = replace(MAPPED, check=CheckRunRules(enabled=True))
 
 
 def run(known, read, rules=CHECKING):
-    decision = add_check_effects(decided(known, read, rules), read, rules, SITE)
+    decision = add_check_effects(decide(known, read, rules), read, rules, SITE)
     runs = [effect for effect in decision.effects if isinstance(effect, ShowCheckRun)]
     return decision.pull_request, runs
 
@@ -28,20 +37,20 @@ def run(known, read, rules=CHECKING):
     ("reviews", "conclusion"),
     [
         ((), "success"),
-        ((review(3, state=ReviewState.APPROVED),), "success"),
-        ((review(3, "<!-- ISSUES: date_errors -->"),), "failure"),
-        ((review(3, "<!-- ISSUES: near_duplicate -->"),), "neutral"),
-        ((review(3, "no"),), "neutral"),
+        ((make_review(3, state=ReviewState.APPROVED),), "success"),
+        ((make_review(3, "<!-- ISSUES: date_errors -->"),), "failure"),
+        ((make_review(3, "<!-- ISSUES: near_duplicate -->"),), "neutral"),
+        ((make_review(3, "no"),), "neutral"),
     ],
 )
 def test_the_check_run_mirrors_the_verdict(reviews, conclusion):  # rows 18, 166
-    (shown,) = run(pull_request(), facts(*reviews))[1]
+    (shown,) = run(make_pull_request(), make_facts(*reviews))[1]
     assert (shown.said.head, shown.said.conclusion) == (HEADS[0], conclusion)
 
 
 def test_a_used_up_budget_asks_for_a_person_in_the_check_run():  # row 18
     rules = replace(CHECKING, iterations=replace(CHECKING.iterations, max=1))
-    (shown,) = run(pull_request(), facts(review(3, "<!-- ISSUES: date_errors -->")), rules)[1]
+    (shown,) = run(make_pull_request(), make_facts(make_review(3, "<!-- ISSUES: date_errors -->")), rules)[1]
     assert shown.said.conclusion == "action_required"
 
 
@@ -49,8 +58,8 @@ def test_a_suggestion_names_its_gate_without_mentioning_anybody():
     gates = Gates(tuple(replace(gate, gate="@team #12", auto_fixable=True) for gate in RULES.gates))
     rules = replace(RULES, gates=gates, comment=replace(RULES.comment, suggestions=True))
     item = Item("date_errors", "wrong", place=Location("a.md", 3), suggestion="created: 2026-11-14")
-    read = facts(replace(review(3), documents=(item,)))
-    decision = add_check_effects(decided(pull_request(), read, rules), read, rules, SITE)
+    read = make_facts(replace(make_review(3), documents=(item,)))
+    decision = add_check_effects(decide(make_pull_request(), read, rules), read, rules, SITE)
     (offered,) = [effect for effect in decision.effects if isinstance(effect, PostSuggestions)]
     (suggestion,) = offered.suggestions
     assert suggestion.body.startswith("`@team` `#12` (`date_errors`)")
@@ -59,17 +68,17 @@ def test_a_suggestion_names_its_gate_without_mentioning_anybody():
 
 def test_what_the_validator_offers_to_commit_is_not_offered_again():
     rules = replace(RULES, comment=replace(RULES.comment, suggestions=True))
-    said = inline(71, 3, "[date_errors] so:\n```suggestion\ncreated: 2026-11-14\n```")
-    read = facts(review(3), comments=(said,))
-    decision = add_check_effects(decided(pull_request(), read, rules), read, rules, SITE)
+    said = make_inline_comment(71, 3, "[date_errors] so:\n```suggestion\ncreated: 2026-11-14\n```")
+    read = make_facts(make_review(3), comments=(said,))
+    decision = add_check_effects(decide(make_pull_request(), read, rules), read, rules, SITE)
     assert [effect for effect in decision.effects if isinstance(effect, PostSuggestions)] == []
 
 
 def test_a_check_run_that_says_so_already_is_left_alone():
-    read = facts(review(3, "<!-- ISSUES: date_errors -->"))
-    known, first = run(pull_request(), read)
+    read = make_facts(make_review(3, "<!-- ISSUES: date_errors -->"))
+    known, first = run(make_pull_request(), read)
     assert (len(first), run(known, read)[1]) == (1, [])
 
 
 def test_a_closed_pull_request_gets_no_check_run():
-    assert run(pull_request(open=False), facts(review(3)))[1] == []
+    assert run(make_pull_request(open=False), make_facts(make_review(3)))[1] == []

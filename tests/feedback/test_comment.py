@@ -20,22 +20,26 @@ from tests.builders import (
     KNOWLEDGE_BASE,
     RULES,
     SITE,
-    at,
-    facts,
-    inline,
-    issues,
-    moment,
-    pull_request,
-    rendered,
-    review,
+    at_minute,
+    issues_marker,
+    make_decision_time,
+    make_facts,
+    make_inline_comment,
+    make_pull_request,
+    make_review,
+    render_feedback,
 )
-from tests.feedback.comment_builders import feedback, text
+from tests.feedback.comment_builders import comment_text, make_feedback
 
 
 def test_the_comment_reads_as_the_model_does():
-    said = text(
+    said = comment_text(
         "<!-- ISSUES: title_overclaims, near_duplicate -->",
-        (inline(71, 3, "[date_errors] month 13 is out of range\n```suggestion\ncreated: 2026-11-15\n```"),),
+        (
+            make_inline_comment(
+                71, 3, "[date_errors] month 13 is out of range\n```suggestion\ncreated: 2026-11-15\n```"
+            ),
+        ),
     )
     visible = said.split("\n\n<details><summary>Machine-readable")[0].split("\n\n", 1)[1]
     assert visible == snapshot("""\
@@ -71,7 +75,7 @@ Iteration 1 of 5 at [`1111111`](https://github.com/acme/knowledge/commit/1111111
     ],
 )
 def test_the_documents_fold_counts_all_items_also_those_it_has_no_room_for(tags, items, more):
-    said = text(issues(*tags))
+    said = comment_text(issues_marker(*tags))
     assert f"<details><summary>Machine-readable feedback (JSON, {items})</summary>" in said
     assert parse_document(said).get("more") == more
 
@@ -81,14 +85,19 @@ def test_the_documents_fold_counts_all_items_also_those_it_has_no_room_for(tags,
     [(("near_duplicate",), "the warning"), (("near_duplicate", "not_known"), "the 2 warnings")],
 )
 def test_who_names_only_warnings_is_asked_what_else_blocks(tags, what):
-    assert f"**Next**: mend {what}, or ask `alice` what else blocks." in text(issues(*tags)).splitlines()
+    assert (
+        f"**Next**: mend {what}, or ask `alice` what else blocks."
+        in comment_text(issues_marker(*tags)).splitlines()
+    )
 
 
 def rejected_by(*validators):
     """What the thread shows while each of these rejects for wrong dates."""
     item = Item("date_errors", "month 13")
-    said = (Verdict(f"v:{v.key}", v, Stance.REJECTS, at(3), HEADS[0], (item,)) for v in validators)
-    return rendered(build_feedback(pull_request(verdicts=tuple(said)), RULES, moment()), SITE)
+    said = (Verdict(f"v:{v.key}", v, Stance.REJECTS, at_minute(3), HEADS[0], (item,)) for v in validators)
+    return render_feedback(
+        build_feedback(make_pull_request(verdicts=tuple(said)), RULES, make_decision_time()), SITE
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +120,7 @@ def test_a_log_that_was_handed_in_is_no_check_that_could_pass(tools, judges, the
 
 
 def test_the_document_has_the_markers_time_and_budget_and_a_short_score():
-    found = feedback("<!-- ISSUES: date_errors -->")
+    found = make_feedback("<!-- ISSUES: date_errors -->")
     late = replace(
         found,
         at=found.at.replace(microsecond=307358),
@@ -119,34 +128,43 @@ def test_the_document_has_the_markers_time_and_budget_and_a_short_score():
         score=0.8333,
     )
     whole = documents.build_document(late)
-    data = parse_marker(FEEDBACK_MARKER, rendered(late, SITE))
+    data = parse_marker(FEEDBACK_MARKER, render_feedback(late, SITE))
     assert (whole["timestamp"], whole["iteration"]["max"]) == (data["ts"], data["max_iterations"])
     assert whole["overall_assessment"]["score"] == 0.83
     assert whole["overall_assessment"]["summary"] == (
         "1 blocking issue at iteration 6 (the budget was 5): "
         "the first revision of acme/knowledge#212 that was judged."
     )
-    assert "\n\nIteration 6 (the budget was 5) at [`1111111`]" in rendered(late, SITE)
+    assert "\n\nIteration 6 (the budget was 5) at [`1111111`]" in render_feedback(late, SITE)
 
 
 @pytest.mark.parametrize(
     ("reviews", "said"),
     [
-        ([review(4, state=ReviewState.APPROVED, author=BOB)], "judged by `alice`; `bob` approves."),
-        ([review(4, "<!-- ISSUES: scope_error -->", author=BOB)], "judged by `alice` and `bob`."),
+        ([make_review(4, state=ReviewState.APPROVED, author=BOB)], "judged by `alice`; `bob` approves."),
+        ([make_review(4, "<!-- ISSUES: scope_error -->", author=BOB)], "judged by `alice` and `bob`."),
     ],
 )
 def test_whoever_approves_is_not_named_among_those_who_reject(reviews, said):
-    read = facts(review(3, "<!-- ISSUES: date_errors -->"), *reviews)
-    shown = rendered(build_feedback(merge_reviews(pull_request(), read, RULES, at(5)), RULES, moment()), SITE)
+    read = make_facts(make_review(3, "<!-- ISSUES: date_errors -->"), *reviews)
+    shown = render_feedback(
+        build_feedback(
+            merge_reviews(make_pull_request(), read, RULES, at_minute(5)), RULES, make_decision_time()
+        ),
+        SITE,
+    )
     assert f"), {said}\n" in shown
 
 
 def test_an_approval_of_the_new_head_is_told_beside_the_earlier_verdict():
-    moved = pull_request(head=HEADS[1], revisions=(Revision(HEADS[0], at(0)), Revision(HEADS[1], at(4))))
-    approval = review(5, state=ReviewState.APPROVED, author=BOB, head=HEADS[1])
-    read = facts(review(3, "<!-- ISSUES: date_errors -->"), approval)
-    shown = rendered(build_feedback(merge_reviews(moved, read, RULES, at(6)), RULES, moment()), SITE)
+    moved = make_pull_request(
+        head=HEADS[1], revisions=(Revision(HEADS[0], at_minute(0)), Revision(HEADS[1], at_minute(4)))
+    )
+    approval = make_review(5, state=ReviewState.APPROVED, author=BOB, head=HEADS[1])
+    read = make_facts(make_review(3, "<!-- ISSUES: date_errors -->"), approval)
+    shown = render_feedback(
+        build_feedback(merge_reviews(moved, read, RULES, at_minute(6)), RULES, make_decision_time()), SITE
+    )
     assert ", judged by `bob`, who approves. The earlier verdict of `alice` still stands." in shown
 
 
@@ -158,7 +176,9 @@ def test_the_superseded_line_carries_no_marker():
 
 def test_on_another_host_links_lead_there():
     site = replace(SITE, web=GitHubLinks("https://git.example.org"))
-    assert "https://git.example.org/acme/knowledge/commit/" in rendered(feedback("[date_errors]"), site)
+    assert "https://git.example.org/acme/knowledge/commit/" in render_feedback(
+        make_feedback("[date_errors]"), site
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,15 +22,15 @@ from tests.builders import (
     KNOWLEDGE_BASE,
     RULES,
     SITE,
-    at,
-    facts,
-    inline,
-    moment,
-    pull_request,
-    rendered,
-    review,
+    at_minute,
+    make_decision_time,
+    make_facts,
+    make_inline_comment,
+    make_pull_request,
+    make_review,
+    render_feedback,
 )
-from tests.feedback.comment_builders import feedback, text
+from tests.feedback.comment_builders import comment_text, make_feedback
 from tests.live_markdown import live_references
 
 PARSE_RULE = re.compile(r"<!-- REJECTION: (\{.*?\}) -->")
@@ -40,15 +40,20 @@ def test_a_gates_name_mentions_nobody_and_refers_to_nothing():
     loud = "@team/core #12, gh-3 & o/r#4 at https://github.com/o/r/pull/5 of 0123abcd <b>"
     gates = tuple(replace(gate, gate=f"{gate.tag} {loud}") for gate in RULES.gates)
     rules = replace(RULES, gates=Gates(gates))
-    said = facts(review(3, "<!-- ISSUES: date_errors, near_duplicate -->"))
-    shown = rendered(build_feedback(merge_reviews(pull_request(), said, rules, at(4)), rules, moment()), SITE)
+    said = make_facts(make_review(3, "<!-- ISSUES: date_errors, near_duplicate -->"))
+    shown = render_feedback(
+        build_feedback(
+            merge_reviews(make_pull_request(), said, rules, at_minute(4)), rules, make_decision_time()
+        ),
+        SITE,
+    )
     assert "1 warning, not blocking: near_duplicate @" in shown
     assert ("<b>" in shown.split("```")[0], live_references(shown)) == (False, [])
 
 
 def test_more_than_ten_gates_are_named_but_not_explained():
     every = ", ".join(KNOWLEDGE_BASE.tags)
-    said = text(f"<!-- ISSUES: {every} -->")
+    said = comment_text(f"<!-- ISSUES: {every} -->")
     assert said.count("\n  - Fix: ") == 10
     assert "\n\nand 2 more: `broken_wiki_links`, `near_duplicate`\n" in said
 
@@ -69,7 +74,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_hostile_words_stay_words(words):
-    said = text("", (inline(71, 3, f"[date_errors] {words}", path=f"docs/{words}.md"),))
+    said = comment_text("", (make_inline_comment(71, 3, f"[date_errors] {words}", path=f"docs/{words}.md"),))
     assert PARSE_RULE.findall(said) == [said.split("\n", 1)[0][len("<!-- REJECTION: ") : -len(" -->")]]
     assert "date_errors" in parse_marker(FEEDBACK_MARKER, said)["issues"]
     assert live_references(said) == []
@@ -79,7 +84,7 @@ def test_hostile_words_stay_words(words):
 def test_a_flood_stays_within_its_limits():
     flood = ", ".join(f"tag_number{number}" for number in range(10_000))
     comments = tuple(
-        inline(
+        make_inline_comment(
             number,
             3,
             f"[{tag}] {'long words ' * 400}\n```suggestion\n{'x' * 5000}\n```",
@@ -87,7 +92,7 @@ def test_a_flood_stays_within_its_limits():
         )
         for number, tag in enumerate(KNOWLEDGE_BASE.tags, 1)
     )
-    said = text(f"<!-- ISSUES: {flood} -->", comments)
+    said = comment_text(f"<!-- ISSUES: {flood} -->", comments)
     first = said.split("\n", 1)[0]
     assert (len(said) <= MAX_COMMENT_LENGTH, len(first) <= MAX_MARKER_LENGTH) == (True, True)
     assert parse_marker(FEEDBACK_MARKER, said)["more"] > 9_000
@@ -96,7 +101,7 @@ def test_a_flood_stays_within_its_limits():
 
 def test_a_marker_that_is_too_long_keeps_what_blocks_before_what_warns():
     warnings = [f"warning_number{number}" for number in range(60)]
-    said = text(f"<!-- ISSUES: {', '.join(warnings)}, date_errors, opsec_internal_deal_terms -->")
+    said = comment_text(f"<!-- ISSUES: {', '.join(warnings)}, date_errors, opsec_internal_deal_terms -->")
     data = parse_marker(FEEDBACK_MARKER, said)
     assert data["blocking"] == ["opsec_internal_deal_terms", "date_errors"]
     assert {*data["blocking"]} < {*data["issues"]}
@@ -116,13 +121,13 @@ def test_a_marker_that_is_too_long_keeps_what_blocks_before_what_warns():
 def test_any_tags_and_any_text_parse_back_to_the_same_value(tags, words, path, login):
     comments = tuple(
         replace(
-            inline(number, 3, f"<!-- ISSUES: {tag} -->\n{words}", path=path),
+            make_inline_comment(number, 3, f"<!-- ISSUES: {tag} -->\n{words}", path=path),
             author=replace(ALICE, login=login),
         )
         for number, tag in enumerate(tags, 1)
     )
-    found = feedback("", comments, author=replace(ALICE, login=login))
-    said = rendered(found, SITE)
+    found = make_feedback("", comments, author=replace(ALICE, login=login))
+    said = render_feedback(found, SITE)
     assert len(PARSE_RULE.findall(said)) == 1
     assert parse_marker(FEEDBACK_MARKER, said)["issues"] == list(dict.fromkeys(tags))
     assert live_references(said) == []

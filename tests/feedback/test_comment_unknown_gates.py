@@ -7,12 +7,21 @@ from bot.feedback import document as documents
 from bot.feedback.build import build_feedback
 from bot.pull_request.model import Item, Stance, Validator, Verdict
 from bot.values import Location
-from tests.builders import HEADS, RULES, SITE, at, inline, moment, pull_request, rendered
-from tests.feedback.comment_builders import feedback, text
+from tests.builders import (
+    HEADS,
+    RULES,
+    SITE,
+    at_minute,
+    make_decision_time,
+    make_inline_comment,
+    make_pull_request,
+    render_feedback,
+)
+from tests.feedback.comment_builders import comment_text, make_feedback
 
 
 def test_an_unknown_tag_is_a_warning_that_names_the_nearest_known_one():  # row 174
-    said = text("<!-- ISSUES: date_error -->")
+    said = comment_text("<!-- ISSUES: date_error -->")
     assert (
         "**[WARN] `date_error`**: no gate of this repository has this tag; the nearest known tag is `date_errors`\n"
         in said
@@ -23,12 +32,14 @@ def test_an_unknown_tag_is_a_warning_that_names_the_nearest_known_one():  # row 
 def without_a_tag(words="the **loop** reads @all the table", **changes):
     """What is said of an item that a document names without a tag."""
     item = Item(None, words, aspect="efficiency", severity="major", **changes)
-    known = pull_request(
+    known = make_pull_request(
         verdicts=(
-            Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at(3), HEADS[0], (item,)),
+            Verdict(
+                "review:3", Validator("user:1", "alice"), Stance.REJECTS, at_minute(3), HEADS[0], (item,)
+            ),
         )
     )
-    shown = rendered(build_feedback(known, RULES, moment()), SITE)
+    shown = render_feedback(build_feedback(known, RULES, make_decision_time()), SITE)
     start = shown.index("**[BLOCK] Efficiency**")
     return shown[start : shown.index("\n\n", start)]
 
@@ -61,7 +72,7 @@ def test_what_has_no_tag_is_said_in_its_validators_words_once_and_in_code():
     ],
 )
 def test_a_suggestion_is_shown_whole_or_not_at_all(given, written):
-    said = text("", (inline(71, 3, f"[date_errors] so\n```suggestion\n{given}\n```"),))
+    said = comment_text("", (make_inline_comment(71, 3, f"[date_errors] so\n```suggestion\n{given}\n```"),))
     assert f"\n  - Write: {written}\n" in said
 
 
@@ -89,13 +100,15 @@ def test_every_part_of_a_file_that_was_named_stands_beside_it(names, noted):
         Item("date_errors", f"{name} reads no month", Location("src/auth.py"), part=("function", name))
         for name in names
     )
-    said = Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at(3), HEADS[0], named)
-    shown = rendered(build_feedback(pull_request(verdicts=(said,)), RULES, moment()), SITE)
+    said = Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at_minute(3), HEADS[0], named)
+    shown = render_feedback(
+        build_feedback(make_pull_request(verdicts=(said,)), RULES, make_decision_time()), SITE
+    )
     assert f"/src/auth.py) {noted} — `a() reads no month` (Source: " in shown
 
 
 def test_short_words_stand_before_what_they_are_about():
-    found = documents.build_document(feedback("", (inline(71, 3, "[date_errors] no"),)))
+    found = documents.build_document(make_feedback("", (make_inline_comment(71, 3, "[date_errors] no"),)))
     assert [item["issue"] for item in found["feedback_items"]] == [
         "no (Invalid or incorrect date format in created field)"
     ]
@@ -110,6 +123,8 @@ def test_short_words_stand_before_what_they_are_about():
     ],
 )
 def test_few_words_that_no_gate_describes_are_told_with_who_said_them(item, issue):
-    said = Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at(3), HEADS[0], (item,))
-    found = documents.build_document(build_feedback(pull_request(verdicts=(said,)), RULES, moment()))
+    said = Verdict("review:3", Validator("user:1", "alice"), Stance.REJECTS, at_minute(3), HEADS[0], (item,))
+    found = documents.build_document(
+        build_feedback(make_pull_request(verdicts=(said,)), RULES, make_decision_time())
+    )
     assert [each["issue"] for each in found["feedback_items"]] == [issue]

@@ -26,21 +26,21 @@ from tests.builders import (
     ME,
     REPOSITORY,
     RULES,
-    at,
-    facts,
-    inline,
-    moment,
-    pull_request,
-    review,
+    at_minute,
+    make_decision_time,
+    make_facts,
+    make_inline_comment,
+    make_pull_request,
+    make_review,
 )
 
 PAGE = "claims/futarchy.md"
 LINES = tuple(f"line {number}" for number in range(1, 12))
-SAID = review(3, "[date_errors] month 13")
+SAID = make_review(3, "[date_errors] month 13")
 
 
 def decided(read, rules=RULES, known=None):
-    return builders.decided(known or pull_request(), read, rules)
+    return builders.decide(known or make_pull_request(), read, rules)
 
 
 def whole(read, rules=RULES, known=None) -> dict:
@@ -57,11 +57,14 @@ def items(read, rules=RULES, known=None) -> list[dict]:
 def test_an_items_score_is_what_the_rules_weigh_it():
     weights = replace(RULES.scoring.weights, severities={**RULES.scoring.weights.severities, "major": 0.7})
     heavier = replace(RULES, scoring=replace(RULES.scoring, weights=weights))
-    assert [item["score"] for rules in (RULES, heavier) for item in items(facts(SAID), rules)] == [0.6, 0.3]
+    assert [item["score"] for rules in (RULES, heavier) for item in items(make_facts(SAID), rules)] == [
+        0.6,
+        0.3,
+    ]
 
 
 def test_the_target_names_the_path_the_version_and_what_it_is_for():  # rows 10-14
-    read = facts(review(3), comments=(inline(71, 3, "[date_errors] month 13"),))
+    read = make_facts(make_review(3), comments=(make_inline_comment(71, 3, "[date_errors] month 13"),))
     assert whole(read)["target"] == {
         "type": "document",
         "path": PAGE,
@@ -71,7 +74,7 @@ def test_the_target_names_the_path_the_version_and_what_it_is_for():  # rows 10-
 
 
 def test_the_hunk_gives_the_lines_before_and_the_file_those_after():  # row 34
-    read = facts(review(3), comments=(inline(71, 3, "[date_errors] month 13"),))
+    read = make_facts(make_review(3), comments=(make_inline_comment(71, 3, "[date_errors] month 13"),))
     read = replace(read, observations=Observations(HEADS[0], files={PAGE: FileText(LINES)}))
     location = items(read)[0]["location"]
     assert location["context_before"] == "type: claim\ndomain: markets\nsource: x"
@@ -79,25 +82,25 @@ def test_the_hunk_gives_the_lines_before_and_the_file_those_after():  # row 34
 
 
 def test_the_lines_before_a_range_stand_before_its_first_line():  # row 34
-    said = inline(71, 3, "[date_errors] month 13", start_line=4)
-    location = items(facts(review(3), comments=(said,)))[0]["location"]
+    said = make_inline_comment(71, 3, "[date_errors] month 13", start_line=4)
+    location = items(make_facts(make_review(3), comments=(said,)))[0]["location"]
     assert (location["line"], location["end_line"]) == (4, 5)
     assert location["context_before"] == "---\ntype: claim\ndomain: markets"
 
 
 def test_the_lines_before_one_that_was_taken_out_are_those_of_the_file():  # row 34
     hunk = "@@ -1,4 +1,3 @@\n one\n-two\n\\ No newline at end of file\n+two\n three\n-four"
-    said = inline(71, 3, "[date_errors] month 13", line=None, diff_hunk=hunk)
-    location = items(facts(review(3), comments=(said,)))[0]["location"]
+    said = make_inline_comment(71, 3, "[date_errors] month 13", line=None, diff_hunk=hunk)
+    location = items(make_facts(make_review(3), comments=(said,)))[0]["location"]
     assert location["context_before"] == "one\ntwo\nthree"
 
 
 @pytest.mark.parametrize("kind", ["function", "section", "element"])
 def test_a_named_part_of_a_file_stays_the_place_that_was_named(kind):  # rows 32, 33
     said = replace(SAID, documents=(Item("scope_error", "too wide", Location(PAGE), part=(kind, "a thing")),))
-    found = next(item for item in items(facts(said)) if item["tag"] == "scope_error")
+    found = next(item for item in items(make_facts(said)) if item["tag"] == "scope_error")
     assert found["location"] == {"type": kind, "reference": f"{PAGE}:a thing", "path": PAGE}
-    (shown,) = [effect for effect in decided(facts(said)).effects if isinstance(effect, ShowComment)]
+    (shown,) = [effect for effect in decided(make_facts(said)).effects if isinstance(effect, ShowComment)]
     assert f"{PAGE}) (`a thing`) — `too wide`" in shown.body
 
 
@@ -106,11 +109,11 @@ def test_the_file_stands_before_the_place_where_the_target_is_not_that_file():  
         Item("scope_error", "too wide", Location(PAGE, 2)),
         Item("scope_error", "", Location(PAGE, 4, 6)),
     )
-    shared = items(facts(replace(SAID, body="", documents=(first, second))))
+    shared = items(make_facts(replace(SAID, body="", documents=(first, second))))
     assert [item["location"]["reference"] for item in shared] == ["2", "4-6"]
     other = replace(second, place=Location("claims/other.md", 4, 6))
     apart = items(
-        facts(replace(SAID, body="", documents=(first, other, replace(first, place=Location(PAGE)))))
+        make_facts(replace(SAID, body="", documents=(first, other, replace(first, place=Location(PAGE)))))
     )
     assert [item["location"]["reference"] for item in apart] == [f"{PAGE}:2", "claims/other.md:4-6", PAGE]
 
@@ -118,16 +121,18 @@ def test_the_file_stands_before_the_place_where_the_target_is_not_that_file():  
 def test_an_item_has_the_score_that_was_given_or_that_its_severity_has():  # row 28
     given = Item("scope_error", "too wide", severity="minor", score=0.3)
     said = replace(SAID, documents=(given, Item("near_duplicate"), Item(None, "slow", severity="critical")))
-    scores = {item.get("tag"): item["score"] for item in items(facts(said))}
+    scores = {item.get("tag"): item["score"] for item in items(make_facts(said))}
     assert scores == {"date_errors": 0.6, "scope_error": 0.3, "near_duplicate": 0.9, None: 0.0}
 
 
 def test_the_diff_of_the_revision_gives_the_lines_around_a_place():  # row 34
     patch = "@@ -1,2 +1,4 @@\n line 1\n-old\n+line 2\n+line 3\n line 4"
-    revision = Revision(HEADS[0], at(-60), files=(FileDiff(PAGE, patch=patch),))
+    revision = Revision(HEADS[0], at_minute(-60), files=(FileDiff(PAGE, patch=patch),))
     said = replace(SAID, documents=(Item("scope_error", "too wide", Location(PAGE, 2)),))
     (found,) = [
-        i for i in items(facts(said), known=pull_request(revisions=(revision,))) if "path" in i["location"]
+        i
+        for i in items(make_facts(said), known=make_pull_request(revisions=(revision,)))
+        if "path" in i["location"]
     ]
     assert (found["location"]["context_before"], found["location"]["context_after"]) == (
         "line 1",
@@ -136,27 +141,31 @@ def test_the_diff_of_the_revision_gives_the_lines_around_a_place():  # row 34
 
 
 def test_what_was_seen_around_a_place_is_kept():
-    read = facts(review(3), comments=(inline(71, 3, "[date_errors] month 13"),))
+    read = make_facts(make_review(3), comments=(make_inline_comment(71, 3, "[date_errors] month 13"),))
     first = decided(replace(read, observations=Observations(HEADS[0], files={PAGE: FileText(LINES)})))
     again = decided(read, known=first.pull_request).pull_request.verdicts[0].items[0]
     assert again.context_after == "line 6\nline 7\nline 8"
 
 
 def test_a_file_that_may_hold_secrets_is_not_quoted():
-    said = inline(71, 3, "[date_errors] month 13", path=".env", diff_hunk="@@ -0,0 +1,2 @@\n+KEY=1\n+TOKEN=2")
-    assert "context_before" not in items(facts(review(3), comments=(said,)))[0]["location"]
+    said = make_inline_comment(
+        71, 3, "[date_errors] month 13", path=".env", diff_hunk="@@ -0,0 +1,2 @@\n+KEY=1\n+TOKEN=2"
+    )
+    assert "context_before" not in items(make_facts(make_review(3), comments=(said,)))[0]["location"]
 
 
 def test_the_diff_of_a_file_that_may_hold_secrets_is_not_quoted_either():
     patch = "@@ -0,0 +1,3 @@\n+KEY=1\n+TOKEN=2\n+MORE=3"
-    revision = Revision(HEADS[0], at(-60), files=(FileDiff(".env", patch=patch),))
-    said = replace(review(3), documents=(Item("scope_error", "too wide", Location(".env", 2)),))
-    location = items(facts(said), known=pull_request(revisions=(revision,)))[0]["location"]
+    revision = Revision(HEADS[0], at_minute(-60), files=(FileDiff(".env", patch=patch),))
+    said = replace(make_review(3), documents=(Item("scope_error", "too wide", Location(".env", 2)),))
+    location = items(make_facts(said), known=make_pull_request(revisions=(revision,)))[0]["location"]
     assert set(location) == {"type", "reference", "path", "line"}
 
 
 def test_evidence_is_what_a_check_printed_its_number_and_the_rule():  # rows 42-44
-    check = CheckEvent(REPOSITORY, HEADS[0], "cover", "failure", at(5), "https://ci/1", title="coverage 61 %")
+    check = CheckEvent(
+        REPOSITORY, HEADS[0], "cover", "failure", at_minute(5), "https://ci/1", title="coverage 61 %"
+    )
     gate = replace(RULES.gates.get("date_errors"), guide="CLAUDE.md#dates")
     gates = RULES.gates.merged(type(RULES.gates)((gate,)))
     rules = replace(
@@ -171,9 +180,9 @@ def test_evidence_is_what_a_check_printed_its_number_and_the_rule():  # rows 42-
 
 
 def test_another_wording_around_the_same_items_has_another_hash_and_is_no_new_feedback():
-    first = decided(facts(SAID))
-    reworded = facts(replace(SAID, body=f"{SAID.body}\n\nThank you."))
-    later = builders.decided(first.pull_request, reworded, when=moment(50, "another id"))
+    first = decided(make_facts(SAID))
+    reworded = make_facts(replace(SAID, body=f"{SAID.body}\n\nThank you."))
+    later = builders.decide(first.pull_request, reworded, time=make_decision_time(50, "another id"))
     before, after = (
         next(effect for effect in each.effects if isinstance(effect, ShowComment)) for each in (first, later)
     )
@@ -182,9 +191,9 @@ def test_another_wording_around_the_same_items_has_another_hash_and_is_no_new_fe
 
 
 def test_a_command_leaves_what_its_giver_said_before_as_it_was_said():
-    known = merge_reviews(pull_request(), facts(SAID), RULES, at(4))
+    known = merge_reviews(make_pull_request(), make_facts(SAID), RULES, at_minute(4))
     order = CommandInvocation(
-        "comment:9/0", CommandSource.COMMENT, 9, "", ALICE, ALICE.id, at(5), None, body_hash="9f2c"
+        "comment:9/0", CommandSource.COMMENT, 9, "", ALICE, ALICE.id, at_minute(5), None, body_hash="9f2c"
     )
     url = "https://c/9"
     (_, verdict) = apply_rejection(known, [Item("scope_error", url=url)], order, "admin", url).verdicts
@@ -197,14 +206,16 @@ def test_a_command_leaves_what_its_giver_said_before_as_it_was_said():
 def test_the_tag_leads_to_the_repositorys_own_guide():  # row 168
     gate = replace(RULES.gates.get("date_errors"), guide="docs/CLAUDE.md#dates")
     rules = replace(RULES, gates=RULES.gates.merged(type(RULES.gates)((gate,))))
-    (shown,) = [effect for effect in decided(facts(SAID), rules).effects if isinstance(effect, ShowComment)]
+    (shown,) = [
+        effect for effect in decided(make_facts(SAID), rules).effects if isinstance(effect, ShowComment)
+    ]
     address = "https://github.com/acme/knowledge/blob/main/docs/CLAUDE.md#dates"
     assert f"Format: YYYY-MM-DD. [`date_errors`]({address})\n" in shown.body
 
 
 def test_a_documents_own_evidence_and_severity_win():  # rows 27, 42-44
     said = Item("date_errors", "month 13", severity="critical", evidence="r", metric="m", reference="u")
-    found = items(facts(replace(review(3), documents=(said,))))[0]
+    found = items(make_facts(replace(make_review(3), documents=(said,))))[0]
     assert (found["severity"], found["evidence"]) == (
         "critical",
         {"test_result": "r", "metric": "m", "reference": "u"},
@@ -213,11 +224,11 @@ def test_a_documents_own_evidence_and_severity_win():  # rows 27, 42-44
 
 def test_in_strict_mode_an_item_without_a_place_blocks_nothing():  # row 50
     strict = replace(RULES, quality=QualityRules(strict=True))
-    known = merge_reviews(pull_request(), facts(SAID), strict, at(4))
-    assert [gate.blocking for gate in build_feedback(known, strict, moment()).gates] == [False]
-    placed = facts(review(3), comments=(inline(71, 3, "[date_errors] month 13"),))
-    known = merge_reviews(pull_request(), placed, strict, at(4))
-    assert [gate.blocking for gate in build_feedback(known, strict, moment()).gates] == [True]
+    known = merge_reviews(make_pull_request(), make_facts(SAID), strict, at_minute(4))
+    assert [gate.blocking for gate in build_feedback(known, strict, make_decision_time()).gates] == [False]
+    placed = make_facts(make_review(3), comments=(make_inline_comment(71, 3, "[date_errors] month 13"),))
+    known = merge_reviews(make_pull_request(), placed, strict, at_minute(4))
+    assert [gate.blocking for gate in build_feedback(known, strict, make_decision_time()).gates] == [True]
 
 
 @pytest.mark.parametrize(
@@ -230,12 +241,12 @@ def test_in_strict_mode_an_item_without_a_place_blocks_nothing():  # row 50
     ],
 )
 def test_the_heading_counts(tags, heading):  # rows 171, 172
-    (effect,) = decided(facts(review(3, f"<!-- ISSUES: {tags} -->"))).effects
+    (effect,) = decided(make_facts(make_review(3, f"<!-- ISSUES: {tags} -->"))).effects
     assert effect.body.split("\n\n")[1] == heading
 
 
 def test_a_gate_reads_as_the_source_has_it_for_people_and_machines():  # rows 169, 173, 176
-    (effect,) = decided(facts(review(3, "<!-- ISSUES: date_errors, near_duplicate -->"))).effects
+    (effect,) = decided(make_facts(make_review(3, "<!-- ISSUES: date_errors, near_duplicate -->"))).effects
     assert (
         "**[BLOCK] Date accuracy**: Invalid or incorrect date format in created field (auto-fixable)\n  - Fix: "
         in (effect.body)
@@ -248,20 +259,23 @@ def test_a_gate_reads_as_the_source_has_it_for_people_and_machines():  # rows 16
 
 
 def test_every_reviewer_has_a_verdict_of_their_own_in_the_record():  # rows 177, 178
-    said = (review(3, "<!-- ISSUES: date_errors -->"), review(4, "<!-- ISSUES: a_b -->", author=BOB))
-    known = decided(facts(*said)).pull_request
+    said = (
+        make_review(3, "<!-- ISSUES: date_errors -->"),
+        make_review(4, "<!-- ISSUES: a_b -->", author=BOB),
+    )
+    known = decided(make_facts(*said)).pull_request
     assert [(v.validator.name, v.stance, [i.tag for i in v.items], v.at) for v in known.verdicts] == [
-        ("alice", "rejects", ["date_errors"], at(3)),
-        ("bob", "rejects", ["a_b"], at(4)),
+        ("alice", "rejects", ["date_errors"], at_minute(3)),
+        ("bob", "rejects", ["a_b"], at_minute(4)),
     ]
     assert (known.number, known.author.login, known.created_at, known.head) == (
         212,
         "rio-agent[bot]",
-        at(-60),
+        at_minute(-60),
         HEADS[0],
     )
 
 
 def test_the_document_has_one_item_for_each_that_was_named():
-    known = merge_reviews(pull_request(), facts(SAID), RULES, at(4))
-    assert len(build_document(build_feedback(known, RULES, moment()))["feedback_items"]) == 1
+    known = merge_reviews(make_pull_request(), make_facts(SAID), RULES, at_minute(4))
+    assert len(build_document(build_feedback(known, RULES, make_decision_time()))["feedback_items"]) == 1

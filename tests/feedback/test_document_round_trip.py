@@ -12,7 +12,7 @@ from bot.markdown.escape import parse_marker
 from bot.pull_request.effects import StoreDocument
 from bot.pull_request.model import Item
 from bot.values import Location
-from tests.builders import RULES, decided, facts, pull_request, review
+from tests.builders import RULES, decide, make_facts, make_pull_request, make_review
 from tests.live_markdown import live_references
 
 TAGS = st.from_regex(r"[a-z][a-z0-9]{0,6}(_[a-z0-9]{1,6}){1,2}", fullmatch=True)
@@ -37,8 +37,8 @@ ITEMS = st.builds(
 @settings(max_examples=60, deadline=None)
 @given(st.lists(ITEMS, min_size=1, max_size=30), WORDS)
 def test_any_document_and_any_text_give_a_comment_that_parses_back(items, body):
-    said = replace(review(3, body), documents=tuple(items))
-    decision = decided(pull_request(), facts(said))
+    said = replace(make_review(3, body), documents=tuple(items))
+    decision = decide(make_pull_request(), make_facts(said))
     (effect,) = decision.effects
     found = parse_marker(FEEDBACK_MARKER, effect.body)
     assert len(effect.body) <= 20_000

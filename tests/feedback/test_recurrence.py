@@ -6,7 +6,7 @@ from bot.feedback.gate_notes import Recurrence, find_recurrence, render_recurren
 from bot.history.outcomes import TagFix
 from bot.markdown.links import GitHubLinks
 from bot.values import Repository
-from tests.history.record_stories import NOW, approves, days_ago, record, rejects
+from tests.history.record_builders import NOW, days_ago, make_approval, make_record, make_rejection
 from tests.live_markdown import live_references
 
 HERE = Repository(1, "acme", "knowledge", 9)
@@ -17,7 +17,7 @@ def last(*broken, tag="date_errors"):
     """The author's pull requests, oldest first; the last one is the present one."""
     count = len(broken)
     stories = [
-        record(200 + n, rejects(count - n, *tags) if tags else approves(count - n))
+        make_record(200 + n, make_rejection(count - n, *tags) if tags else make_approval(count - n))
         for n, tags in enumerate(broken)
     ]
     return find_recurrence(tag, 200 + count - 1, stories, NOW)
@@ -41,9 +41,9 @@ def test_the_third_time_in_five_is_said(broken, times):
 
 def test_the_earlier_one_and_the_last_fix_are_named():
     stories = [
-        record(7, rejects(9, "date_errors"), approves(8, head="b"), merged=8),
-        record(8, rejects(6, "date_errors"), approves(5, head="77ab0c1"), merged=5),
-        record(9, rejects(1, "date_errors")),
+        make_record(7, make_rejection(9, "date_errors"), make_approval(8, head="b"), merged=8),
+        make_record(8, make_rejection(6, "date_errors"), make_approval(5, head="77ab0c1"), merged=5),
+        make_record(9, make_rejection(1, "date_errors")),
     ]
     found = find_recurrence("date_errors", 9, stories, NOW)
     assert found == Recurrence("date_errors", 3, 3, 8, TagFix("date_errors", 8, "77ab0c1", days_ago(5)))

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from bot.gates import schemas
-from tests.changed_document import changed, told
+from tests.schema_documents import replace_value, violations_of
 
 FEEDBACK = "actionable-feedback"
 EXAMPLE = yaml.safe_load((Path(__file__).parent / "worked_example.yaml").read_text("utf-8"))
@@ -19,7 +19,7 @@ def item(*path):
 
 
 def test_the_worked_example_of_the_document_is_valid_and_published():  # row 45
-    assert told(FEEDBACK, EXAMPLE) == []
+    assert violations_of(FEEDBACK, EXAMPLE) == []
     assert schemas.load_schema(FEEDBACK)["examples"] == [EXAMPLE]
 
 
@@ -41,10 +41,10 @@ def test_the_worked_example_of_the_document_is_valid_and_published():  # row 45
     ],
 )
 def test_a_closed_set_has_exactly_the_documents_values(path, values):
-    assert [told(FEEDBACK, changed(EXAMPLE, path, value)) for value in values.split()] == [[]] * len(
-        values.split()
-    )
-    assert told(FEEDBACK, changed(EXAMPLE, path, "other")) == [
+    assert [violations_of(FEEDBACK, replace_value(EXAMPLE, path, value)) for value in values.split()] == [
+        []
+    ] * len(values.split())
+    assert violations_of(FEEDBACK, replace_value(EXAMPLE, path, "other")) == [
         f'{schemas.json_pointer(path)} is "other"; write one of {", ".join(values.split())}'
     ]
 
@@ -73,7 +73,7 @@ def test_a_closed_set_has_exactly_the_documents_values(path, values):
     ],
 )
 def test_what_the_document_requires_is_missed(path, expected):
-    assert told(FEEDBACK, changed(EXAMPLE, path, ...)) == [
+    assert violations_of(FEEDBACK, replace_value(EXAMPLE, path, ...)) == [
         f"{schemas.json_pointer(path)} is missing; write {expected}"
     ]
 
@@ -90,7 +90,7 @@ def test_what_the_document_requires_is_missed(path, expected):
     ],
 )
 def test_the_rest_may_be_left_out(path):
-    assert told(FEEDBACK, changed(EXAMPLE, path, ...)) == []
+    assert violations_of(FEEDBACK, replace_value(EXAMPLE, path, ...)) == []
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,12 @@ def test_the_rest_may_be_left_out(path):
     ],
 )  # rows 4, 5, 7, 8, 15, 17, 19 to 24, 28, 29, 37, 39, 41 to 44
 def test_limits_are_those_of_the_document(path, fits, differs):
-    assert [told(FEEDBACK, changed(EXAMPLE, path, value)) for value in fits] == [[]] * len(fits)
-    assert [len(told(FEEDBACK, changed(EXAMPLE, path, value))) for value in differs] == [1] * len(differs)
+    assert [violations_of(FEEDBACK, replace_value(EXAMPLE, path, value)) for value in fits] == [[]] * len(
+        fits
+    )
+    assert [len(violations_of(FEEDBACK, replace_value(EXAMPLE, path, value))) for value in differs] == [
+        1
+    ] * len(differs)
 
 
 def test_the_bots_own_keys_are_part_of_the_schema():
@@ -162,7 +166,7 @@ def test_the_bots_own_keys_are_part_of_the_schema():
         "lines": [{"action": "a", "text": "b"}],
     }
     document |= {"more": 2, "$schema": "https://aiwg.io/schemas/actionable-feedback/v1", "anything": "else"}
-    assert told(FEEDBACK, document) == []
+    assert violations_of(FEEDBACK, document) == []
 
 
 @pytest.mark.parametrize(
@@ -181,14 +185,16 @@ def test_the_bots_own_keys_are_part_of_the_schema():
     ],
 )
 def test_the_bots_own_keys_are_checked_too(path, value):
-    assert len(told(FEEDBACK, changed(EXAMPLE, path, value))) == 1
+    assert len(violations_of(FEEDBACK, replace_value(EXAMPLE, path, value))) == 1
 
 
 def test_all_violations_are_told_at_once_in_the_order_of_their_places():
-    document = changed(
-        changed(EXAMPLE, item("severity"), "high\x1b[2J"), ("feedback_items", 1, "location", "reference"), 42
+    document = replace_value(
+        replace_value(EXAMPLE, item("severity"), "high\x1b[2J"),
+        ("feedback_items", 1, "location", "reference"),
+        42,
     )
-    assert told(FEEDBACK, changed(document, ("iteration", "max"), ...)) == [
+    assert violations_of(FEEDBACK, replace_value(document, ("iteration", "max"), ...)) == [
         '/feedback_items/0/severity is "high\\u001b[2J"; write one of critical, major, minor, suggestion',
         '/feedback_items/1/location/reference is 42; write it in quotes: "42"',
         "/iteration/max is missing; write a whole number, at least 1",
@@ -196,7 +202,7 @@ def test_all_violations_are_told_at_once_in_the_order_of_their_places():
 
 
 def test_what_is_no_object_at_all_is_told_once():
-    assert told(FEEDBACK, []) == [
+    assert violations_of(FEEDBACK, []) == [
         (
             "the document is a list; write an object with id, timestamp, iteration, target, feedback_items,"
             " overall_assessment"

@@ -4,7 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bot.gates import schemas
-from tests.changed_document import changed, told
+from tests.schema_documents import replace_value, violations_of
 
 FEEDBACK = "actionable-feedback"
 MARKER = {
@@ -50,9 +50,9 @@ def test_a_pointer_escapes_its_own_signs():
 
 
 def test_the_marker_is_published():
-    assert told("rejection", MARKER) == []
+    assert violations_of("rejection", MARKER) == []
     assert (
-        told("rejection", {"issues": [], "source": "validator", "ts": "2026-11-15T10:42:07Z"}) == []
+        violations_of("rejection", {"issues": [], "source": "validator", "ts": "2026-11-15T10:42:07Z"}) == []
     )  # row 170
 
 
@@ -70,13 +70,13 @@ def test_the_marker_is_published():
     ],
 )
 def test_a_marker_of_another_form_is_told(path, value, words):
-    first, *others = told("rejection", changed(MARKER, path, value))
+    first, *others = violations_of("rejection", replace_value(MARKER, path, value))
     assert (first[: len(words)], others) == (words, [])
 
 
 def test_the_grounding_rules_want_a_version_and_two_parts():  # rows 105, 106
-    assert told("tool-grounding", GROUNDING) == []
-    assert told("tool-grounding", {"version": "1.0"}) == [
+    assert violations_of("tool-grounding", GROUNDING) == []
+    assert violations_of("tool-grounding", {"version": "1.0"}) == [
         "/grounding_rules is missing; write an object",
         "/verification_protocol is missing; write an object",
         '/version is "1.0"; write text that matches ^\\d+\\.\\d+\\.\\d+$',

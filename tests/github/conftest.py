@@ -19,30 +19,32 @@ def enterprise(request):
 
 
 @pytest.fixture
-async def standin(fake_github_server, clock, enterprise):
+async def fake_github(fake_github_server, clock, enterprise):
     return await fake_github_server(clock=clock, enterprise=enterprise)
 
 
 @pytest.fixture
-async def client(keys, clock, standin):
+async def client(keys, clock, fake_github):
     key = AppKey(4242, keys.private_pem)
-    async with connect_github(key, standin.api_url, standin.graphql_url, now=clock, seconds=60) as client:
+    async with connect_github(
+        key, fake_github.api_url, fake_github.graphql_url, now=clock, seconds=60
+    ) as client:
         yield client
 
 
 @pytest.fixture
-def place(standin):
-    """The stand-in's own repository."""
-    return standin.repository("acme/kb", collaborators={"alice": "write"})
+def place(fake_github):
+    """The fake GitHub's own repository."""
+    return fake_github.repository("acme/kb", collaborators={"alice": "write"})
 
 
 @pytest.fixture
-def pull(standin, place):
-    return standin.open_pull_request(place, "bob")
+def pull(fake_github, place):
+    return fake_github.open_pull_request(place, "bob")
 
 
 @pytest.fixture
-def repository(standin, place):
+def repository(fake_github, place):
     """The same repository as the bot knows it."""
-    installation = standin.installation_of(place)
+    installation = fake_github.installation_of(place)
     return Repository(place.id, "acme", "kb", installation.id)

@@ -6,17 +6,17 @@ MARKER = '<!-- REJECTION: {"issues":["date_errors"],"id":"one"} -->\nwords'
 
 
 async def test_githubs_own_description_finds_nothing_wrong_with_what_we_ask(
-    client, standin, clock, pull, repository
+    client, fake_github, clock, pull, repository
 ):
     judge = Judge()
-    judge.watch(standin)
-    standin.submit_review(
+    judge.watch(fake_github)
+    fake_github.submit_review(
         pull, "alice", "CHANGES_REQUESTED", "", [InlineDraft("claims/first.md", "no", line=3)]
     )
     await client.me()
     await client.reviews(repository, pull.number)
     await client.inline_comments(repository, pull.number)
-    await client.role(repository, Account(standin.find_account("alice").id, "alice"))
+    await client.role(repository, Account(fake_github.find_account("alice").id, "alice"))
     posted = await client.create_comment(repository, pull.number, MARKER)
     await client.find_comment(repository, pull.number, "one", clock())
     await client.edit_comment(repository, posted.id, "words")
@@ -37,13 +37,15 @@ async def test_githubs_own_description_finds_nothing_wrong_with_what_we_ask(
     }
 
 
-async def test_a_rejection_in_a_warm_repository_is_two_reads_and_one_write(client, standin, pull, repository):
-    alice = Account(standin.find_account("alice").id, "alice")
+async def test_a_rejection_in_a_warm_repository_is_two_reads_and_one_write(
+    client, fake_github, pull, repository
+):
+    alice = Account(fake_github.find_account("alice").id, "alice")
     for _ in range(2):
-        before = len(standin.requests)
+        before = len(fake_github.requests)
         await client.me()
         await client.reviews(repository, pull.number)
         await client.inline_comments(repository, pull.number)
         await client.role(repository, alice)
         await client.create_comment(repository, pull.number, "words")
-    assert [exchange.method for exchange in standin.requests[before:]] == ["GET", "GET", "POST"]
+    assert [exchange.method for exchange in fake_github.requests[before:]] == ["GET", "GET", "POST"]

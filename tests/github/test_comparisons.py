@@ -5,8 +5,10 @@ from bot.pull_request.checks import CheckResult
 from bot.pull_request.diff import Comparison, FileDiff
 
 
-async def test_a_head_is_read_with_its_tree_and_every_changed_file(client, standin, place, pull, repository):
-    standin.push(pull, {"claims/second.md": "one\ntwo\n"})
+async def test_a_head_is_read_with_its_tree_and_every_changed_file(
+    client, fake_github, place, pull, repository
+):
+    fake_github.push(pull, {"claims/second.md": "one\ntwo\n"})
     commit = place.objects.commits[pull.head_sha]
     blobs = {path: entry.sha for path, entry in commit.files.items()}
     read = await client.comparison(repository, "main", pull.head_sha)
@@ -43,11 +45,11 @@ async def test_a_commit_that_github_no_longer_has_is_gone(client, repository):
         await client.comparison(repository, "main", "f" * 40)
 
 
-async def test_check_runs_and_statuses_are_read_alike(client, standin, place, pull, repository):
-    standin.check(pull, "validate", "failure")
-    standin.start_check_run(place, pull.head_sha, "slow")
-    standin.set_status(place, pull.head_sha, "ci/lint", "success")
-    standin.set_status(place, pull.head_sha, "ci/deploy", "pending")
+async def test_check_runs_and_statuses_are_read_alike(client, fake_github, place, pull, repository):
+    fake_github.check(pull, "validate", "failure")
+    fake_github.start_check_run(place, pull.head_sha, "slow")
+    fake_github.set_status(place, pull.head_sha, "ci/lint", "success")
+    fake_github.set_status(place, pull.head_sha, "ci/deploy", "pending")
     assert await client.check_results(repository, pull.head_sha) == (
         CheckResult("validate", "failure"),
         CheckResult("slow", None),
@@ -57,6 +59,6 @@ async def test_check_runs_and_statuses_are_read_alike(client, standin, place, pu
 
 
 @pytest.mark.parametrize("odd", [{}, [], {"files": None, "commits": "none"}, {"files": [{"filename": ""}]}])
-async def test_an_answer_of_another_shape_is_read_as_nothing(client, standin, pull, repository, odd):
-    standin.fail("GET", "*/compare/*", status=200, body=odd)
+async def test_an_answer_of_another_shape_is_read_as_nothing(client, fake_github, pull, repository, odd):
+    fake_github.fail("GET", "*/compare/*", status=200, body=odd)
     assert await client.comparison(repository, "main", pull.head_sha) == Comparison(None, None, (), 0)

@@ -1,4 +1,4 @@
-"""What stands in a revision, as the stand-in answers."""
+"""What stands in a revision, as the fake GitHub answers."""
 
 import pytest
 
@@ -23,8 +23,8 @@ FILES = {
 
 
 @pytest.fixture
-def place(standin):
-    return standin.repository("acme/kb", collaborators={"alice": "write"}, files=FILES)
+def place(fake_github):
+    return fake_github.repository("acme/kb", collaborators={"alice": "write"}, files=FILES)
 
 
 @pytest.fixture
@@ -70,11 +70,11 @@ async def test_what_is_no_text_is_not_read(client, repository, head, path, why):
     assert await read(client, repository, head, path) == UnreadableFile(why)
 
 
-async def test_a_tree_and_a_blob_are_asked_for_once(client, standin, repository, head):
+async def test_a_tree_and_a_blob_are_asked_for_once(client, fake_github, repository, head):
     await read(client, repository, head, "README.md")
-    before = len(standin.requests)
+    before = len(fake_github.requests)
     await read(client, repository, head, "README.md")
-    assert standin.requests[before:] == []
+    assert fake_github.requests[before:] == []
 
 
 async def test_without_the_tree_a_file_is_asked_for_by_its_path(client, repository, head):
@@ -84,11 +84,11 @@ async def test_without_the_tree_a_file_is_asked_for_by_its_path(client, reposito
     assert await client.text(repository, head, "big.bin", None) == UnreadableFile("over 1 MB, and not read")
 
 
-async def test_checks_come_with_what_they_printed(client, standin, place, repository):
-    pull = standin.open_pull_request(place, "bob")
+async def test_checks_come_with_what_they_printed(client, fake_github, place, repository):
+    pull = fake_github.open_pull_request(place, "bob")
     found = Annotation("src/a.py", 1, 1, "failure", "boom")
-    standin.check(pull, "tests", "failure", CheckOutput("1 failed", "see below", None, (found,)))
-    standin.start_check_run(place, pull.head_sha, "slow")
+    fake_github.check(pull, "tests", "failure", CheckOutput("1 failed", "see below", None, (found,)))
+    fake_github.start_check_run(place, pull.head_sha, "slow")
     runs = {run.name: run for run in await client.check_runs(repository, pull.head_sha)}
     assert (runs["tests"].has_failed, runs["tests"].output, runs["tests"].annotations_count) == (
         True,
@@ -98,9 +98,9 @@ async def test_checks_come_with_what_they_printed(client, standin, place, reposi
     assert (runs["slow"].conclusion, runs["slow"].ours) == (None, False)
 
 
-async def test_a_branch_is_shown_with_what_it_lacks(client, standin, place, repository):
-    pull = standin.open_pull_request(place, "bob", PullRequestOptions(files={"new.md": "new\n"}))
-    standin.commit_to_default_branch(place, {"later.md": "later\n"})
+async def test_a_branch_is_shown_with_what_it_lacks(client, fake_github, place, repository):
+    pull = fake_github.open_pull_request(place, "bob", PullRequestOptions(files={"new.md": "new\n"}))
+    fake_github.commit_to_default_branch(place, {"later.md": "later\n"})
     state = await client.branch_state(repository, pull.number)
     assert state == BranchState(pull.head_sha, mergeable=True, draft=False, commits=1)
     assert await client.behind_by(repository, "main", pull.head_sha) == 1

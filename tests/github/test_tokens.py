@@ -29,55 +29,59 @@ def test_a_key_is_not_shown(keys):
     assert repr(AppKey(4242, keys.private_pem)) == "AppKey(app_id=4242)"
 
 
-async def test_fifty_at_once_ask_for_one_token(client, standin, pull, repository):
+async def test_fifty_at_once_ask_for_one_token(client, fake_github, pull, repository):
     await asyncio.gather(*(client.reviews(repository, pull.number) for _ in range(50)))
-    assert len(standin.asked(*ASKED)) == 1
+    assert len(fake_github.asked(*ASKED)) == 1
 
 
-async def test_fifty_at_once_share_one_failure(client, standin, pull, repository):
-    standin.fail(*ASKED, status=502)
+async def test_fifty_at_once_share_one_failure(client, fake_github, pull, repository):
+    fake_github.fail(*ASKED, status=502)
     asked = (client.reviews(repository, pull.number) for _ in range(50))
     outcomes = await asyncio.gather(*asked, return_exceptions=True)
     assert {type(outcome) for outcome in outcomes} == {GitHubUnavailable}
-    assert len(standin.asked(*ASKED)) == 1
+    assert len(fake_github.asked(*ASKED)) == 1
 
 
-async def test_a_token_is_used_until_five_minutes_before_its_end(client, standin, clock, pull, repository):
+async def test_a_token_is_used_until_five_minutes_before_its_end(
+    client, fake_github, clock, pull, repository
+):
     counts = []
     for minutes in (0, 54, 2):
         clock.advance(minutes=minutes)
         await client.reviews(repository, pull.number)
-        counts.append(len(standin.asked(*ASKED)))
+        counts.append(len(fake_github.asked(*ASKED)))
     assert counts == [1, 1, 2]
 
 
-async def test_each_installation_has_its_own(client, standin, pull, repository):
+async def test_each_installation_has_its_own(client, fake_github, pull, repository):
     await client.reviews(repository, pull.number)
-    there = standin.repository("other/kb")
-    elsewhere = standin.installation_of(there)
-    found = standin.open_pull_request(there, "rio-agent[bot]")
+    there = fake_github.repository("other/kb")
+    elsewhere = fake_github.installation_of(there)
+    found = fake_github.open_pull_request(there, "rio-agent[bot]")
     other = replace(repository, id=there.id, owner="other", installation_id=elsewhere.id)
     await client.reviews(other, found.number)
-    assert [exchange.params["installation_id"] for exchange in standin.asked(*ASKED)] == [
+    assert [exchange.params["installation_id"] for exchange in fake_github.asked(*ASKED)] == [
         str(repository.installation_id),
         str(elsewhere.id),
     ]
 
 
-async def test_a_token_is_for_one_repository_and_names_no_permissions(client, standin, pull, repository):
+async def test_a_token_is_for_one_repository_and_names_no_permissions(client, fake_github, pull, repository):
     await client.reviews(repository, pull.number)
-    assert [each.body for each in standin.asked(*ASKED)] == [{"repository_ids": [repository.id]}]
+    assert [each.body for each in fake_github.asked(*ASKED)] == [{"repository_ids": [repository.id]}]
 
 
 @pytest.mark.parametrize("private", [False, True])
 async def test_nothing_is_written_to_a_repository_that_has_taken_over_the_name(
-    client, standin, pull, repository, private
+    client, fake_github, pull, repository, private
 ):
-    standin.rename_repository(pull.repository, "renamed")
-    taken = standin.open_pull_request(standin.repository("acme/kb", private=private), "rio-agent[bot]")
+    fake_github.rename_repository(pull.repository, "renamed")
+    taken = fake_github.open_pull_request(
+        fake_github.repository("acme/kb", private=private), "rio-agent[bot]"
+    )
     with pytest.raises((Forbidden, NotFound)):
         await client.create_comment(repository, pull.number, "words of another thread")
-    assert standin.comments_of(taken) == []
+    assert fake_github.comments_of(taken) == []
 
 
 async def test_a_repository_that_the_installation_lost_is_gone(client, pull, repository):
@@ -85,69 +89,69 @@ async def test_a_repository_that_the_installation_lost_is_gone(client, pull, rep
         await client.reviews(replace(repository, id=99), pull.number)
 
 
-async def test_a_revoked_token_is_replaced_and_the_write_is_done_once(client, standin, pull, repository):
+async def test_a_revoked_token_is_replaced_and_the_write_is_done_once(client, fake_github, pull, repository):
     await client.reviews(repository, pull.number)
-    standin.tokens.revoke_all()
+    fake_github.tokens.revoke_all()
     await client.create_comment(repository, pull.number, "words")
-    assert [comment.body for comment in standin.comments_of(pull)] == ["words"]
-    assert len(standin.asked(*ASKED)) == 2
+    assert [comment.body for comment in fake_github.comments_of(pull)] == ["words"]
+    assert len(fake_github.asked(*ASKED)) == 2
 
 
-async def test_a_token_that_is_never_good_is_given_up_after_the_second(client, standin, pull, repository):
-    standin.fail("GET", "*/reviews", status=401, times=9)
+async def test_a_token_that_is_never_good_is_given_up_after_the_second(client, fake_github, pull, repository):
+    fake_github.fail("GET", "*/reviews", status=401, times=9)
     with pytest.raises(GitHubUnavailable, match="401"):
         await client.reviews(repository, pull.number)
-    assert len(standin.asked(*ASKED)) == 2
+    assert len(fake_github.asked(*ASKED)) == 2
 
 
 async def test_a_write_that_was_not_granted_is_tried_again_with_a_new_token(
-    client, standin, pull, repository
+    client, fake_github, pull, repository
 ):
-    granted = standin.installation_of(pull.repository).permissions
+    granted = fake_github.installation_of(pull.repository).permissions
     counts = []
     for level in ("write", "write", "read", "write"):
         granted["pull_requests"] = granted["issues"] = level
         with contextlib.suppress(Forbidden):
             await client.create_comment(repository, pull.number, "words")
-        counts.append(len(standin.asked(*ASKED)))
+        counts.append(len(fake_github.asked(*ASKED)))
     assert counts == [1, 1, 1, 2]
 
 
-async def test_many_who_meet_a_revoked_token_replace_it_once(client, standin, pull, repository):
+async def test_many_who_meet_a_revoked_token_replace_it_once(client, fake_github, pull, repository):
     await client.reviews(repository, pull.number)
-    standin.tokens.revoke_all()
+    fake_github.tokens.revoke_all()
     await asyncio.gather(*(client.reviews(repository, pull.number) for _ in range(20)))
-    assert len(standin.asked(*ASKED)) == 2
+    assert len(fake_github.asked(*ASKED)) == 2
 
 
-async def test_an_uninstalled_app_gets_no_token(client, standin, pull, repository):
-    standin.uninstall("acme")
+async def test_an_uninstalled_app_gets_no_token(client, fake_github, pull, repository):
+    fake_github.uninstall("acme")
     with pytest.raises(NotFound):
         await client.reviews(repository, pull.number)
 
 
-async def test_a_suspended_installation_is_forbidden(client, standin, pull, repository):
-    standin.suspend("acme")
+async def test_a_suspended_installation_is_forbidden(client, fake_github, pull, repository):
+    fake_github.suspend("acme")
     with pytest.raises(Forbidden, match="suspended"):
         await client.reviews(repository, pull.number)
 
 
-async def test_a_delivery_through_no_installation_asks_nothing(client, standin, pull, repository):
+async def test_a_delivery_through_no_installation_asks_nothing(client, fake_github, pull, repository):
     with pytest.raises(Forbidden, match="no installation"):
         await client.reviews(replace(repository, installation_id=0), pull.number)
-    assert standin.requests == []
+    assert fake_github.requests == []
 
 
-async def test_a_wrong_key_is_said_with_what_to_check(clock, standin, pull, repository):
+async def test_a_wrong_key_is_said_with_what_to_check(clock, fake_github, pull, repository):
     key = AppKey(4242, new_key_pair().private_pem)
-    async with connect_github(key, standin.api_url, standin.graphql_url, now=clock) as client:
+    async with connect_github(key, fake_github.api_url, fake_github.graphql_url, now=clock) as client:
         with pytest.raises(GitHubUnavailable, match="check GITHUB_APP_ID, GITHUB_PRIVATE_KEY"):
             await client.reviews(repository, pull.number)
 
 
 @pytest.mark.parametrize("body", [{}, {"token": "ghs_x"}, {"token": "ghs_x", "expires_at": "never"}, []])
-async def test_a_token_that_can_not_be_read_is_unavailable(client, standin, pull, repository, body):
-    standin.fail(*ASKED, status=201, body=body)
+async def test_a_token_that_can_not_be_read_is_unavailable(client, fake_github, pull, repository, body):
+    fake_github.fail(*ASKED, status=201, body=body)
     with pytest.raises(GitHubUnavailable):
         await client.reviews(repository, pull.number)
 

@@ -112,7 +112,7 @@ def entries() -> dict[str, TreeEntry]:
     return found
 
 
-def seen() -> Observations:
+def make_observations() -> Observations:
     """Everything there is to see, without any budget."""
     texts = {
         path: FileText(lines(text), find_definitions(path, text))

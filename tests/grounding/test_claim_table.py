@@ -7,9 +7,9 @@ from bot.grounding.claims import find_claims
 from bot.grounding.model import Requirement, claim_requirement
 from bot.grounding.verify import verify_claim
 from tests.grounding.claim_table import TABLE, Row
-from tests.grounding.small_repository import seen
+from tests.grounding.small_repository import make_observations
 
-SEEN = seen()
+SEEN = make_observations()
 
 
 def judged(row: Row) -> tuple[str | None, str | None]:

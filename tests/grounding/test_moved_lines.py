@@ -10,7 +10,7 @@ from bot.grounding.model import Claim, ClaimForm
 from bot.grounding.verify import VerificationContext, verify_claim
 from bot.grounding.verify_files import CommentAnchor
 from bot.pull_request.facts import EntryKind, FileText, Observations, Tree, TreeEntry
-from tests.grounding.small_repository import HEAD, seen
+from tests.grounding.small_repository import HEAD, make_observations
 
 PATH = "src/a.py"
 
@@ -76,7 +76,7 @@ def test_without_the_line_s_text_the_file_must_have_the_lines(line, end, outcome
 
 def test_a_word_that_was_right_at_the_head_the_validator_saw_is_found_again():
     (claim,) = find_claims("`MAX_TRIES` is at src/auth.py:40.")
-    result = verify_claim(claim, seen(), VerificationContext(reviewed_head="0" * 40))
+    result = verify_claim(claim, make_observations(), VerificationContext(reviewed_head="0" * 40))
     assert (result.outcome.value, result.line, result.moved_from) == ("verified", 5, 40)
 
 
@@ -88,11 +88,12 @@ def test_a_file_of_a_hundred_thousand_lines_is_searched_in_time():
 
 def test_a_directory_has_no_lines():
     claim = replace(place(5), path="src")
-    assert found(claim, seen())[0] == "unverifiable"
+    assert found(claim, make_observations())[0] == "unverifiable"
 
 
 def test_a_place_in_a_submodule_a_symlink_or_a_binary_file_is_not_confirmed():
     outcomes = {
-        found(replace(place(5), path=path), seen())[0] for path in ("vendor/lib", "latest.md", "logo.png")
+        found(replace(place(5), path=path), make_observations())[0]
+        for path in ("vendor/lib", "latest.md", "logo.png")
     }
     assert outcomes == {"unverifiable"}

@@ -12,7 +12,7 @@ from bot.grounding.audit import (
     sum_rates,
 )
 from bot.pull_request.model import GroundedClaim
-from tests.builders import at
+from tests.builders import at_minute
 
 HEAD = "a" * 40
 
@@ -28,7 +28,7 @@ def entry(outcome: str, **changes) -> GroundedClaim:
         claim="src/a.py contains `x`",
         outcome=outcome,
         head=HEAD,
-        at=at(0),
+        at=at_minute(0),
         tool="contents",
         path="src/a.py",
     )

@@ -7,7 +7,7 @@ from bot.grounding.claims import find_claims
 from bot.grounding.log import PlannedRead, ReadKind, plan_next_read
 from bot.grounding.model import Claim, ClaimForm
 from bot.pull_request.facts import Observations, Tree
-from tests.grounding.small_repository import CHECKS, HEAD, seen
+from tests.grounding.small_repository import CHECKS, HEAD, make_observations
 
 
 def place(path: str, line: int) -> Claim:
@@ -16,7 +16,7 @@ def place(path: str, line: int) -> Claim:
 
 def reads(claims, most: int = 20, everything: Observations | None = None) -> list[PlannedRead]:
     """The reads that are made one after the other, each of them answered."""
-    whole = everything or seen()
+    whole = everything or make_observations()
     now, done = Observations(HEAD), []
     while len(done) < most and (read := plan_next_read(claims, now, done)):
         done.append(read)
@@ -79,7 +79,7 @@ def test_a_path_outside_the_repository_costs_nothing():
 
 
 def test_a_path_that_the_list_was_too_short_for_is_asked_for_by_itself():
-    short = replace(seen(), tree=Tree({}, truncated=True))
+    short = replace(make_observations(), tree=Tree({}, truncated=True))
     claims = find_claims("src/auth.py contains `TTL = 60`.")
     assert reads(claims, everything=short) == [
         PlannedRead(ReadKind.TREE),
@@ -88,7 +88,7 @@ def test_a_path_that_the_list_was_too_short_for_is_asked_for_by_itself():
 
 
 def test_a_secrets_file_is_not_asked_for_by_itself_either():
-    short = replace(seen(), tree=Tree({}, truncated=True))
+    short = replace(make_observations(), tree=Tree({}, truncated=True))
     assert reads(find_claims("secrets/.env contains `KEY=1`."), everything=short) == [
         PlannedRead(ReadKind.TREE)
     ]

@@ -14,7 +14,18 @@ from bot.pull_request.facts import EntryKind, FileText, Observations, Tree, Tree
 from bot.pull_request.model import Revision, Ruling, RulingAction
 from bot.turn.decide import decide_pull_request
 from bot.values import Account
-from tests.builders import HEADS, RIO, RULES, SITE, at, facts, inline, moment, pull_request, review
+from tests.builders import (
+    HEADS,
+    RIO,
+    RULES,
+    SITE,
+    at_minute,
+    make_decision_time,
+    make_facts,
+    make_inline_comment,
+    make_pull_request,
+    make_review,
+)
 
 PAGE = "claims/futarchy.md"
 OTHER = "claims/prediction-markets-and-manipulation.md"
@@ -28,10 +39,14 @@ def observed(head=HEADS[0], page=LINES, **files) -> Observations:
 
 
 def decided(*comments, rules=RULES, seen=None, known=None, said=None):
-    spoken = said or review(3)
-    read = facts(spoken, comments=comments)
+    spoken = said or make_review(3)
+    read = make_facts(spoken, comments=comments)
     return decide_pull_request(
-        known or pull_request(), replace(read, observations=seen or observed()), rules, moment(), SITE
+        known or make_pull_request(),
+        replace(read, observations=seen or observed()),
+        rules,
+        make_decision_time(),
+        SITE,
     )
 
 
@@ -46,7 +61,7 @@ def items(body: str) -> list[dict]:
 
 def test_a_place_that_is_there_has_its_source():
     # rows 121, 123
-    body = shown(inline(1, 3, "[date_errors] month 13 is out of range"))
+    body = shown(make_inline_comment(1, 3, "[date_errors] month 13 is out of range"))
     assert "#L5) — `month 13 is out of range` (Source: contents @ 1111111)" in body
     assert items(body)[0]["grounding"] == {"outcome": "verified", "source": "contents @ 1111111"}
 
@@ -54,7 +69,7 @@ def test_a_place_that_is_there_has_its_source():
 def test_a_file_that_is_not_there_is_not_repeated_as_a_fact():
     # row 124
     words = "[near_duplicate] repeats claims/prediction-market-manipulation.md in the second half"
-    body = shown(inline(1, 3, words))
+    body = shown(make_inline_comment(1, 3, words))
     where, doubt = re.findall(r"^  - (?:Where|Not confirmed): .*$", body, re.MULTILINE)
     assert where.endswith("repeats claims/prediction-market-manipulation.md in the second half`")
     assert doubt == (
@@ -70,19 +85,20 @@ def test_what_would_verify_it_is_said_as_the_rules_have_it():
     kind = ClaimType.CODE_BEHAVIOR
     own = {**known, kind: replace(known[kind], would_verify="a recording")}
     rules = replace(RULES, grounding=replace(RULES.grounding, catalogue=own))
-    body = shown(inline(1, 3, "[scope_error] `parse()` crashes on empty input"), rules=rules)
+    body = shown(make_inline_comment(1, 3, "[scope_error] `parse()` crashes on empty input"), rules=rules)
     assert "Would verify it: a recording." in body
 
 
 def test_what_nobody_can_look_up_says_what_would_verify_it():
-    body = shown(inline(1, 3, "[scope_error] `parse()` crashes on empty input"))
+    body = shown(make_inline_comment(1, 3, "[scope_error] `parse()` crashes on empty input"))
     doubt = "Not confirmed: no check run shows it. Would verify it: a test that fails in a check run."
     assert f"\n  - {doubt}\n" in body
 
 
 def test_a_line_that_moved_says_so():
     body = shown(
-        inline(1, 3, "[date_errors] month 13 is out of range"), seen=observed(page=("# one", "# two", *LINES))
+        make_inline_comment(1, 3, "[date_errors] month 13 is out of range"),
+        seen=observed(page=("# one", "# two", *LINES)),
     )
     assert "#L7) (moved: line 5 → 7) — `month 13" in body
     (item,) = items(body)
@@ -90,14 +106,16 @@ def test_a_line_that_moved_says_so():
 
 
 def test_a_place_that_is_only_named_becomes_the_item_s_place():
-    said = review(3, f"[date_errors] the month is wrong, see {PAGE}:5")
+    said = make_review(3, f"[date_errors] the month is wrong, see {PAGE}:5")
     body = shown(said=said)
     assert f"/blob/{HEADS[0]}/{PAGE}#L5)" in body
     assert items(body)[0]["location"]["path"] == PAGE
 
 
 def test_items_beyond_the_first_that_were_not_confirmed_are_listed():
-    comments = [inline(n, 3, "[date_errors] wrong", path=f"claims/gone{n}.md") for n in (1, 2, 3)]
+    comments = [
+        make_inline_comment(n, 3, "[date_errors] wrong", path=f"claims/gone{n}.md") for n in (1, 2, 3)
+    ]
     body = shown(*comments)
     assert body.count("  - Not confirmed: ") == 1
     assert "<summary>Could not verify 2 more items</summary>" in body
@@ -106,10 +124,18 @@ def test_items_beyond_the_first_that_were_not_confirmed_are_listed():
 
 def test_what_was_not_confirmed_is_listed_where_an_appeal_stands_in_its_place():
     appeal = Ruling(
-        RulingAction.APPEAL, "date_errors", RIO.id, RIO.login, at(5), HEADS[0], "it is right", "comment:81/0"
+        RulingAction.APPEAL,
+        "date_errors",
+        RIO.id,
+        RIO.login,
+        at_minute(5),
+        HEADS[0],
+        "it is right",
+        "comment:81/0",
     )
     body = shown(
-        inline(1, 3, "[date_errors] wrong", path="claims/gone.md"), known=pull_request(rulings=(appeal,))
+        make_inline_comment(1, 3, "[date_errors] wrong", path="claims/gone.md"),
+        known=make_pull_request(rulings=(appeal,)),
     )
     assert "  - Appealed: by " in body
     assert "  - Not confirmed: " not in body
@@ -118,7 +144,7 @@ def test_what_was_not_confirmed_is_listed_where_an_appeal_stands_in_its_place():
 
 def test_every_wrong_claim_of_an_item_is_named_with_what_it_is_about():
     words = f"Line 3 of {PAGE} contains `source: x`. It repeats claims/gone.md."
-    body = shown(said=review(3, f"[scope_error] The body is thin. {words}"))
+    body = shown(said=make_review(3, f"[scope_error] The body is thin. {words}"))
     (doubt,) = re.findall(r"^  - Not confirmed: (.*)$", body, re.MULTILINE)
     assert doubt == (
         f"`source: x` is at line 4, not at line 3 (Source: `{PAGE}` @ 1111111)."
@@ -129,13 +155,13 @@ def test_every_wrong_claim_of_an_item_is_named_with_what_it_is_about():
 def test_an_unverified_claim_is_kept_with_a_mark_where_the_config_allows_it():
     # row 125
     rules = replace(RULES, grounding=GroundingRules(allow_unverified_claim=True))
-    body = shown(inline(1, 3, "[scope_error] `parse()` crashes on empty input"), rules=rules)
+    body = shown(make_inline_comment(1, 3, "[scope_error] `parse()` crashes on empty input"), rules=rules)
     assert ("Not confirmed" in body, " (not verified)\n" in body) == (False, True)
 
 
 def test_the_config_turns_the_source_off_or_adds_the_time():
     # rows 121, 122
-    comment = inline(1, 3, "[date_errors] month 13 is out of range")
+    comment = make_inline_comment(1, 3, "[date_errors] month 13 is out of range")
     off = shown(comment, rules=replace(RULES, grounding=GroundingRules(include_source=False)))
     timed = shown(comment, rules=replace(RULES, grounding=GroundingRules(include_timestamp=True)))
     assert "(Source:" not in off
@@ -145,31 +171,35 @@ def test_the_config_turns_the_source_off_or_adds_the_time():
 def test_nothing_is_asked_where_grounding_is_off():
     # row 119
     rules = replace(RULES, grounding=GroundingRules(enabled=False))
-    read = facts(review(3), comments=(inline(1, 3, "[date_errors] wrong"),))
-    decision = decide_pull_request(pull_request(), read, rules, moment(), SITE)
+    read = make_facts(make_review(3), comments=(make_inline_comment(1, 3, "[date_errors] wrong"),))
+    decision = decide_pull_request(make_pull_request(), read, rules, make_decision_time(), SITE)
     assert pending_claims(decision.pull_request, read, rules) == ()
 
 
 def test_what_was_looked_up_is_kept_and_not_asked_again():
-    read = facts(review(3), comments=(inline(1, 3, "[date_errors] month 13 is out of range"),))
-    first = decide_pull_request(pull_request(), read, RULES, moment(), SITE)
+    read = make_facts(
+        make_review(3), comments=(make_inline_comment(1, 3, "[date_errors] month 13 is out of range"),)
+    )
+    first = decide_pull_request(make_pull_request(), read, RULES, make_decision_time(), SITE)
     assert len(pending_claims(first.pull_request, read, RULES)) == 1
-    again = decide_pull_request(pull_request(), replace(read, observations=observed()), RULES, moment(), SITE)
+    again = decide_pull_request(
+        make_pull_request(), replace(read, observations=observed()), RULES, make_decision_time(), SITE
+    )
     assert pending_claims(again.pull_request, read, RULES) == ()
     (entry,) = again.pull_request.grounding
     assert (entry.name, entry.outcome, entry.source) == ("alice", "verified", "contents @ 1111111")
 
 
 def test_lines_of_a_secrets_file_are_not_quoted():
-    whole = decided(inline(1, 3, "[date_errors] the key is in the open", path="app/.env"))
+    whole = decided(make_inline_comment(1, 3, "[date_errors] the key is in the open", path="app/.env"))
     stored = json.dumps([str(memo) for memo in whole.store_commands])
     assert "2026-13-01" not in stored
     assert "source: x" not in stored
 
 
 def test_an_agent_is_told_in_one_line_what_to_write_instead():
-    said = review(3, author=BOT)
-    comment = inline(1, 3, "[scope_error] The scope could be better", author=BOT)
+    said = make_review(3, author=BOT)
+    comment = make_inline_comment(1, 3, "[scope_error] The scope could be better", author=BOT)
     (line,) = [
         line for line in shown(comment, said=said).splitlines() if line.startswith("To `checker[bot]`")
     ]
@@ -177,13 +207,13 @@ def test_an_agent_is_told_in_one_line_what_to_write_instead():
 
 
 def test_a_person_is_not_told_unless_the_config_says_so():
-    comment = inline(1, 3, "[scope_error] The scope could be better")
+    comment = make_inline_comment(1, 3, "[scope_error] The scope could be better")
     everybody = replace(RULES, quality=QualityRules(tell=HintAudience.ALL))
     assert ("To `alice`" in shown(comment), "To `alice`" in shown(comment, rules=everybody)) == (False, True)
 
 
 def test_words_about_a_file_are_not_confirmed_by_its_being_there():
-    body = shown(said=review(3, f"[scope_error] everything in {OTHER} is said better"))
+    body = shown(said=make_review(3, f"[scope_error] everything in {OTHER} is said better"))
     assert "is said better` (Source: review by `alice` @ 1111111)" in body
     assert "grounding" not in items(body)[0]
     assert items(body)[0]["location"]["path"] == OTHER
@@ -191,8 +221,8 @@ def test_words_about_a_file_are_not_confirmed_by_its_being_there():
 
 def test_a_renamed_file_is_named_as_it_is_called_now():
     renamed = FileDiff("claims/markets.md", status="renamed", previous_path="claims/old.md")
-    known = pull_request(revisions=(Revision(HEADS[0], at(-60), files=(renamed,)),))
-    body = shown(said=review(3, "[near_duplicate] repeats claims/old.md word for word"), known=known)
+    known = make_pull_request(revisions=(Revision(HEADS[0], at_minute(-60), files=(renamed,)),))
+    body = shown(said=make_review(3, "[near_duplicate] repeats claims/old.md word for word"), known=known)
     assert (
         "Not confirmed: that file was renamed (Source: tree @ 1111111). Nearest name: `claims/markets.md`"
         in body
@@ -200,6 +230,6 @@ def test_a_renamed_file_is_named_as_it_is_called_now():
 
 
 def test_a_file_that_was_looked_up_before_is_known_again_by_its_content():
-    first = decided(inline(1, 3, "[date_errors] wrong"))
+    first = decided(make_inline_comment(1, 3, "[date_errors] wrong"))
     moved = Tree({"claims/other.md": TreeEntry(EntryKind.FILE, "1" * 40, 90)})
     assert renamed_paths(first.pull_request, replace(observed(), tree=moved)) == {PAGE: "claims/other.md"}

@@ -7,8 +7,8 @@ from bot.history.rates import AdviceRates, FeedbackTypeCount, advice_rates, advi
 from bot.pull_request.model import PostedBrief
 from bot.weekly.summary import WeekQuery, summarize_week
 from bot.weekly.text import render_advice
-from tests.builders import START, pull_request
-from tests.history.record_stories import BOB, GATES, NOW, RIO, days_ago, record, rejects
+from tests.builders import START, make_pull_request
+from tests.history.record_builders import BOB, GATES, NOW, RIO, days_ago, make_record, make_rejection
 from tests.weekly.test_issue import MODEL
 
 WEEK = window_of_last_hours(168, NOW)
@@ -19,7 +19,7 @@ def brief(ago, *actions, success=None, kind="user_rejection"):
 
 
 def advised(number, *briefs, author=RIO):
-    return record(number, rejects(1, "date_errors"), author=author, advice=briefs)
+    return make_record(number, make_rejection(1, "date_errors"), author=author, advice=briefs)
 
 
 def tried(action, accepted, rejected):
@@ -31,7 +31,7 @@ def test_a_brief_is_remembered_without_its_words():  # row 244
     told = PostedBrief(
         START, 1, "user_rejection", "no way", ("narrow_scope",), "Do less.", "Title", success=True
     )
-    (kept,) = build_history_record(pull_request(briefs=(told,))).advice
+    (kept,) = build_history_record(make_pull_request(briefs=(told,))).advice
     assert kept == AdviceRecord(START, "user_rejection", ("narrow_scope",), success=True)
     assert [each.name for each in fields(kept)] == ["at", "feedback_type", "actions", "success"]
 

@@ -17,7 +17,7 @@ from bot.markdown.escape import parse_marker
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import ItemOutcome
 from bot.values import Repository
-from tests.history.record_stories import GATES, NOW, approves, days_ago, record, rejects
+from tests.history.record_builders import GATES, NOW, days_ago, make_approval, make_record, make_rejection
 from tests.live_markdown import live_references
 
 HERE = Repository(1, "acme", "knowledge", 9)
@@ -33,29 +33,44 @@ def on(day, month=11):
 def model_story():
     """The month that the model shows."""
     octo = 10
-    before = [record(n, rejects(on(12, octo) + n / 10, "scope_error"), closed=on(12, octo)) for n in range(8)]
-    before += [record(n, approves(on(10, octo) + n / 10), merged=on(10, octo)) for n in range(8, 15)]
+    before = [
+        make_record(n, make_rejection(on(12, octo) + n / 10, "scope_error"), closed=on(12, octo))
+        for n in range(8)
+    ]
+    before += [
+        make_record(n, make_approval(on(10, octo) + n / 10), merged=on(10, octo)) for n in range(8, 15)
+    ]
     return [
         *before,
-        record(193, approves(on(19, octo)), merged=on(20, octo)),
-        record(194, approves(on(20, octo)), merged=on(21, octo)),
-        record(195, rejects(on(20, octo), "date_errors"), closed=on(21, octo)),
-        record(196, rejects(on(21, octo), "date_errors", "broken_wiki_links"), closed=on(22, octo)),
-        record(197, rejects(on(22, octo), "date_errors", "broken_wiki_links"), closed=on(23, octo)),
-        record(
+        make_record(193, make_approval(on(19, octo)), merged=on(20, octo)),
+        make_record(194, make_approval(on(20, octo)), merged=on(21, octo)),
+        make_record(195, make_rejection(on(20, octo), "date_errors"), closed=on(21, octo)),
+        make_record(
+            196, make_rejection(on(21, octo), "date_errors", "broken_wiki_links"), closed=on(22, octo)
+        ),
+        make_record(
+            197, make_rejection(on(22, octo), "date_errors", "broken_wiki_links"), closed=on(23, octo)
+        ),
+        make_record(
             198,
-            rejects(on(28, octo), "factual_discrepancy", "title_overclaims"),
-            approves(on(30, octo), head="b3c9d10"),
+            make_rejection(on(28, octo), "factual_discrepancy", "title_overclaims"),
+            make_approval(on(30, octo), head="b3c9d10"),
             merged=on(30, octo),
         ),
-        record(199, rejects(on(29, octo), "title_overclaims"), closed=on(30, octo)),
-        record(200, approves(on(28, octo)), merged=on(28, octo)),
-        record(201, approves(on(1)), merged=on(1)),
-        record(205, rejects(on(2), "title_overclaims"), approves(on(3), head="e01f3d9"), merged=on(3)),
-        record(207, rejects(on(4), "date_errors"), approves(on(5), head="5555555"), merged=on(5)),
-        record(209, rejects(on(6), "broken_wiki_links"), approves(on(7)), merged=on(7)),
-        record(211, rejects(on(10), "date_errors"), approves(on(12), head="77ab0c1"), merged=on(12)),
-        record(212, rejects(on(15), "date_errors", "title_overclaims")),
+        make_record(199, make_rejection(on(29, octo), "title_overclaims"), closed=on(30, octo)),
+        make_record(200, make_approval(on(28, octo)), merged=on(28, octo)),
+        make_record(201, make_approval(on(1)), merged=on(1)),
+        make_record(
+            205, make_rejection(on(2), "title_overclaims"), make_approval(on(3), head="e01f3d9"), merged=on(3)
+        ),
+        make_record(
+            207, make_rejection(on(4), "date_errors"), make_approval(on(5), head="5555555"), merged=on(5)
+        ),
+        make_record(209, make_rejection(on(6), "broken_wiki_links"), make_approval(on(7)), merged=on(7)),
+        make_record(
+            211, make_rejection(on(10), "date_errors"), make_approval(on(12), head="77ab0c1"), merged=on(12)
+        ),
+        make_record(212, make_rejection(on(15), "date_errors", "title_overclaims")),
     ]
 
 
@@ -114,17 +129,17 @@ def test_the_marker_gives_the_numbers():
     [((1, 2, 3, 4, 5), 7), ((1, 2, 3, 4, 8), 30), ((1, 2, 3, 4, 31), 90), ((1,), 90), ((), 90)],
 )
 def test_without_a_period_the_shortest_with_five_pull_requests_is_shown(ago, days):
-    stories = [record(number, approves(day)) for number, day in enumerate(ago)]
+    stories = [make_record(number, make_approval(day)) for number, day in enumerate(ago)]
     assert choose_period(stories, ASK) == 24 * days
     assert f", last {days} days\n" in reply(*stories)
 
 
 def test_periods_come_from_the_configuration():
-    assert choose_period([record(1, approves(1))], replace(ASK, periods=(14, 2), minimum=1)) == 48
+    assert choose_period([make_record(1, make_approval(1))], replace(ASK, periods=(14, 2), minimum=1)) == 48
 
 
 def test_a_period_that_is_asked_for_is_shown_however_little_is_in_it():
-    text = reply(record(1, approves(0.5)), hours=24)
+    text = reply(make_record(1, make_approval(0.5)), hours=24)
     assert paragraphs(text) == [
         "**Feedback history** — `rio-agent[bot]`, this repository, last 24 hours",
         (
@@ -154,7 +169,7 @@ def test_where_nothing_was_found_only_a_longer_period_is_offered():
 
 def test_on_a_terminal_the_hint_is_a_command_that_can_be_typed_there():
     shown = render_history(
-        build_history([record(1, rejects(4, "date_errors"))], GATES, ASK),
+        build_history([make_record(1, make_rejection(4, "date_errors"))], GATES, ASK),
         replace(SETTING, is_default=False, is_terminal=True),
     )
     assert shown.endswith("\n\nOther period: whetstone history acme/knowledge 'rio-agent[bot]' --hours 720\n")
@@ -162,7 +177,9 @@ def test_on_a_terminal_the_hint_is_a_command_that_can_be_typed_there():
 
 
 def test_a_quiet_time_after_a_busy_one():
-    assert paragraphs(reply(record(1, rejects(10, "date_errors"), pushed=(1,)), hours=168))[1] == (
+    assert paragraphs(reply(make_record(1, make_rejection(10, "date_errors"), pushed=(1,)), hours=168))[
+        1
+    ] == (
         "No pull request was judged or merged in this time. "
         "In the 7 days before: 1 pull request: 0 accepted, 1 rejected."
     )
@@ -186,7 +203,9 @@ def test_a_quiet_time_after_a_busy_one():
 )
 def test_the_trend_in_words(now, before, said):
     stories = [
-        record(10 * week + n, approves(at) if how == "a" else rejects(at, "date_errors"), closed=at)
+        make_record(
+            10 * week + n, make_approval(at) if how == "a" else make_rejection(at, "date_errors"), closed=at
+        )
         for week, (all_of_them, at) in enumerate(((now, 2), (before, 9)))
         for n, how in enumerate(all_of_them)
     ]
@@ -194,8 +213,8 @@ def test_the_trend_in_words(now, before, said):
 
 
 def test_start_with_what_is_broken_most_where_nothing_blocks_alone():
-    stories = [record(n, rejects(2, "scope_error", "factual_discrepancy")) for n in (1, 2)]
-    stories.append(record(3, rejects(2, "factual_discrepancy", "date_errors")))
+    stories = [make_record(n, make_rejection(2, "scope_error", "factual_discrepancy")) for n in (1, 2)]
+    stories.append(make_record(3, make_rejection(2, "factual_discrepancy", "date_errors")))
     assert "**Start with Factual accuracy**: it was broken in all 3 pull requests.\n" in reply(
         *stories, hours=168
     )
@@ -204,18 +223,18 @@ def test_start_with_what_is_broken_most_where_nothing_blocks_alone():
 def test_the_only_rejected_pull_request():
     assert (
         "**Start with Scope qualification**: it was the only blocking issue in the only rejected pull request.\n"
-    ) in reply(record(1, rejects(2, "scope_error")), record(2, approves(1)), hours=168)
+    ) in reply(make_record(1, make_rejection(2, "scope_error")), make_record(2, make_approval(1)), hours=168)
 
 
 def test_an_unknown_tag_is_counted_and_shown():  # row 174
-    text = reply(record(1, rejects(2, "odd_tag")), hours=168)
+    text = reply(make_record(1, make_rejection(2, "odd_tag")), hours=168)
     assert "| `odd_tag` (unknown) | 1 of 1 (100%) |" in text
     assert "| never | See the repository's quality gates. |" in text
 
 
 def test_many_gates_are_cut_and_counted():
     tags = [f"tag_{letter}" for letter in "abcdefghijklmnopqrstuvwxyzABCDEFG"]
-    text = reply(record(1, rejects(2, *tags)), hours=168)
+    text = reply(make_record(1, make_rejection(2, *tags)), hours=168)
     assert text.count("(unknown)") == 10
     assert "And 23 more gates: " in text
     assert " and 3 others\n" in text
@@ -249,13 +268,13 @@ def test_one_gate():
 
 
 def test_a_gate_that_was_not_broken():
-    assert paragraphs(reply(record(1, approves(1)), hours=168, tag="date_errors"))[1] == (
+    assert paragraphs(reply(make_record(1, make_approval(1)), hours=168, tag="date_errors"))[1] == (
         "Broken in none of 1 pull request in this time."
     )
 
 
 def test_a_tag_that_nobody_knows():
-    assert paragraphs(reply(record(1, approves(1)), hours=168, tag="date_error"))[1] == (
+    assert paragraphs(reply(make_record(1, make_approval(1)), hours=168, tag="date_error"))[1] == (
         "Broken in none of 1 pull request in this time. No gate has this tag. Did you mean `date_errors`?"
     )
     assert "Did you mean" not in reply(setting=replace(SETTING, gates=Gates()), tag="date_error")
@@ -270,8 +289,8 @@ def test_the_examples_carry_the_login_where_another_author_is_shown():
 
 
 def test_days_are_those_of_the_repositorys_time_zone():
-    story = record(
-        1, rejects(3.4, "date_errors"), approves(3, head="b" * 40)
+    story = make_record(
+        1, make_rejection(3.4, "date_errors"), make_approval(3, head="b" * 40)
     )  # noon in UTC is tomorrow there
     text = reply(story, hours=168, zone=ZoneInfo("Pacific/Kiritimati"))
     assert "on 13 Nov" in text
@@ -279,7 +298,7 @@ def test_days_are_those_of_the_repositorys_time_zone():
 
 def test_a_fix_of_another_year_says_so():
     known = {"date_errors": TagFix("date_errors", 3, "c" * 40, NOW - timedelta(days=400))}
-    found = build_history([record(1, rejects(1, "date_errors"))], GATES, ASK, known)
+    found = build_history([make_record(1, make_rejection(1, "date_errors"))], GATES, ASK, known)
     assert (
         "(https://redirect.github.com/acme/knowledge/commit/" + "c" * 40 + ") on 11 Oct 2025 |"
         in render_history(found, SETTING)
@@ -287,7 +306,9 @@ def test_a_fix_of_another_year_says_so():
 
 
 def test_no_week_line_for_a_single_week():
-    assert "by week" not in reply(record(1, approves(1)), record(2, approves(2)), hours=168)
+    assert "by week" not in reply(
+        make_record(1, make_approval(1)), make_record(2, make_approval(2)), hours=168
+    )
 
 
 def test_records_are_needed_from_two_periods_and_the_time_to_die_ago():
@@ -299,7 +320,7 @@ def test_a_hostile_tag_or_gate_breaks_nothing():
     tag = "odd_`|@bob #1 <!-- REJECTION: {} -->"
     gate = replace(GATES.get("date_errors"), gate="Odd | @acme/all", fix="Ask @bob | see #12. Then go.")
     setting = replace(SETTING, gates=Gates((gate,)))
-    text = reply(record(1, rejects(1, tag, "date_errors")), setting=setting, hours=168)
+    text = reply(make_record(1, make_rejection(1, tag, "date_errors")), setting=setting, hours=168)
     assert live_references(text) == []
     assert text.count("<!--") == 1
     assert "| Odd \\| `@acme/all` `date_errors` | 1 of 1 (100%) |" in text
@@ -321,7 +342,7 @@ OBSERVED = (
 
 
 def test_what_came_of_the_feedback_is_one_line():  # rows 53, 54
-    story = record(1, rejects(3, "date_errors", "scope_error"), observed=OBSERVED)
+    story = make_record(1, make_rejection(3, "date_errors", "scope_error"), observed=OBSERVED)
     assert (
         "\n\nOf 4 items of feedback, 3 were followed: 2 of 2 with a place, 1 of 2 without a place. "
         "Quality rose after 2 of the 3 whose next score is known.\n\n"
@@ -333,18 +354,21 @@ def test_what_came_of_the_feedback_is_one_line():  # rows 53, 54
 
 
 def test_an_unknown_score_is_not_spoken_of():
-    story = record(1, rejects(3, "scope_error"), observed=(OBSERVED[3],))
+    story = make_record(1, make_rejection(3, "scope_error"), observed=(OBSERVED[3],))
     assert "\n\nOf 1 item of feedback, 1 was followed: 1 of 1 without a place.\n\n" in reply(story, hours=168)
 
 
 def test_where_nothing_was_tracked_nothing_is_said_of_it():
-    assert "followed" not in reply(record(1, rejects(3, "date_errors"), observed=OBSERVED[4:]), hours=168)
+    assert "followed" not in reply(
+        make_record(1, make_rejection(3, "date_errors"), observed=OBSERVED[4:]), hours=168
+    )
 
 
 def test_a_repository_that_shares_its_history_is_named_where_a_link_leads_there():
-    mine = record(7, rejects(3, "date_errors"))
+    mine = make_record(7, make_rejection(3, "date_errors"))
     theirs = replace(
-        record(7, rejects(2, "date_errors"), approves(1, head="77ab0c1"), merged=1), repository="acme/wiki"
+        make_record(7, make_rejection(2, "date_errors"), make_approval(1, head="77ab0c1"), merged=1),
+        repository="acme/wiki",
     )
     told = build_history((mine, theirs), GATES, replace(ASK, hours=168))
     text = render_history(told, SETTING)

@@ -8,7 +8,15 @@ from bot.history.outcomes import PullRequestOutcome, PullRequestState, outcomes_
 from bot.iterations.model import standing_verdicts
 from bot.pull_request.model import Item, OverturnedTag, PullRequest, Revision, Stance
 from bot.values import Location, Repository
-from tests.history.record_stories import NOW, RIO, approves, days_ago, record, rejects, said
+from tests.history.record_builders import (
+    NOW,
+    RIO,
+    days_ago,
+    make_approval,
+    make_record,
+    make_rejection,
+    make_verdict,
+)
 
 WEEK = window_of_last_hours(168, NOW)
 
@@ -20,7 +28,9 @@ def row(story):
 
 
 def test_a_rejected_pull_request():
-    assert row(record(7, rejects(2, "date_errors", "scope_error"), pushed=(3,))) == PullRequestOutcome(
+    assert row(
+        make_record(7, make_rejection(2, "date_errors", "scope_error"), pushed=(3,))
+    ) == PullRequestOutcome(
         number=7,
         author=RIO,
         at=days_ago(2),
@@ -35,7 +45,7 @@ def test_a_rejected_pull_request():
 
 
 def test_accepted_after_a_rejection_is_not_first_pass():
-    story = record(7, rejects(3, "date_errors"), approves(2, head="b"), merged=1)
+    story = make_record(7, make_rejection(3, "date_errors"), make_approval(2, head="b"), merged=1)
     assert row(story) == PullRequestOutcome(
         number=7,
         author=RIO,
@@ -51,68 +61,74 @@ def test_accepted_after_a_rejection_is_not_first_pass():
 
 
 def test_merged_without_a_verdict_counts_as_accepted():
-    found = row(record(7, merged=1))
+    found = row(make_record(7, merged=1))
     assert (found.rejected, found.first_pass, found.is_reviewed, found.iterations) == (False, True, False, 0)
 
 
 def test_withdrawn_without_a_rejection_is_not_rejected():
-    found = row(record(7, approves(2), closed=1))
+    found = row(make_record(7, make_approval(2), closed=1))
     assert (found.state, found.rejected) == (PullRequestState.CLOSED, False)
 
 
 def test_closed_while_rejected_stays_rejected_though_the_review_is_dismissed_later():
-    found = row(record(7, rejects(3, "date_errors", lifted_at=days_ago(1)), closed=2))
+    found = row(make_record(7, make_rejection(3, "date_errors", lifted_at=days_ago(1)), closed=2))
     assert (found.rejected, found.open_tags) == (True, ("date_errors",))
 
 
 def test_closing_unmerged_is_no_activity_of_its_own():
-    assert outcomes_in_window([record(7, rejects(9, "date_errors"), closed=2)], WEEK) == ()
+    assert outcomes_in_window([make_record(7, make_rejection(9, "date_errors"), closed=2)], WEEK) == ()
 
 
 def test_a_comment_without_a_verdict_is_no_judgement():
-    assert outcomes_in_window([record(7, said(2, Stance.SILENT, ("date_errors",)))], WEEK) == ()
+    assert outcomes_in_window([make_record(7, make_verdict(2, Stance.SILENT, ("date_errors",)))], WEEK) == ()
 
 
 def test_a_review_that_does_not_count_is_no_judgement():
-    assert outcomes_in_window([record(7, rejects(2, "date_errors", counted=False))], WEEK) == ()
+    assert outcomes_in_window([make_record(7, make_rejection(2, "date_errors", counted=False))], WEEK) == ()
 
 
 def test_one_of_two_rejecting_validators_approves():
-    story = record(
-        7, rejects(3, "date_errors"), rejects(2, "scope_error", by="carol"), approves(1, by="alice", head="b")
+    story = make_record(
+        7,
+        make_rejection(3, "date_errors"),
+        make_rejection(2, "scope_error", by="carol"),
+        make_approval(1, by="alice", head="b"),
     )
     assert (row(story).rejected, row(story).open_tags) == (True, ("scope_error",))
 
 
 def test_becoming_dead_is_activity_on_that_day():  # row 182
-    found = row(record(7, rejects(16, "date_errors"), pushed=(17,)))
+    found = row(make_record(7, make_rejection(16, "date_errors"), pushed=(17,)))
     assert (found.at, found.rejected, found.tags) == (days_ago(3), True, ("date_errors",))
 
 
 def test_a_push_keeps_it_alive():
-    assert outcomes_in_window([record(7, rejects(16, "date_errors"), pushed=(17, 5))], WEEK) == ()
+    assert outcomes_in_window([make_record(7, make_rejection(16, "date_errors"), pushed=(17, 5))], WEEK) == ()
 
 
 def test_what_is_closed_or_approved_does_not_die():
-    assert outcomes_in_window([record(7, rejects(16, "date_errors"), pushed=(17,), closed=4)], WEEK) == ()
-    assert outcomes_in_window([record(7, approves(16), pushed=(17,))], WEEK) == ()
+    assert (
+        outcomes_in_window([make_record(7, make_rejection(16, "date_errors"), pushed=(17,), closed=4)], WEEK)
+        == ()
+    )
+    assert outcomes_in_window([make_record(7, make_approval(16), pushed=(17,))], WEEK) == ()
 
 
 def test_days_without_a_push_can_be_configured():
-    story = record(7, rejects(9, "date_errors"), pushed=(10,))
+    story = make_record(7, make_rejection(9, "date_errors"), pushed=(10,))
     assert outcomes_in_window([story], WEEK, timedelta(days=5))[0].at == days_ago(5)
     assert earliest_activity(WEEK, timedelta(days=5)) == WEEK.start - timedelta(days=5)
 
 
 def test_tags_of_earlier_weeks_count_only_while_they_stand():
-    fixed = record(7, rejects(9, "date_errors"), approves(2, head="b"))
-    left = record(8, rejects(9, "date_errors"), approves(2, by="carol"))
+    fixed = make_record(7, make_rejection(9, "date_errors"), make_approval(2, head="b"))
+    left = make_record(8, make_rejection(9, "date_errors"), make_approval(2, by="carol"))
     assert row(fixed).tags == ()
     assert row(left).tags == ("date_errors",)
 
 
 def test_what_happened_after_the_window_is_not_seen():
-    story = record(7, rejects(8, "date_errors"), approves(2, head="b"), merged=1)
+    story = make_record(7, make_rejection(8, "date_errors"), make_approval(2, head="b"), merged=1)
     (before,) = outcomes_in_window([story], WEEK.before)
     assert (before.state, before.rejected, before.open_tags) == (
         PullRequestState.OPEN,
@@ -122,23 +138,32 @@ def test_what_happened_after_the_window_is_not_seen():
 
 
 def test_an_overturned_tag_is_broken_but_no_longer_open():
-    story = record(7, rejects(3, "date_errors", "scope_error"), overturned=((2, "date_errors"),))
+    story = make_record(7, make_rejection(3, "date_errors", "scope_error"), overturned=((2, "date_errors"),))
     assert (row(story).tags, row(story).open_tags) == (("date_errors", "scope_error"), ("scope_error",))
 
 
 def test_a_tag_that_is_named_again_after_it_was_overturned_is_open():
-    story = record(7, rejects(3, "date_errors"), rejects(1, "date_errors"), overturned=((2, "date_errors"),))
+    story = make_record(
+        7,
+        make_rejection(3, "date_errors"),
+        make_rejection(1, "date_errors"),
+        overturned=((2, "date_errors"),),
+    )
     assert row(story).open_tags == ("date_errors",)
 
 
 def test_this_very_instant_belongs_to_the_window_and_its_start_to_the_one_before():
-    assert row(record(7, approves(0))).at == NOW
-    assert outcomes_in_window([record(7, approves(7))], WEEK) == ()
-    assert len(outcomes_in_window([record(7, approves(7))], WEEK.before)) == 1
+    assert row(make_record(7, make_approval(0))).at == NOW
+    assert outcomes_in_window([make_record(7, make_approval(7))], WEEK) == ()
+    assert len(outcomes_in_window([make_record(7, make_approval(7))], WEEK.before)) == 1
 
 
 def test_the_latest_activity_comes_first():
-    stories = [record(7, approves(3)), record(9, approves(1)), record(8, approves(1))]
+    stories = [
+        make_record(7, make_approval(3)),
+        make_record(9, make_approval(1)),
+        make_record(8, make_approval(1)),
+    ]
     assert [found.number for found in outcomes_in_window(stories, WEEK)] == [9, 8, 7]
 
 
@@ -156,7 +181,7 @@ def test_the_memory_keeps_tags_and_places_but_nobodys_words():
         created_at=days_ago(5),
         updated_at=NOW,
         revisions=(Revision("b" * 40, days_ago(4)), Revision("c" * 40, days_ago(1))),
-        verdicts=(replace(rejects(2), head=None, items=(item, Item(None))),),
+        verdicts=(replace(make_rejection(2), head=None, items=(item, Item(None))),),
     )
     kept = build_history_record(pull_request, (OverturnedTag("date_errors", NOW),))
     assert "secret" not in repr(kept)

@@ -23,7 +23,16 @@ from bot.history.patterns import (
 )
 from bot.pull_request.model import Item, Stance, Validator, Verdict
 from bot.values import Account
-from tests.history.record_stories import BOB, CLAY, GATES, NOW, RIO, approves, record, rejects
+from tests.history.record_builders import (
+    BOB,
+    CLAY,
+    GATES,
+    NOW,
+    RIO,
+    make_approval,
+    make_record,
+    make_rejection,
+)
 
 HOURS = 168
 
@@ -52,9 +61,14 @@ def test_no_pull_request_gives_the_empty_record():  # rows 180, 183, 186, 188
 
 def test_a_record():  # rows 181, 182, 184, 185
     stories = (
-        record(1, rejects(1, "date_errors", "date_errors", "no_such_gate")),
-        record(2, rejects(3, "date_errors"), rejects(2, "date_errors", head="b"), approves(1, head="c")),
-        record(3, approves(2), merged=1),
+        make_record(1, make_rejection(1, "date_errors", "date_errors", "no_such_gate")),
+        make_record(
+            2,
+            make_rejection(3, "date_errors"),
+            make_rejection(2, "date_errors", head="b"),
+            make_approval(1, head="c"),
+        ),
+        make_record(3, make_approval(2), merged=1),
     )
     assert of(*stories).as_json() == {
         "agent": "rio-agent[bot]",
@@ -87,7 +101,7 @@ def test_a_record():  # rows 181, 182, 184, 185
 
 
 def test_five_issues_come_with_guidance():  # row 185
-    found = of(record(1, rejects(1, *GATES.tags)))
+    found = of(make_record(1, make_rejection(1, *GATES.tags)))
     assert len(found.issue_breakdown) == 12
     assert len(found.as_json()["top_issues"]) == 5
 
@@ -112,10 +126,10 @@ def test_more_than_five_points_make_a_trend(now, before, said):  # row 187
 def test_every_author_has_a_record_under_the_present_login():  # row 189
     renamed = Account(RIO.id, "rio-next[bot]", bot=True)
     stories = [
-        record(1, approves(3), author=RIO),
-        record(2, approves(1), author=renamed),
-        record(3, rejects(2, "date_errors"), author=BOB),
-        record(4, approves(20), author=CLAY),
+        make_record(1, make_approval(3), author=RIO),
+        make_record(2, make_approval(1), author=renamed),
+        make_record(3, make_rejection(2, "date_errors"), author=BOB),
+        make_record(4, make_approval(20), author=CLAY),
     ]
     window = window_of_last_hours(HOURS, NOW)
     found = compute_all_patterns(
@@ -278,6 +292,8 @@ def test_a_store_may_leave_out_what_was_last_active_too_long_ago(stories, length
 
 
 def test_gates_may_be_unknown_altogether():
-    rows = outcomes_in_window([record(1, rejects(1, "date_errors"))], window_of_last_hours(HOURS, NOW))
+    rows = outcomes_in_window(
+        [make_record(1, make_rejection(1, "date_errors"))], window_of_last_hours(HOURS, NOW)
+    )
     assert compute_patterns(rows, (), Gates(), "x", HOURS).top_issues[0].gate == "date_errors"
     assert count_outcomes(rows) == Tally(1, 1, 0)

@@ -12,8 +12,8 @@ from bot.history.rates import ReviewerRates, compute_reviewer_rates
 from bot.pull_request.model import GroundedClaim, Item, Stance, Validator, Verdict
 from bot.values import GHOST
 from bot.weekly.text import render_reviewers
-from tests.builders import START, pull_request
-from tests.history.record_stories import NOW, record, rejects
+from tests.builders import START, make_pull_request
+from tests.history.record_builders import NOW, make_record, make_rejection
 from tests.weekly.test_issue import MODEL
 
 NONE = GroundingRates(0, 0, 0, 0, 0)
@@ -36,7 +36,9 @@ def test_vague_items_are_counted_without_their_words():  # row 46
         Verdict(f"review:{number}", who, Stance.REJECTS, START, "a" * 40, items, counted=counted)
         for number, (who, counted) in enumerate(((alice, True), (lint, True), (alice, False)))
     )
-    assert compute_review_stats(pull_request(verdicts=verdicts)) == (ReviewStats("review:0", NONE, 2, 1),)
+    assert compute_review_stats(make_pull_request(verdicts=verdicts)) == (
+        ReviewStats("review:0", NONE, 2, 1),
+    )
 
 
 def test_claims_belong_to_the_verdict_that_made_them():
@@ -54,17 +56,23 @@ def test_claims_belong_to_the_verdict_that_made_them():
         START,
     )
     log = (entry, replace(entry, verdict="review:6"), replace(entry, requirement="recommended", claim="x"))
-    found = compute_review_stats(pull_request(verdicts=(verdict,), grounding=log))
+    found = compute_review_stats(make_pull_request(verdicts=(verdict,), grounding=log))
     assert found == (ReviewStats("review:7", GroundingRates(1, 1, 0, 0, 0)),)
 
 
 def test_a_week_has_what_was_said_in_it_and_the_busiest_first():
     claims = GroundingRates(2, 1, 1, 0, 2)
     records = [
-        record(1, rejects(2, "date_errors", by="bob"), stated=(ReviewStats("review:bob2", NONE, 3, 1),)),
-        record(2, rejects(3, "date_errors"), stated=(ReviewStats("review:alice3", claims, 1),)),
-        record(3, rejects(1, "date_errors"), stated=(ReviewStats("review:alice1", claims, 1, 1),)),
-        record(4, rejects(9, "date_errors"), stated=(ReviewStats("review:alice9", claims, 5, 5),)),
+        make_record(
+            1, make_rejection(2, "date_errors", by="bob"), stated=(ReviewStats("review:bob2", NONE, 3, 1),)
+        ),
+        make_record(2, make_rejection(3, "date_errors"), stated=(ReviewStats("review:alice3", claims, 1),)),
+        make_record(
+            3, make_rejection(1, "date_errors"), stated=(ReviewStats("review:alice1", claims, 1, 1),)
+        ),
+        make_record(
+            4, make_rejection(9, "date_errors"), stated=(ReviewStats("review:alice9", claims, 5, 5),)
+        ),
     ]
     assert [
         (one.validator.name, one.claims.claims, one.vague) for one in compute_reviewer_rates(records, WEEK)
@@ -76,9 +84,10 @@ def test_a_week_has_what_was_said_in_it_and_the_busiest_first():
 
 def test_whoever_was_forgotten_is_nobody_in_particular():
     said = [
-        replace(rejects(ago, "x_y"), validator=Validator(f"forgotten:{ago}", GHOST.login)) for ago in (1, 2)
+        replace(make_rejection(ago, "x_y"), validator=Validator(f"forgotten:{ago}", GHOST.login))
+        for ago in (1, 2)
     ]
-    records = [record(n, one, stated=(ReviewStats(one.id, NONE, 1),)) for n, one in enumerate(said)]
+    records = [make_record(n, one, stated=(ReviewStats(one.id, NONE, 1),)) for n, one in enumerate(said)]
     (found,) = compute_reviewer_rates(records, WEEK)
     assert (found.validator.name, found.vague) == ("ghost", Ratio(0, 2))
 
@@ -101,5 +110,5 @@ def test_people_are_named_only_where_the_repository_wants_it(named, rows):
 
 
 def test_a_window_ends_with_this_instant():
-    late = replace(rejects(0, "x_y"), at=NOW + timedelta(seconds=1))
-    assert compute_reviewer_rates([record(1, late, stated=(ReviewStats(late.id, NONE, 1),))], WEEK) == ()
+    late = replace(make_rejection(0, "x_y"), at=NOW + timedelta(seconds=1))
+    assert compute_reviewer_rates([make_record(1, late, stated=(ReviewStats(late.id, NONE, 1),))], WEEK) == ()

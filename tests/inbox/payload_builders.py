@@ -6,13 +6,13 @@ from bot.pull_request.events import InlineCommentSnapshot, PullRequestSnapshot, 
 from bot.values import Account, Repository
 
 
-def at(hour, minute=0):
+def time_at(hour, minute=0):
     return datetime(2026, 3, 2, hour, minute, tzinfo=UTC)
 
 
 REPOSITORY = Repository(7, "octo", "notes", 9, private=True, default_branch="trunk")
 ALICE = Account(11, "alice")
-PULL = {
+PULL_REQUEST_PAYLOAD = {
     "action": "synchronize",
     "installation": {"id": 9},
     "repository": {
@@ -37,22 +37,22 @@ PULL = {
         "merged_at": None,
     },
 }
-SNAPSHOT = PullRequestSnapshot(
+PULL_REQUEST_SNAPSHOT = PullRequestSnapshot(
     repository=REPOSITORY,
     number=3,
     author=Account(13, "robo[bot]", bot=True),
     title="Add a claim",
     base="trunk",
     head="abc",
-    created_at=at(8),
-    updated_at=at(9),
+    created_at=time_at(8),
+    updated_at=time_at(9),
     open=True,
     merged=False,
     draft=False,
     closed_at=None,
 )
-REVIEWED = {
-    **PULL,
+REVIEW_PAYLOAD = {
+    **PULL_REQUEST_PAYLOAD,
     "action": "submitted",
     "review": {
         "id": 81,
@@ -64,17 +64,17 @@ REVIEWED = {
         "html_url": "https://github.example/r/81",
     },
 }
-REVIEW = ReviewSnapshot(
+REVIEW_SNAPSHOT = ReviewSnapshot(
     id=81,
     author=ALICE,
     state=ReviewState.CHANGES_REQUESTED,
     body="[date_errors]",
-    submitted_at=at(10),
+    submitted_at=time_at(10),
     head="abc",
     url="https://github.example/r/81",
 )
-INLINE = {
-    **PULL,
+INLINE_COMMENT_PAYLOAD = {
+    **PULL_REQUEST_PAYLOAD,
     "action": "created",
     "comment": {
         "id": 91,
@@ -91,7 +91,7 @@ INLINE = {
         "html_url": "https://github.example/c/91",
     },
 }
-INLINE_COMMENT = InlineCommentSnapshot(
+INLINE_COMMENT_SNAPSHOT = InlineCommentSnapshot(
     id=91,
     review_id=81,
     author=ALICE,
@@ -100,14 +100,14 @@ INLINE_COMMENT = InlineCommentSnapshot(
     line=5,
     start_line=4,
     diff_hunk="@@ -1 +1 @@",
-    created_at=at(10, 30),
+    created_at=time_at(10, 30),
     url="https://github.example/c/91",
 )
-COMMENTED = {
+COMMENT_PAYLOAD = {
     "action": "deleted",
     "installation": {"id": 9},
-    "repository": PULL["repository"],
-    "sender": PULL["sender"],
+    "repository": PULL_REQUEST_PAYLOAD["repository"],
+    "sender": PULL_REQUEST_PAYLOAD["sender"],
     "issue": {"number": 3, "pull_request": {"url": "https://api.github.example/pulls/3"}},
     "comment": {
         "id": 71,
@@ -118,9 +118,9 @@ COMMENTED = {
         "html_url": "https://github.example/c/71",
     },
 }
-STATUS = {
-    "repository": PULL["repository"],
-    "installation": PULL["installation"],
+STATUS_PAYLOAD = {
+    "repository": PULL_REQUEST_PAYLOAD["repository"],
+    "installation": PULL_REQUEST_PAYLOAD["installation"],
     "sha": "abc",
     "context": "lint",
     "state": "failure",
@@ -130,17 +130,17 @@ STATUS = {
     "target_url": None,
     "sender": {"id": 12, "login": "bob", "type": "User"},
 }
-PUSHED = {
-    "repository": PULL["repository"],
-    "installation": PULL["installation"],
+PUSH_PAYLOAD = {
+    "repository": PULL_REQUEST_PAYLOAD["repository"],
+    "installation": PULL_REQUEST_PAYLOAD["installation"],
     "ref": "refs/heads/change",
     "after": "abc",
     "commits": [{"added": [], "removed": [], "modified": [".github/whetstone.yml"]}],
 }
-CHECKED = {
+CHECK_RUN_PAYLOAD = {
     "action": "completed",
-    "repository": PULL["repository"],
-    "installation": PULL["installation"],
+    "repository": PULL_REQUEST_PAYLOAD["repository"],
+    "installation": PULL_REQUEST_PAYLOAD["installation"],
     "check_run": {
         "id": 9,
         "name": "validate",
@@ -156,11 +156,11 @@ CHECKED = {
         ],
     },
 }
-VALIDATED = {
+VALIDATION_PAYLOAD = {
     "action": "validation",
     "lane": "pr:7:3",
-    "repository": PULL["repository"],
-    "installation": PULL["installation"],
+    "repository": PULL_REQUEST_PAYLOAD["repository"],
+    "installation": PULL_REQUEST_PAYLOAD["installation"],
     "number": 3,
     "id": "validation:1",
     "at": "2026-03-02T08:00:00Z",

@@ -1,7 +1,7 @@
-"""A store of which a test changes some things; the rest is the store's own."""
+"""A store of which a test overrides single methods; the rest is delegated."""
 
 
-class Altered:
+class StoreWrapper:
     def __init__(self, store) -> None:
         self._store = store
 

@@ -12,7 +12,7 @@ from bot.inbox.parse import parse_delivery
 from bot.inbox.retry import RetryLater
 from bot.pull_request.events import CheckBackfillStep
 from bot.store.model import Acceptance
-from tests.builders import HEADS, REPOSITORY, at, pull_request, snapshot
+from tests.builders import HEADS, REPOSITORY, at_minute, make_pull_request, make_snapshot
 from tests.fake_store import FakeStore
 
 ON = RepositoryRules(check=CheckRunRules(enabled=True))
@@ -23,7 +23,7 @@ class GitHub:
     """A list of open pull requests, ten a page."""
 
     def __init__(self, count):
-        self.open = [snapshot(number=number) for number in range(1, count + 1)]
+        self.open = [make_snapshot(number=number) for number in range(1, count + 1)]
         self.reads = 0
         self.left = 5000
 
@@ -34,7 +34,7 @@ class GitHub:
         return PullRequestPage(tuple(self.open[first : first + PAGE]), following, None)
 
     async def budget(self, _repository):
-        return RateBudget(self.left, 5000, at(60))
+        return RateBudget(self.left, 5000, at_minute(60))
 
 
 class Store(FakeStore):
@@ -81,7 +81,7 @@ class RuleBook:
 
 
 def heads(github, store, rule_book=None):
-    return CheckBackfill(store, github, rule_book or RuleBook(), lambda: at(5))
+    return CheckBackfill(store, github, rule_book or RuleBook(), lambda: at_minute(5))
 
 
 async def walked(work, store, *, between=lambda: None):
@@ -117,8 +117,8 @@ async def test_one_that_moves_to_an_earlier_page_meanwhile_is_found_by_the_next_
 
 async def test_one_that_has_its_run_is_left_alone_and_costs_nothing():
     github, store = GitHub(2), Store(room=1)
-    store.known[f"pr:{REPOSITORY.id}:1"] = pull_request(number=1, check="told")
-    store.known[f"pr:{REPOSITORY.id}:2"] = pull_request(number=2, check="told", head=HEADS[1])
+    store.known[f"pr:{REPOSITORY.id}:1"] = make_pull_request(number=1, check="told")
+    store.known[f"pr:{REPOSITORY.id}:2"] = make_pull_request(number=2, check="told", head=HEADS[1])
     await walked(heads(github, store), store)
     assert (store.handed, store.room) == ([2], 0)
 
@@ -135,7 +135,7 @@ async def test_it_waits_while_github_shows_the_config_as_it_was_before_the_push(
     await work.start(REPOSITORY, HEADS[0])
     with pytest.raises(RetryLater):
         await work.step(store.steps[0])
-    await work.step(replace(store.steps[0], since=at(0)))
+    await work.step(replace(store.steps[0], since=at_minute(0)))
     assert store.handed == [1]
 
 

@@ -14,7 +14,7 @@ from bot.store.lanes import LEASE_SECONDS
 from bot.store.store import open_store
 from bot.turn.store import apply_turn
 from tests.clock import Clock
-from tests.store.store_builders import LANE, OTHER_LANE, claim_one, delivery, done
+from tests.store.store_builders import LANE, OTHER_LANE, claim_one, make_delivery, make_turn_result
 
 _names = (f"instance-{number}" for number in itertools.count())
 REASON = "the process ended 3 times while handling this delivery alone"
@@ -37,7 +37,7 @@ class Turns:
         self.beside.append(set(self._running))
         self.begun.set()
         await self.go_on.wait()
-        await apply_turn(self.store, claim, done(claim))
+        await apply_turn(self.store, claim, make_turn_result(claim))
         self._running.remove(claim.lane)
 
 
@@ -76,16 +76,16 @@ async def work(store, turns) -> None:
 
 async def test_after_two_crashes_a_lanes_deliveries_run_one_by_one_beside_no_other_lane(started):
     async with started() as store:
-        await store.accept(delivery("d1"))
-        await store.accept(delivery("d2"))
+        await store.accept(make_delivery("d1"))
+        await store.accept(make_delivery("d2"))
     await crash(started, 2)
     async with started() as store:
-        await store.accept(delivery("other", OTHER_LANE))
+        await store.accept(make_delivery("other", OTHER_LANE))
         turns = Turns(store)
         worker = working(store, turns)
         running = asyncio.create_task(worker.run())
         await turns.begun.wait()
-        await store.accept(delivery("later", "pull:77:214"))
+        await store.accept(make_delivery("later", "pull:77:214"))
         turns.go_on.set()
         await worker.wait_until_idle()
         await worker.wait_stopped()
@@ -97,8 +97,8 @@ async def test_after_two_crashes_a_lanes_deliveries_run_one_by_one_beside_no_oth
 
 async def test_one_crash_changes_nothing(started):
     async with started() as store:
-        await store.accept(delivery("d1"))
-        await store.accept(delivery("d2"))
+        await store.accept(make_delivery("d1"))
+        await store.accept(make_delivery("d2"))
     await crash(started, 1)
     async with started() as store:
         turns = Turns(store)
@@ -112,8 +112,8 @@ async def test_the_delivery_that_ended_the_process_three_times_alone_is_parked_a
 ):
     caplog.set_level(logging.ERROR)
     async with started() as store:
-        await store.accept(delivery("bad"))
-        await store.accept(delivery("good"))
+        await store.accept(make_delivery("bad"))
+        await store.accept(make_delivery("good"))
     await crash(started, 2)
     await crash(started, 3, is_alone=True)
     async with started() as store:
@@ -121,7 +121,7 @@ async def test_the_delivery_that_ended_the_process_three_times_alone_is_parked_a
         turns.go_on.set()
         await work(store, turns)
         assert [(each.id, each.error) for each in await store.read(load_parked)] == [("bad", REASON)]
-        await store.accept(delivery("next"))
+        await store.accept(make_delivery("next"))
         assert (await claim_one(store)).crashes == 0, "the lane has shown that it is innocent"
     assert turns.taken[0] == ["good"]
     assert [(each.message, each.delivery) for each in caplog.records] == [
@@ -131,7 +131,7 @@ async def test_the_delivery_that_ended_the_process_three_times_alone_is_parked_a
 
 async def test_two_crashes_alone_park_nothing(started):
     async with started() as store:
-        await store.accept(delivery("slow"))
+        await store.accept(make_delivery("slow"))
     await crash(started, 2)
     await crash(started, 2, is_alone=True)
     async with started() as store:
@@ -143,7 +143,7 @@ async def test_two_crashes_alone_park_nothing(started):
 
 async def test_a_process_that_stops_while_a_lane_waits_to_run_alone_counts_no_crash(started):
     async with started() as store:
-        await store.accept(delivery("d1"))
+        await store.accept(make_delivery("d1"))
     await crash(started, 2)
     async with started() as store:
         worker = working(store, Turns(store))
@@ -164,7 +164,7 @@ async def test_a_process_whose_turns_all_run_is_asked_to_stop_and_does_not_wait_
 ):
     monkeypatch.setattr("bot.inbox.worker.SHUTDOWN_SECONDS", 0.1)
     async with started() as store:
-        await store.accept(delivery("d1"))
+        await store.accept(make_delivery("d1"))
     await crash(started, 2)
     async with started() as store:
         turns = Turns(store)

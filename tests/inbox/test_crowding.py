@@ -10,8 +10,8 @@ from bot.inbox.worker import Worker
 from bot.store import deliveries
 from bot.store.store import open_store
 from bot.turn.store import apply_turn
-from tests.inbox.store_wrapper import Altered
-from tests.store.store_builders import delivery, done
+from tests.inbox.store_wrapper import StoreWrapper
+from tests.store.store_builders import make_delivery, make_turn_result
 
 LANES = [f"pull:77:{number}" for number in range(4)]
 
@@ -29,10 +29,10 @@ class Turns:
         self.taken.append(claim.lane)
         self.begun.set()
         await self.may_end.wait()
-        await apply_turn(self.store, claim, done(claim))
+        await apply_turn(self.store, claim, make_turn_result(claim))
 
 
-class AtTheDoor(Altered):
+class AtTheDoor(StoreWrapper):
     """The store, with or without a crowd at its door."""
 
     def __init__(self, store, *, is_crowded) -> None:
@@ -49,7 +49,7 @@ async def door(sqlite_url):
 async def crowd(store):
     """As many deliveries at once as make a crowd."""
     return [
-        asyncio.create_task(store.accept(delivery(f"d{number}", LANES[number % 4])))
+        asyncio.create_task(store.accept(make_delivery(f"d{number}", LANES[number % 4])))
         for number in range(deliveries.CROWD_SIZE)
     ]
 
@@ -57,7 +57,7 @@ async def crowd(store):
 @pytest.mark.parametrize(("is_crowded", "at_once"), [(False, 4), (True, 1)])
 async def test_while_deliveries_crowd_one_lane_is_taken_at_a_time(store, monkeypatch, is_crowded, at_once):
     monkeypatch.setattr(working, "CROWDED_PAUSE", 0.01)
-    await asyncio.gather(*(store.accept(delivery(f"of {lane}", lane)) for lane in LANES))
+    await asyncio.gather(*(store.accept(make_delivery(f"of {lane}", lane)) for lane in LANES))
     turns = Turns(store)
     worker = Worker(AtTheDoor(store, is_crowded=is_crowded), turns, lambda: datetime.now(UTC))
     running = asyncio.create_task(worker.run())
@@ -72,7 +72,7 @@ async def test_while_deliveries_crowd_one_lane_is_taken_at_a_time(store, monkeyp
 
 async def test_a_few_deliveries_are_no_crowd(door):
     await asyncio.gather(
-        *(door.accept(delivery(f"d{number}")) for number in range(deliveries.CROWD_SIZE - 1))
+        *(door.accept(make_delivery(f"d{number}")) for number in range(deliveries.CROWD_SIZE - 1))
     )
     assert not door.is_crowded
 

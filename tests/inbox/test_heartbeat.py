@@ -14,8 +14,8 @@ from bot.store.model import LaneFenced
 from bot.store.store import open_store
 from bot.values import Repository
 from tests.clock import Clock
-from tests.inbox.store_wrapper import Altered
-from tests.store.store_builders import delivery
+from tests.inbox.store_wrapper import StoreWrapper
+from tests.store.store_builders import make_delivery
 
 
 class Seconds:
@@ -63,17 +63,17 @@ def test_a_write_ends_before_anybody_can_take_over():
 
 @pytest.fixture
 async def github(fake_github_server, keys):
-    standin = await fake_github_server()
-    return standin, AppKey(standin.app.id, keys.private_pem)
+    fake_github = await fake_github_server()
+    return fake_github, AppKey(fake_github.app.id, keys.private_pem)
 
 
 async def test_no_write_leaves_a_process_whose_beat_is_late(github, heartbeat, seconds):
-    standin, key = github
-    place = standin.repository("acme/kb")
-    pull = standin.open_pull_request(place, "bob")
-    where = Repository(place.id, "acme", "kb", standin.installation_of(place).id)
+    fake_github, key = github
+    place = fake_github.repository("acme/kb")
+    pull = fake_github.open_pull_request(place, "bob")
+    where = Repository(place.id, "acme", "kb", fake_github.installation_of(place).id)
     async with connect_github(
-        key, standin.api_url, standin.graphql_url, may_write=heartbeat.is_fresh
+        key, fake_github.api_url, fake_github.graphql_url, may_write=heartbeat.is_fresh
     ) as client:
         heartbeat.record(seconds())
         posted = await client.create_comment(where, pull.number, "what was true")
@@ -86,7 +86,7 @@ async def test_no_write_leaves_a_process_whose_beat_is_late(github, heartbeat, s
             with pytest.raises(LaneFenced):
                 await write
         assert await client.pull_request(where, pull.number)
-    comments = standin.comments_of(pull)
+    comments = fake_github.comments_of(pull)
     assert [(comment.body, comment.minimized) for comment in comments] == [("what was true", None)]
 
 
@@ -102,7 +102,7 @@ class Taken:
         self.begun.set()
 
 
-class SlowAnswers(Altered):
+class SlowAnswers(StoreWrapper):
     """A real store; the process is held up before it reads the answer."""
 
     def __init__(self, store, seconds, **held_up) -> None:
@@ -127,7 +127,7 @@ async def test_lanes_whose_claim_was_answered_too_late_are_not_worked_on_but_cla
 ):
     fast = replace(heartbeat.settings, interval=0.01)
     async with open_store(sqlite_url, worker=True) as store:
-        await store.accept(delivery("d1"))
+        await store.accept(make_delivery("d1"))
         (first,) = await store.claim(1)
         await store.release(first)
         turns = Taken()

@@ -7,7 +7,7 @@ import pytest
 from bot.inbox.retry import RetryLater, lookup_time
 from bot.store.model import OutboxRow, RowState
 from tests.builders import START
-from tests.store.store_builders import show
+from tests.store.store_builders import make_show_comment
 
 NOW = START
 
@@ -15,7 +15,7 @@ NOW = START
 def row(sent: float, read: float | None) -> OutboxRow:
     """Sent and read by these seconds of the store's clock, against ours."""
     at = None if read is None else NOW + timedelta(seconds=read)
-    return OutboxRow("r", "pr:1:1", show(), RowState.SENDING, NOW + timedelta(seconds=sent), at)
+    return OutboxRow("r", "pr:1:1", make_show_comment(), RowState.SENDING, NOW + timedelta(seconds=sent), at)
 
 
 @pytest.mark.parametrize("ahead", [-90.0, 0.0, 90.0])

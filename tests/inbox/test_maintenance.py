@@ -18,7 +18,7 @@ from bot.turn.store import apply_turn
 from bot.weekly.schedule import WeeklyScheduler
 from tests.builders import REPOSITORY, START
 from tests.fake_store import FakeStore
-from tests.store.store_builders import OTHER_LANE, claim_one, delivery
+from tests.store.store_builders import OTHER_LANE, claim_one, make_delivery
 
 
 async def nothing(*_):
@@ -26,7 +26,7 @@ async def nothing(*_):
 
 
 async def give_up(store, name: str, **facts) -> None:
-    await store.accept(delivery(name, **facts))
+    await store.accept(make_delivery(name, **facts))
     claim = await claim_one(store)
     await apply_turn(store, claim, TurnResult(None, (), (), ((name, "Forbidden: suspended"),)))
     await store.release(claim)
@@ -47,14 +47,14 @@ async def test_what_was_given_up_on_while_we_were_shut_out_is_tried_again(store,
 async def test_what_a_repository_that_is_back_has_to_catch_up_on_finds_it_at_home(store):
     """Else the first who takes it up would rest for a minute."""
     seen = replace(REPOSITORY, default_branch="")
-    await store.accept(delivery("seen", "installation:5"))
+    await store.accept(make_delivery("seen", "installation:5"))
     claim = await claim_one(store)
     commands = (UpdateRepository(REPOSITORY), RemoveRepository(REPOSITORY.id, 5))
     await apply_turn(store, claim, TurnResult(None, (), (), store_commands=commands))
     homes = []
 
     async def start_for_installation(_repositories):
-        await store.accept(delivery("step", f"backfill:{REPOSITORY.id}:heads"))
+        await store.accept(make_delivery("step", f"backfill:{REPOSITORY.id}:heads"))
         homes.extend(each.ownership for each in await store.claim(10))
 
     maintenance = MaintenanceProcessor(

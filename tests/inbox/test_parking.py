@@ -8,7 +8,7 @@ from bot.github.errors import GitHubUnavailable
 from bot.inbox.retry import MAX_ATTEMPTS
 from bot.inbox.worker import Worker
 from bot.store.deliveries import load_parked
-from tests.store.store_builders import claim_one, delivery, owing, show
+from tests.store.store_builders import claim_one, claim_with_effects, make_delivery, make_show_comment
 
 
 class Away:
@@ -24,18 +24,18 @@ def worker(store):
 
 
 async def test_a_delivery_that_comes_late_in_an_outage_is_tried_again(store, worker):
-    claim = await owing(store, show())
+    claim = await claim_with_effects(store, make_show_comment())
     await store.release(claim, retry_after=0, attempt=MAX_ATTEMPTS + 8)
-    await store.accept(delivery("fresh"))
+    await store.accept(make_delivery("fresh"))
     await worker.run_lane(await claim_one(store))
     assert await store.read(load_parked) == ()
 
 
 async def test_a_delivery_that_failed_often_is_given_up_on_and_the_fresh_one_beside_it_is_not(store, worker):
-    await store.accept(delivery("old"))
+    await store.accept(make_delivery("old"))
     for attempt in range(1, MAX_ATTEMPTS):
         await store.release(await claim_one(store), retry_after=0, attempt=attempt)
-    await store.accept(delivery("fresh"))
+    await store.accept(make_delivery("fresh"))
     await worker.run_lane(await claim_one(store))
     assert [each.id for each in await store.read(load_parked)] == ["old"]
     assert [each.id for each in (await claim_one(store)).deliveries] == ["fresh"]

@@ -18,9 +18,18 @@ from bot.pull_request.events import (
     ReviewEvent,
     ReviewThreadEvent,
 )
-from tests.changed_document import changed
-from tests.inbox.payload_builders import CHECKED, COMMENTED, INLINE, PULL, PUSHED, REVIEWED, STATUS, VALIDATED
+from tests.inbox.payload_builders import (
+    CHECK_RUN_PAYLOAD,
+    COMMENT_PAYLOAD,
+    INLINE_COMMENT_PAYLOAD,
+    PULL_REQUEST_PAYLOAD,
+    PUSH_PAYLOAD,
+    REVIEW_PAYLOAD,
+    STATUS_PAYLOAD,
+    VALIDATION_PAYLOAD,
+)
 from tests.judges.samples import samples
+from tests.schema_documents import replace_value
 
 READ = [sample for sample in samples() if sample.event in SUBSCRIBED_EVENTS]
 PULL_REQUEST_ACTIONS = (
@@ -72,14 +81,14 @@ JSON = st.recursive(
     max_leaves=4,
 )
 BASES = [
-    ("whetstone", VALIDATED),
-    ("status", STATUS),
-    ("push", PUSHED),
-    ("check_run", CHECKED),
-    ("pull_request", PULL),
-    ("pull_request_review", REVIEWED),
-    ("pull_request_review_comment", INLINE),
-    ("issue_comment", COMMENTED),
+    ("whetstone", VALIDATION_PAYLOAD),
+    ("status", STATUS_PAYLOAD),
+    ("push", PUSH_PAYLOAD),
+    ("check_run", CHECK_RUN_PAYLOAD),
+    ("pull_request", PULL_REQUEST_PAYLOAD),
+    ("pull_request_review", REVIEW_PAYLOAD),
+    ("pull_request_review_comment", INLINE_COMMENT_PAYLOAD),
+    ("issue_comment", COMMENT_PAYLOAD),
 ]
 
 
@@ -88,7 +97,7 @@ def test_no_mangled_payload_raises(data, base):
     event, payload = base
     for _ in range(data.draw(st.integers(1, 3))):
         way = data.draw(st.sampled_from(sorted(paths(payload))))
-        payload = changed(payload, way, data.draw(JSON | st.just(...)))
+        payload = replace_value(payload, way, data.draw(JSON | st.just(...)))
     found = parse_event(event, payload)
     assert isinstance(found, Event | IgnoredEvent)
     assert json.dumps(repr(found)).encode()

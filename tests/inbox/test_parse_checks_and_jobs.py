@@ -13,7 +13,15 @@ from bot.pull_request.events import (
 )
 from bot.pull_request.model import hash_text
 from bot.values import Location, Repository
-from tests.inbox.payload_builders import ALICE, CHECKED, PUSHED, REPOSITORY, STATUS, VALIDATED, at
+from tests.inbox.payload_builders import (
+    ALICE,
+    CHECK_RUN_PAYLOAD,
+    PUSH_PAYLOAD,
+    REPOSITORY,
+    STATUS_PAYLOAD,
+    VALIDATION_PAYLOAD,
+    time_at,
+)
 
 
 def test_an_installation_names_the_repositories_that_it_gains_and_loses():
@@ -40,12 +48,12 @@ def test_an_installation_names_the_repositories_that_it_gains_and_loses():
 
 
 def test_a_check_is_seen_with_the_pull_requests_of_this_repository():
-    assert parse_event("check_run", CHECKED) == CheckEvent(
+    assert parse_event("check_run", CHECK_RUN_PAYLOAD) == CheckEvent(
         repository=REPOSITORY,
         head="abc",
         name="validate",
         conclusion="failure",
-        at=at(8),
+        at=time_at(8),
         url="https://github.example/runs/9",
         run_id=9,
         app="ci",
@@ -58,8 +66,10 @@ def test_a_check_is_seen_with_the_pull_requests_of_this_repository():
 
 
 def printed(summary, text=None):
-    said = {**CHECKED["check_run"]["output"], "summary": summary, "text": text}
-    return parse_event("check_run", {**CHECKED, "check_run": {**CHECKED["check_run"], "output": said}}).output
+    said = {**CHECK_RUN_PAYLOAD["check_run"]["output"], "summary": summary, "text": text}
+    return parse_event(
+        "check_run", {**CHECK_RUN_PAYLOAD, "check_run": {**CHECK_RUN_PAYLOAD["check_run"], "output": said}}
+    ).output
 
 
 def test_a_check_is_seen_with_both_ends_of_what_it_printed():
@@ -91,21 +101,21 @@ def test_no_secret_is_kept_of_what_a_check_printed(text, kept):
 
 
 def test_no_secret_is_kept_of_what_a_check_is_called():
-    titled = {**CHECKED["check_run"], "output": {"title": "token ghp_abcdef is wrong"}}
+    titled = {**CHECK_RUN_PAYLOAD["check_run"], "output": {"title": "token ghp_abcdef is wrong"}}
     seen = (
-        parse_event("check_run", {**CHECKED, "check_run": titled}),
-        parse_event("status", {**STATUS, "description": "token ghp_abcdef is wrong"}),
+        parse_event("check_run", {**CHECK_RUN_PAYLOAD, "check_run": titled}),
+        parse_event("status", {**STATUS_PAYLOAD, "description": "token ghp_abcdef is wrong"}),
     )
     assert [each.title for each in seen] == ["token [hidden] is wrong"] * 2
 
 
 def test_a_status_is_seen_as_a_check_without_annotations():
-    assert parse_event("status", STATUS) == CheckEvent(
+    assert parse_event("status", STATUS_PAYLOAD) == CheckEvent(
         REPOSITORY,
         "abc",
         "lint",
         "failure",
-        at(8),
+        time_at(8),
         "",
         title="2 mistakes",
         account="bob",
@@ -115,21 +125,21 @@ def test_a_status_is_seen_as_a_check_without_annotations():
 
 
 def test_a_push_is_seen_only_where_it_touches_the_config():
-    assert parse_event("push", PUSHED) == ConfigPushEvent(REPOSITORY, "abc")
-    merged = {**PUSHED, "ref": "refs/heads/trunk"}
+    assert parse_event("push", PUSH_PAYLOAD) == ConfigPushEvent(REPOSITORY, "abc")
+    merged = {**PUSH_PAYLOAD, "ref": "refs/heads/trunk"}
     assert parse_event("push", merged) == ConfigPushEvent(REPOSITORY, "abc", in_force=True)
-    elsewhere = {**PUSHED, "commits": [{"added": ["README.md"], "removed": [], "modified": []}]}
+    elsewhere = {**PUSH_PAYLOAD, "commits": [{"added": ["README.md"], "removed": [], "modified": []}]}
     assert parse_event("push", elsewhere) == IgnoredEvent("a push that leaves the config alone")
 
 
 def test_what_was_handed_in_is_seen_with_its_findings():
-    assert parse_event("whetstone", VALIDATED) == ValidationEvent(
+    assert parse_event("whetstone", VALIDATION_PAYLOAD) == ValidationEvent(
         id="validation:1",
         repository=REPOSITORY,
         number=3,
         author=ALICE,
         role="write",
-        at=at(8),
+        at=time_at(8),
         tool="ruff",
         findings=(ToolResult("E501", "too long", Location("a.py", 3, 5), ""),),
         body_hash="h",

@@ -13,8 +13,8 @@ from bot.inbox.worker import Worker
 from bot.store.deliveries import load_parked
 from bot.store.model import StoreUnavailable
 from bot.turn.store import apply_turn
-from tests.inbox.store_wrapper import Altered
-from tests.store.store_builders import claim_one, delivery, done
+from tests.inbox.store_wrapper import StoreWrapper
+from tests.store.store_builders import claim_one, make_delivery, make_turn_result
 
 
 class Failing:
@@ -29,7 +29,7 @@ class Failing:
         self.taken.append([one.id for one in claim.deliveries])
         if "bad" in self.taken[-1]:
             raise self.error
-        await apply_turn(self.store, claim, done(claim))
+        await apply_turn(self.store, claim, make_turn_result(claim))
 
 
 class Stuck:
@@ -39,7 +39,7 @@ class Stuck:
         await asyncio.Event().wait()
 
 
-class Hasty(Altered):
+class Hasty(StoreWrapper):
     """The store, in which no lane delays, and of which a test can take things away."""
 
     def __init__(self, store) -> None:
@@ -91,7 +91,7 @@ async def parked(store) -> list[str]:
 
 async def test_what_our_code_cannot_digest_is_given_up_on_without_the_good_ones_beside_it(hasty):
     for name in ("good", "bad", "better"):
-        await hasty.accept(delivery(name))
+        await hasty.accept(make_delivery(name))
     turns = Failing(ValueError("no such thing"), hasty)
     await turns_of(hasty, turns, most=2 * MAX_ATTEMPTS)
     assert await parked(hasty) == ["bad"]
@@ -101,7 +101,7 @@ async def test_what_our_code_cannot_digest_is_given_up_on_without_the_good_ones_
 
 async def test_one_that_the_store_never_takes_is_given_up_on_without_the_good_ones_beside_it(hasty):
     for name in ("good", "bad", "better"):
-        await hasty.accept(delivery(name))
+        await hasty.accept(make_delivery(name))
     turns = Failing(StoreUnavailable("index row size exceeds maximum"), hasty)
     await turns_of(hasty, turns, most=2 * MAX_ATTEMPTS)
     assert await parked(hasty) == ["bad"]
@@ -109,14 +109,14 @@ async def test_one_that_the_store_never_takes_is_given_up_on_without_the_good_on
 
 
 async def test_a_turn_that_the_store_never_takes_rests_longer_each_time_and_is_given_up_on(hasty):
-    await hasty.accept(delivery("bad"))
+    await hasty.accept(make_delivery("bad"))
     await turns_of(hasty, Failing(StoreUnavailable("index row size exceeds maximum")))
     assert hasty.delays[:4] == [1.0, 2.0, 4.0, 8.0]
     assert await parked(hasty) == ["bad"]
 
 
 async def test_a_turn_waits_where_the_store_takes_nothing_at_all(hasty):
-    await hasty.accept(delivery("bad"))
+    await hasty.accept(make_delivery("bad"))
     hasty.away = {"release"}
     hands = worker(hasty, Failing(StoreUnavailable("away")))
     taken = asyncio.create_task(hands.run_lane(await claim_one(hasty)))
@@ -131,7 +131,7 @@ async def test_a_turn_waits_where_the_store_takes_nothing_at_all(hasty):
 
 
 async def test_a_turn_that_is_dropped_for_a_late_beat_has_had_an_attempt(hasty):
-    await hasty.accept(delivery("slow"))
+    await hasty.accept(make_delivery("slow"))
     held_up = worker(hasty, Stuck())
     taken = asyncio.create_task(held_up.run_lane(await claim_one(hasty)))
     held_up._running.add(taken)  # as the worker does that claims it
@@ -144,7 +144,7 @@ async def test_a_turn_that_is_dropped_for_a_late_beat_has_had_an_attempt(hasty):
 
 
 async def test_a_suspended_installation_is_tried_again_and_a_permission_that_lacks_is_not(hasty):
-    await hasty.accept(delivery("bad"))
+    await hasty.accept(make_delivery("bad"))
     await turns_of(hasty, Failing(Forbidden("This installation has been suspended")), most=3)
     assert await parked(hasty) == []
     await turns_of(hasty, Failing(Forbidden("not accessible by integration", "checks=write")), most=1)
@@ -153,7 +153,7 @@ async def test_a_suspended_installation_is_tried_again_and_a_permission_that_lac
 
 async def test_a_store_from_which_nothing_can_be_claimed_is_left_alone_for_a_while(hasty, caplog):
     caplog.set_level(logging.WARNING)
-    await hasty.accept(delivery("waiting"))
+    await hasty.accept(make_delivery("waiting"))
     hasty.away = {"claim"}
     hands = worker(hasty, Failing(ValueError()))
     running = asyncio.create_task(hands.run())

@@ -14,11 +14,11 @@ from bot.markdown.escape import render_marker
 from bot.pull_request.effects import PostSuggestions, ShowComment
 from bot.pull_request.model import StickyComment
 from bot.store.model import LaneClaim, OutboxRow, PermissionBlock, RowState
-from tests.builders import REPOSITORY, at
+from tests.builders import REPOSITORY, at_minute
 from tests.fake_store import FakeStore
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-STICKY = StickyComment(7, "IC_7", "https://c/7", "m", "f", (), (), at(1))
+STICKY = StickyComment(7, "IC_7", "https://c/7", "m", "f", (), (), at_minute(1))
 EFFECT = ShowComment(REPOSITORY, 212, "body", "m", "f2", (), (), anew=False)
 
 
@@ -191,7 +191,7 @@ async def test_a_kind_of_write_that_is_taken_again_lets_all_of_the_installation_
 
 async def test_one_whose_answer_was_lost_is_looked_up_though_its_kind_is_refused():
     store = Store(REFUSAL)
-    row = OutboxRow("r", "pr:1:1", EFFECT, RowState.SENDING, at(0))
+    row = OutboxRow("r", "pr:1:1", EFFECT, RowState.SENDING, at_minute(0))
 
     async def find(*_):
         return SimpleNamespace(id=9, node_id="IC_9", url="https://c/9")
@@ -264,7 +264,7 @@ async def test_a_comment_that_was_left_behind_is_edited_or_superseded(ours, answ
     store, github = Store(), Thread(ours)
     row = OutboxRow("r", "pr:1:1", FIRST, RowState.READY)
     if answer_lost:
-        row = replace(row, state=RowState.SENDING, sending_at=at(0))
+        row = replace(row, state=RowState.SENDING, sending_at=at_minute(0))
     sticky = await Sender(store, github, lambda: NOW).send(
         LaneClaim("pr:1:1", 5, 1, 1, 0, (), ()), (row,), None
     )

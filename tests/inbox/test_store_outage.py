@@ -10,11 +10,11 @@ from bot.inbox.heartbeat import Heartbeat, HeartbeatSettings
 from bot.inbox.worker import Worker
 from bot.store.model import StoreUnavailable
 from bot.turn.store import apply_turn
-from tests.inbox.store_wrapper import Altered
-from tests.store.store_builders import delivery, done
+from tests.inbox.store_wrapper import StoreWrapper
+from tests.store.store_builders import make_delivery, make_turn_result
 
 
-class Once(Altered):
+class Once(StoreWrapper):
     """The store, of which one thing fails the first time."""
 
     def __init__(self, store, name: str, error: Exception) -> None:
@@ -41,7 +41,7 @@ class Turns:
         self.taken = asyncio.Event()
 
     async def process(self, claim) -> None:
-        await apply_turn(self.store, claim, done(claim))
+        await apply_turn(self.store, claim, make_turn_result(claim))
         self.taken.set()
 
 
@@ -61,7 +61,7 @@ async def test_a_worker_takes_turns_after_anything_beside_them_failed(store, mon
     )
     running, taken = asyncio.create_task(worker.run()), asyncio.create_task(turns.taken.wait())
     await failing.failed.wait()
-    await store.accept(delivery("d1", "pull:77:1"))
+    await store.accept(make_delivery("d1", "pull:77:1"))
     await asyncio.wait({running, taken}, return_when=asyncio.FIRST_COMPLETED)
     assert (taken.done(), running.done()) == (True, False)
     await worker.wait_stopped()

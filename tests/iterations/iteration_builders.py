@@ -1,4 +1,4 @@
-"""Pull requests told as short stories: minutes, heads, who said what."""
+"""Builders of iterations: verdicts by minute and head, and their scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ACME = Repository(id=7, owner="acme", name="knowledge", installation_id=1)
 AUTHOR = Account(id=501, login="scribe-bot", bot=True)
 
 
-def minute(number: float) -> datetime:
+def at_minute(number: float) -> datetime:
     return START + timedelta(minutes=number)
 
 
@@ -27,31 +27,31 @@ def head(letter: str) -> str:
     return letter * 40
 
 
-def person(name: str = "alice") -> Validator:
+def make_reviewer(name: str = "alice") -> Validator:
     return Validator(key=f"user:{name}", name=name)
 
 
-def check(name: str = "validate") -> Validator:
+def make_check_validator(name: str = "validate") -> Validator:
     return Validator(key=f"check:{name}", name=name, check=True)
 
 
-def said(at, who, stance, where="a", tags=(), **facts) -> Verdict:
-    validator = who if isinstance(who, Validator) else person(who)
+def make_verdict(at, who, stance, where="a", tags=(), **facts) -> Verdict:
+    validator = who if isinstance(who, Validator) else make_reviewer(who)
     items = facts.pop("items", tuple(Item(tag=tag) for tag in tags))
     facts.setdefault("id", f"review:{int(at * 10)}")
     sha = None if where is None else head(where)
-    return Verdict(validator=validator, stance=stance, at=minute(at), head=sha, items=items, **facts)
+    return Verdict(validator=validator, stance=stance, at=at_minute(at), head=sha, items=items, **facts)
 
 
-def rejects(at, who="alice", where="a", tags=("date_errors",), **facts) -> Verdict:
-    return said(at, who, Stance.REJECTS, where, tags, **facts)
+def make_rejection(at, who="alice", where="a", tags=("date_errors",), **facts) -> Verdict:
+    return make_verdict(at, who, Stance.REJECTS, where, tags, **facts)
 
 
-def approves(at, who="alice", where="a", **facts) -> Verdict:
-    return said(at, who, Stance.APPROVES, where, **facts)
+def make_approval(at, who="alice", where="a", **facts) -> Verdict:
+    return make_verdict(at, who, Stance.APPROVES, where, **facts)
 
 
-def pull_request(*verdicts, pushes=(), at_head="a", **facts) -> PullRequest:
+def make_pull_request(*verdicts, pushes=(), at_head="a", **facts) -> PullRequest:
     """A pull request; `pushes` are (minute, letter)."""
     return PullRequest(
         repository=ACME,
@@ -60,9 +60,9 @@ def pull_request(*verdicts, pushes=(), at_head="a", **facts) -> PullRequest:
         title="Claim: futarchy resists manipulation",
         base="main",
         head=head(at_head),
-        created_at=minute(0),
-        updated_at=minute(600),
-        revisions=tuple(Revision(head(letter), minute(at)) for at, letter in pushes),
+        created_at=at_minute(0),
+        updated_at=at_minute(600),
+        revisions=tuple(Revision(head(letter), at_minute(at)) for at, letter in pushes),
         verdicts=verdicts,
         **facts,
     )
@@ -73,68 +73,72 @@ GATES = load_pack(Path(__file__).parents[2] / "rules" / "knowledge-base.yml")
 BAND = DiffSizeBand()
 
 
-def item(tag="date_errors", **facts) -> Item:
+def make_item(tag="date_errors", **facts) -> Item:
     return Item(tag=tag, **facts)
 
 
-def own(aspect: str, severity: str, number: int = 1) -> Item:
+def make_document_item(aspect: str, severity: str, number: int = 1) -> Item:
     """An item of a document, which says itself what it is about and how much it matters."""
     return Item(tag=None, aspect=aspect, severity=severity, words=f"point {number} about {aspect}")
 
 
-def judged(number=1, letter="a", items=(), *, approved=False) -> Iteration:
+def make_iteration(number=1, letter="a", items=(), *, approved=False) -> Iteration:
     stance = Stance.REJECTS if items and not approved else Stance.APPROVES
-    verdict = said(number, "alice", stance, letter, items=tuple(items))
-    return Iteration(number, head(letter), minute(number), (verdict,))
+    verdict = make_verdict(number, "alice", stance, letter, items=tuple(items))
+    return Iteration(number, head(letter), at_minute(number), (verdict,))
 
 
-def checks(passed: int, failed: int = 0, *, is_test=False) -> tuple[CheckResult, ...]:
+def make_checks(passed: int, failed: int = 0, *, is_test=False) -> tuple[CheckResult, ...]:
     good = [CheckResult(f"good-{n}", "success", is_test) for n in range(passed)]
     return (*good, *(CheckResult(f"bad-{n}", "failure", is_test) for n in range(failed)))
 
 
-def diff(*files, lines=20) -> Diff:
+def make_diff(*files, lines=20) -> Diff:
     """A diff of these files, or of one with so many added lines."""
     return Diff(files or (FileDiff("claims/a.md", added=lines, blob=f"blob-{lines}"),))
 
 
-def snapshot(number=1, letter="a", items=(), *, approved=False, **facts) -> IterationSnapshot:
-    return IterationSnapshot(judged(number, letter, items, approved=approved), **facts)
+def make_iteration_snapshot(number=1, letter="a", items=(), *, approved=False, **facts) -> IterationSnapshot:
+    return IterationSnapshot(make_iteration(number, letter, items, approved=approved), **facts)
 
 
-def scored_at(number: int, quality: float | None, **facts) -> ScoredIteration:
+def make_scored_iteration(number: int, quality: float | None, **facts) -> ScoredIteration:
     """An iteration of which only the score matters."""
     letter = "abcdef0123456789"[number - 1]
     score = None if quality is None else Score(quality, ())
-    return ScoredIteration(IterationSnapshot(judged(number, letter), **facts), score)
+    return ScoredIteration(IterationSnapshot(make_iteration(number, letter), **facts), score)
 
 
-THE_DOCUMENTS_OWN = (
-    snapshot(
+EXAMPLE_ITERATIONS = (
+    make_iteration_snapshot(
         1,
         "a",
         [
-            own("correctness", "major"),
-            own("completeness", "major"),
-            own("clarity", "minor", 1),
-            own("clarity", "minor", 2),
+            make_document_item("correctness", "major"),
+            make_document_item("completeness", "major"),
+            make_document_item("clarity", "minor", 1),
+            make_document_item("clarity", "minor", 2),
         ],
-        checks=checks(4, 1),
-        diff=diff(),
+        checks=make_checks(4, 1),
+        diff=make_diff(),
     ),
-    snapshot(
+    make_iteration_snapshot(
         2,
         "b",
-        [own("correctness", "major"), own("completeness", "minor", 1), own("completeness", "minor", 2)],
-        checks=checks(5),
-        diff=diff(lines=21),
+        [
+            make_document_item("correctness", "major"),
+            make_document_item("completeness", "minor", 1),
+            make_document_item("completeness", "minor", 2),
+        ],
+        checks=make_checks(5),
+        diff=make_diff(lines=21),
     ),
-    snapshot(
+    make_iteration_snapshot(
         3,
         "c",
-        [own("correctness", "major"), own("clarity", "minor")],
-        checks=checks(4, 1),
-        diff=diff(lines=22),
+        [make_document_item("correctness", "major"), make_document_item("clarity", "minor")],
+        checks=make_checks(4, 1),
+        diff=make_diff(lines=22),
     ),
 )
 """72 %, 85 %, 83 %: from values to scores."""

@@ -18,15 +18,15 @@ from bot.iterations.scoring import build_trajectory
 from bot.pull_request.diff import Diff, FileDiff
 from tests.iterations.iteration_builders import (
     BAND,
+    EXAMPLE_ITERATIONS,
     GATES,
     SCORING,
-    THE_DOCUMENTS_OWN,
-    checks,
-    diff,
-    item,
-    judged,
-    own,
-    scored_at,
+    make_checks,
+    make_diff,
+    make_document_item,
+    make_item,
+    make_iteration,
+    make_scored_iteration,
 )
 
 MAX = 5
@@ -37,7 +37,7 @@ def seen(*history, maximum=MAX) -> Degradation:
 
 
 def fell(*qualities) -> Degradation:
-    return seen(*(scored_at(number, quality) for number, quality in enumerate(qualities, 1)))
+    return seen(*(make_scored_iteration(number, quality) for number, quality in enumerate(qualities, 1)))
 
 
 def causes(*history, maximum=MAX) -> list[DegradationSign]:
@@ -91,16 +91,16 @@ def test_two_drops_in_a_row_however_small_are_flagged(drops):  # row 95
 @pytest.mark.parametrize(
     ("before", "after", "flagged"),
     [
-        (checks(4, 1), checks(3, 2), True),
-        (checks(4, 1), checks(4, 1), False),
-        (checks(4, 1), checks(5), False),
-        (checks(5), checks(9, 1), True),
-        ((), checks(3, 2), False),  # none seen is not none failed
-        (checks(5), (), False),
+        (make_checks(4, 1), make_checks(3, 2), True),
+        (make_checks(4, 1), make_checks(4, 1), False),
+        (make_checks(4, 1), make_checks(5), False),
+        (make_checks(5), make_checks(9, 1), True),
+        ((), make_checks(3, 2), False),  # none seen is not none failed
+        (make_checks(5), (), False),
     ],
 )
 def test_more_failed_checks_than_before(before, after, flagged):  # row 96
-    found = seen(scored_at(1, 0.5, checks=before), scored_at(2, 0.5, checks=after))
+    found = seen(make_scored_iteration(1, 0.5, checks=before), make_scored_iteration(2, 0.5, checks=after))
     assert found.triggers == ((Trigger.VALIDATION_FAILURES_INCREASED,) if flagged else ())
 
 
@@ -113,7 +113,7 @@ def test_any_drop_is_degraded_and_a_rise_is_not():
 
 
 def test_the_documents_own_third_iteration_is_degraded_and_flagged_by_its_check():  # row 62
-    scored = build_trajectory(THE_DOCUMENTS_OWN, 3, GATES, SCORING.weights, BAND).scored
+    scored = build_trajectory(EXAMPLE_ITERATIONS, 3, GATES, SCORING.weights, BAND).scored
     assert seen(*scored) == Degradation(3, -0.02, (Trigger.VALIDATION_FAILURES_INCREASED,))
     assert [seen(*scored[:count]).is_degraded for count in (1, 2)] == [False, False]
 
@@ -122,21 +122,24 @@ def test_the_documents_own_third_iteration_is_degraded_and_flagged_by_its_check(
 
 
 def test_over_refinement_is_named_when_two_iterations_brought_nothing_better():  # row 90
-    history = [scored_at(1, 0.9), scored_at(2, 0.8), scored_at(3, 0.7)]
+    history = [make_scored_iteration(1, 0.9), make_scored_iteration(2, 0.8), make_scored_iteration(3, 0.7)]
     assert causes(*history) == [
         DegradationSign(Cause.OVER_REFINEMENT, "2 iterations since the best, and none of them better")
     ]
 
 
 def test_over_refinement_is_named_beyond_the_budget():  # row 90
-    history = [scored_at(1, 0.5), scored_at(2, 0.9), scored_at(3, 0.8)]
+    history = [make_scored_iteration(1, 0.5), make_scored_iteration(2, 0.9), make_scored_iteration(3, 0.8)]
     assert causes(*history, maximum=2) == [
         DegradationSign(Cause.OVER_REFINEMENT, "iteration 3 of a budget of 2")
     ]
 
 
 def test_over_refinement_is_not_named_right_after_the_best():  # row 90
-    assert causes(scored_at(1, 0.5), scored_at(2, 0.9), scored_at(3, 0.6)) == []
+    assert (
+        causes(make_scored_iteration(1, 0.5), make_scored_iteration(2, 0.9), make_scored_iteration(3, 0.6))
+        == []
+    )
 
 
 # Scope creep
@@ -144,7 +147,7 @@ def test_over_refinement_is_not_named_right_after_the_best():  # row 90
 
 def grown(number, quality, lines, files=1):
     written = tuple(FileDiff(f"claims/{n}.md", added=lines // files, patch="") for n in range(files))
-    return scored_at(number, quality, diff=Diff(written))
+    return make_scored_iteration(number, quality, diff=Diff(written))
 
 
 def test_scope_creep_is_named_with_the_growth_in_lines():  # row 91
@@ -166,8 +169,8 @@ def test_scope_creep_is_named_with_the_growth_in_files():  # row 91
         (grown(1, 0.9, 5), grown(2, 0.8, 15)),  # three times, but only ten lines
         (grown(1, 0.9, 40), grown(2, 0.95, 120), grown(3, 0.8, 120)),  # grew before, not now
         (grown(1, 0.8, 40), grown(2, 0.9, 120)),  # grew, and got better
-        (scored_at(1, 0.9), grown(2, 0.8, 120)),  # nobody knows how large it was
-        (grown(1, 0.9, 40), scored_at(2, 0.8)),
+        (make_scored_iteration(1, 0.9), grown(2, 0.8, 120)),  # nobody knows how large it was
+        (grown(1, 0.9, 40), make_scored_iteration(2, 0.8)),
     ],
 )
 def test_scope_creep_is_silent_without_growth_of_its_own(history):  # row 91
@@ -179,7 +182,7 @@ def test_scope_creep_is_silent_without_growth_of_its_own(history):  # row 91
 
 def written(number, quality, *lines, path="claims/a.md"):
     patch = f"@@ -0,0 +1,{len(lines)} @@\n" + "\n".join(f"+{line}" for line in lines)
-    return scored_at(number, quality, diff=Diff((FileDiff(path, added=len(lines), patch=patch),)))
+    return make_scored_iteration(number, quality, diff=Diff((FileDiff(path, added=len(lines), patch=patch),)))
 
 
 TEN = tuple(f"finding {n}" for n in range(10))
@@ -198,7 +201,10 @@ def test_information_loss_is_named_with_the_lines_that_are_gone():  # row 93
         (written(1, 0.9, *TEN[:6]), written(2, 0.8, *TEN[:2])),  # four lines
         (written(1, 0.9, *TEN), written(2, 0.8, *(f"better {n}" for n in range(10)))),  # written anew
         (written(1, 0.9, *TEN), written(2, 0.8, *TEN, path="claims/b.md")),  # moved
-        (written(1, 0.9, *TEN), scored_at(2, 0.8, diff=Diff((FileDiff("claims/a.md"),)))),  # no patch shown
+        (
+            written(1, 0.9, *TEN),
+            make_scored_iteration(2, 0.8, diff=Diff((FileDiff("claims/a.md"),))),
+        ),  # no patch shown
         (written(1, 0.7, *TEN), written(2, 0.8, *TEN[:2])),  # shorter, and better
         (written(1, 0.9, *TEN), written(2, 0.8, *reversed(TEN))),  # another order
     ],
@@ -211,16 +217,16 @@ def test_information_loss_is_silent_where_the_lines_are_not_lost(history):  # ro
 
 
 def styled(written_so, *items):
-    iteration = judged(written_so.number, "a", items)
+    iteration = make_iteration(written_so.number, "a", items)
     return replace(written_so, snapshot=replace(written_so.snapshot, iteration=iteration))
 
 
 BETTER = tuple(f"better {n}" for n in range(10))
-STYLE, CONSISTENCY = own("style", "minor"), own("consistency", "minor")
+STYLE, CONSISTENCY = make_document_item("style", "minor"), make_document_item("consistency", "minor")
 
 
 def test_style_drift_is_named_with_the_lines_written_anew_and_the_items_that_rose():  # row 92
-    before = styled(written(1, 0.9, *TEN), own("correctness", "major"))
+    before = styled(written(1, 0.9, *TEN), make_document_item("correctness", "major"))
     after = styled(written(2, 0.8, *TEN[:3], *BETTER[:7]), STYLE, CONSISTENCY)
     rose = "open items about style and consistency rose from 0 to 2"
     assert causes(before, after) == [
@@ -231,11 +237,17 @@ def test_style_drift_is_named_with_the_lines_written_anew_and_the_items_that_ros
 @pytest.mark.parametrize(
     ("after", "items"),
     [
-        (written(2, 0.8, *TEN), (item("near_duplicate"),)),  # a duplicate was seen, nothing was rewritten
+        (
+            written(2, 0.8, *TEN),
+            (make_item("near_duplicate"),),
+        ),  # a duplicate was seen, nothing was rewritten
         (written(2, 0.8, *TEN, *BETTER), (STYLE,)),  # only added to
         (written(2, 0.8, *TEN[:6], *BETTER[:4]), (STYLE,)),  # less than half
-        (scored_at(2, 0.8), (STYLE,)),  # nobody knows what was written
-        (written(2, 0.8, *BETTER), (own("correctness", "major"),)),  # written anew, in the same style
+        (make_scored_iteration(2, 0.8), (STYLE,)),  # nobody knows what was written
+        (
+            written(2, 0.8, *BETTER),
+            (make_document_item("correctness", "major"),),
+        ),  # written anew, in the same style
     ],
 )
 def test_style_drift_is_silent_where_the_diff_does_not_show_it(after, items):  # row 92
@@ -244,7 +256,12 @@ def test_style_drift_is_silent_where_the_diff_does_not_show_it(after, items):  #
 
 def test_style_drift_is_silent_where_such_items_do_not_rise():  # row 92
     before = styled(written(1, 0.9, *TEN), STYLE)
-    after = styled(written(2, 0.8, *BETTER), STYLE, own("correctness", "major"), own("security", "major"))
+    after = styled(
+        written(2, 0.8, *BETTER),
+        STYLE,
+        make_document_item("correctness", "major"),
+        make_document_item("security", "major"),
+    )
     assert causes(before, after) == []
 
 
@@ -253,8 +270,8 @@ def test_style_drift_is_silent_where_such_items_do_not_rise():  # row 92
 
 def test_the_note_names_triggers_causes_and_what_to_do():  # row 97 # row 98
     found = seen(
-        scored_at(1, 0.9, checks=checks(5), diff=diff(lines=30)),
-        scored_at(2, 0.6, checks=checks(4, 1), diff=diff(lines=90)),
+        make_scored_iteration(1, 0.9, checks=make_checks(5), diff=make_diff(lines=30)),
+        make_scored_iteration(2, 0.6, checks=make_checks(4, 1), diff=make_diff(lines=90)),
     )
     assert render_degradation(found) == (
         "Iteration 2 degraded: quality -0.30, more checks failed than before. "

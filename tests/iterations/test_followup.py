@@ -17,13 +17,13 @@ from tests.iterations.iteration_builders import (
     BAND,
     GATES,
     SCORING,
-    approves,
-    check,
-    minute,
-    person,
-    pull_request,
-    rejects,
-    scored_at,
+    at_minute,
+    make_approval,
+    make_check_validator,
+    make_pull_request,
+    make_rejection,
+    make_reviewer,
+    make_scored_iteration,
 )
 
 FILE = "claims/a.md"
@@ -38,7 +38,7 @@ def carried_between(old: str, new: str) -> TrackedFile:
 
 def next_to(first, *later, at_head="b", **facts):
     """What became of the first verdict's items, by the later verdicts."""
-    one, two = list_iterations(pull_request(first, *later, at_head=at_head))
+    one, two = list_iterations(make_pull_request(first, *later, at_head=at_head))
     return item_responses(one, two, **{"files": {}, **facts})
 
 
@@ -47,8 +47,8 @@ def only(found) -> ItemResponse:
     return answer
 
 
-SAID = rejects(1, items=(DATE,))
-AGAIN = rejects(9, where="b", items=(DATE,))
+SAID = make_rejection(1, items=(DATE,))
+AGAIN = make_rejection(9, where="b", items=(DATE,))
 
 
 # Was it followed?
@@ -56,7 +56,7 @@ AGAIN = rejects(9, where="b", items=(DATE,))
 
 def test_changed_lines_show_that_an_item_was_followed():  # row 21
     found = only(next_to(SAID, AGAIN, files={FILE: carried_between(BEFORE, AFTER)}))
-    assert found == ItemResponse(DATE, person(), has_changed=True, is_resolved=False, is_gone=False)
+    assert found == ItemResponse(DATE, make_reviewer(), has_changed=True, is_resolved=False, is_gone=False)
     assert found.is_followed
 
 
@@ -72,17 +72,17 @@ def test_a_resolved_thread_shows_that_an_item_was_followed():  # row 21
 
 
 def test_an_item_without_a_thread_is_never_resolved():
-    unlinked = rejects(1, items=(Item("date_errors"),))
+    unlinked = make_rejection(1, items=(Item("date_errors"),))
     assert not only(next_to(unlinked, AGAIN, resolved={""})).is_resolved
 
 
 @pytest.mark.parametrize(
     ("later", "gone"),
     [
-        (rejects(9, where="b", items=(DATE,)), False),
-        (rejects(9, where="b", tags=("scope_error",)), True),
-        (approves(9, where="b"), True),
-        (approves(9, "bob", where="b"), False),  # somebody else's word
+        (make_rejection(9, where="b", items=(DATE,)), False),
+        (make_rejection(9, where="b", tags=("scope_error",)), True),
+        (make_approval(9, where="b"), True),
+        (make_approval(9, "bob", where="b"), False),  # somebody else's word
     ],
 )
 def test_a_tag_gone_from_the_next_verdict_shows_that_it_was_followed(later, gone):  # row 21
@@ -90,30 +90,35 @@ def test_a_tag_gone_from_the_next_verdict_shows_that_it_was_followed(later, gone
 
 
 def test_a_dismissal_is_no_sign_that_anybody_followed():
-    dismissed = rejects(1, items=(DATE,), lifted_at=minute(8))
-    one = list_iterations(pull_request(rejects(1, items=(DATE,))))[0]
-    two = list_iterations(pull_request(dismissed, approves(9, "bob", "b"), at_head="b"))[1]
+    dismissed = make_rejection(1, items=(DATE,), lifted_at=at_minute(8))
+    one = list_iterations(make_pull_request(make_rejection(1, items=(DATE,))))[0]
+    two = list_iterations(make_pull_request(dismissed, make_approval(9, "bob", "b"), at_head="b"))[1]
     assert not only(item_responses(one, two, {})).is_followed
 
 
 def test_an_approval_given_before_the_item_was_named_is_no_answer_to_it():
-    told = (SAID, approves(5, where="b"), rejects(9, where="a", items=(DATE,)), approves(12, where="c"))
-    one, two, _ = list_iterations(pull_request(*told, at_head="c"))
+    told = (
+        SAID,
+        make_approval(5, where="b"),
+        make_rejection(9, where="a", items=(DATE,)),
+        make_approval(12, where="c"),
+    )
+    one, two, _ = list_iterations(make_pull_request(*told, at_head="c"))
     assert [answer.is_gone for answer in item_responses(one, two, {})] == [False]
 
 
 def test_an_item_without_a_tag_is_known_by_its_words():
-    vague = rejects(1, items=(Item(None, words="unclear", aspect="clarity"),))
+    vague = make_rejection(1, items=(Item(None, words="unclear", aspect="clarity"),))
     same, other = (
-        rejects(9, where="b", items=(Item(None, words=words, aspect="clarity"),))
+        make_rejection(9, where="b", items=(Item(None, words=words, aspect="clarity"),))
         for words in ("unclear", "ok")
     )
     assert (only(next_to(vague, same)).is_gone, only(next_to(vague, other)).is_gone) == (False, True)
 
 
 def test_every_item_of_every_rejecting_validator_is_asked_about():
-    failed = rejects(2, check(), items=(Item("near_duplicate"),))
-    found = next_to(SAID, failed, approves(9, where="b"))
+    failed = make_rejection(2, make_check_validator(), items=(Item("near_duplicate"),))
+    found = next_to(SAID, failed, make_approval(9, where="b"))
     assert [(answer.item.tag, answer.validator.name, answer.is_gone) for answer in found] == [
         ("date_errors", "alice", True),
         ("near_duplicate", "validate", False),
@@ -163,7 +168,11 @@ def test_over_a_rebase_the_lines_are_still_found():
 
 def answer(*, followed: bool, place=None) -> ItemResponse:
     return ItemResponse(
-        Item("date_errors", place=place), person(), has_changed=followed, is_resolved=False, is_gone=False
+        Item("date_errors", place=place),
+        make_reviewer(),
+        has_changed=followed,
+        is_resolved=False,
+        is_gone=False,
     )
 
 
@@ -175,7 +184,9 @@ VAGUE = QualityProblem(QualityRule.VAGUE, FeedbackField.ISSUE, "vague", "say wha
     [(0.6, 0.85, True, 0.25), (0.85, 0.83, False, -0.02), (0.5, 0.5, False, 0.0), (None, 0.5, None, None)],
 )
 def test_whether_the_quality_rose_and_by_how_much(before, after, improved, delta):  # row 22 # row 23
-    found = track_feedback([answer(followed=True)], scored_at(1, before), scored_at(2, after), [()])
+    found = track_feedback(
+        [answer(followed=True)], make_scored_iteration(1, before), make_scored_iteration(2, after), [()]
+    )
     assert (found.improved, found.delta) == (improved, delta)
 
 
@@ -193,7 +204,10 @@ def test_whether_the_quality_rose_and_by_how_much(before, after, improved, delta
 )
 def test_how_clear_the_feedback_was_in_hindsight(followed, per_item, expected):  # row 24
     found = track_feedback(
-        [answer(followed=each) for each in followed], scored_at(1, 0.5), scored_at(2, 0.6), per_item
+        [answer(followed=each) for each in followed],
+        make_scored_iteration(1, 0.5),
+        make_scored_iteration(2, 0.6),
+        per_item,
     )
     assert found.clarity == expected
 
@@ -202,7 +216,10 @@ def test_clarity_is_computed_from_what_the_quality_rules_find():  # row 24
     vague = FeedbackText("could be better", "consider improving", "", has_place=False)
     lost = min(1.0, 0.25 * len(find_problems(vague)))
     found = track_feedback(
-        [answer(followed=False)], scored_at(1, 0.5), scored_at(2, 0.5), [find_problems(vague)]
+        [answer(followed=False)],
+        make_scored_iteration(1, 0.5),
+        make_scored_iteration(2, 0.5),
+        [find_problems(vague)],
     )
     assert found.clarity == 1 - lost < 0.5
 
@@ -213,7 +230,10 @@ def test_clarity_is_computed_from_what_the_quality_rules_find():  # row 24
 )
 def test_feedback_is_followed_where_at_least_half_of_its_items_are(followed, expected):
     found = track_feedback(
-        [answer(followed=each) for each in followed], scored_at(1, 0.5), scored_at(2, 0.5), [()]
+        [answer(followed=each) for each in followed],
+        make_scored_iteration(1, 0.5),
+        make_scored_iteration(2, 0.5),
+        [()],
     )
     assert found.followed is expected
 
@@ -245,15 +265,15 @@ def week(number: int):
 def story(number: int, pull: int, *, placed: bool, follows: bool):
     tag, who = ("date_errors", "alice") if placed else ("scope_error", "bob")
     item = Item(tag, place=Location(FILE, 3) if placed else None)
-    first = rejects(1, who, items=(item,))
-    again = approves(9, who, "b") if follows else rejects(9, who, "b", items=(item,))
-    one, two = list_iterations(pull_request(first, again, at_head="b"))
+    first = make_rejection(1, who, items=(item,))
+    again = make_approval(9, who, "b") if follows else make_rejection(9, who, "b", items=(item,))
+    one, two = list_iterations(make_pull_request(first, again, at_head="b"))
     files = {FILE: carried_between(BEFORE, AFTER) if follows else UNCHANGED_FILE}
     found = item_responses(one, two, files)
     way = build_trajectory([IterationSnapshot(one), IterationSnapshot(two)], 2, GATES, SCORING.weights, BAND)
     tracking = track_feedback(found, *way.scored, [()])
     author = AUTHOR.login if pull % 2 else "scribe-2"
-    return item_outcomes(found, tracking, author, minute(9) + timedelta(weeks=number, hours=pull))
+    return item_outcomes(found, tracking, author, at_minute(9) + timedelta(weeks=number, hours=pull))
 
 
 WEEKS = [seen for number in range(4) for seen in week(number)]
@@ -298,9 +318,9 @@ def test_rates_by_author_reviewer_and_gate():  # row 53 # row 54
 
 def test_a_rate_counts_only_what_was_measured():
     seen = [
-        ItemOutcome(minute(1), "scribe-bot", "user:alice", None, placed=False, followed=True, delta=0.2),
-        ItemOutcome(minute(2), "scribe-bot", "user:alice", None, placed=False, followed=False, delta=-0.1),
-        ItemOutcome(minute(3), "scribe-bot", "user:alice", None, placed=False, followed=False),
+        ItemOutcome(at_minute(1), "scribe-bot", "user:alice", None, placed=False, followed=True, delta=0.2),
+        ItemOutcome(at_minute(2), "scribe-bot", "user:alice", None, placed=False, followed=False, delta=-0.1),
+        ItemOutcome(at_minute(3), "scribe-bot", "user:alice", None, placed=False, followed=False),
     ]
     (found,) = follow_rates(seen, GroupBy.GATE)
     assert found == FollowRate("without a tag", items=3, followed=1, measured=2, improved=1)
@@ -310,7 +330,7 @@ def test_a_rate_counts_only_what_was_measured():
 
 def test_the_clarity_of_everything_is_the_mean_of_what_is_known():
     seen = [
-        ItemOutcome(minute(n), "", "", None, placed=False, followed=True, clarity=clear)
+        ItemOutcome(at_minute(n), "", "", None, placed=False, followed=True, clarity=clear)
         for n, clear in enumerate((0.6, 1.0, None))
     ]
     assert overall_follow_rate(seen) == FollowRate("", 3, 3, measured=0, improved=0, mean_clarity=0.8)

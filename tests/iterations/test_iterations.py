@@ -16,7 +16,15 @@ from bot.iterations.model import (
     standing_verdicts,
 )
 from bot.pull_request.model import Item, Stance
-from tests.iterations.iteration_builders import approves, check, head, minute, pull_request, rejects, said
+from tests.iterations.iteration_builders import (
+    at_minute,
+    head,
+    make_approval,
+    make_check_validator,
+    make_pull_request,
+    make_rejection,
+    make_verdict,
+)
 
 
 def numbered(pull):
@@ -24,112 +32,136 @@ def numbered(pull):
 
 
 def test_a_revision_becomes_an_iteration_when_it_is_judged():  # row 6 # row 7
-    assert numbered(pull_request()) == []
-    assert numbered(pull_request(rejects(1))) == [(1, "a")]
+    assert numbered(make_pull_request()) == []
+    assert numbered(make_pull_request(make_rejection(1))) == [(1, "a")]
 
 
 def test_twelve_pushes_before_the_first_review_are_iteration_1():  # row 7 # row 84
     pushes = [(n, letter) for n, letter in enumerate("abcdef0123456"[:12])]
-    assert numbered(pull_request(rejects(20, where="5"), pushes=pushes, at_head="5")) == [(1, "5")]
+    assert numbered(make_pull_request(make_rejection(20, where="5"), pushes=pushes, at_head="5")) == [
+        (1, "5")
+    ]
 
 
 def test_two_validators_judging_one_head_make_one_iteration():
-    assert numbered(pull_request(rejects(1, "alice"), rejects(2, "bob"))) == [(1, "a")]
+    assert numbered(make_pull_request(make_rejection(1, "alice"), make_rejection(2, "bob"))) == [(1, "a")]
 
 
 def test_a_push_between_two_judgements_makes_the_next_iteration():
-    assert numbered(pull_request(rejects(1), rejects(2, where="b"), at_head="b")) == [(1, "a"), (2, "b")]
+    assert numbered(make_pull_request(make_rejection(1), make_rejection(2, where="b"), at_head="b")) == [
+        (1, "a"),
+        (2, "b"),
+    ]
 
 
 def test_a_force_push_back_keeps_the_number():
-    pull = pull_request(rejects(1), rejects(2, where="b"), approves(3, where="a"), at_head="a")
+    pull = make_pull_request(
+        make_rejection(1), make_rejection(2, where="b"), make_approval(3, where="a"), at_head="a"
+    )
     assert numbered(pull) == [(1, "a"), (2, "b")]
 
 
 def test_a_verdict_without_a_head_is_about_the_revision_known_then():
     pushes = [(0, "a"), (5, "b")]
-    pull = pull_request(
-        rejects(1, where=None), rejects(6, where=None, tags=("x_y",)), pushes=pushes, at_head="b"
+    pull = make_pull_request(
+        make_rejection(1, where=None),
+        make_rejection(6, where=None, tags=("x_y",)),
+        pushes=pushes,
+        at_head="b",
     )
     assert numbered(pull) == [(1, "a"), (2, "b")]
 
 
 def test_a_verdict_without_a_head_and_without_known_revisions_is_about_the_present_head():
-    assert numbered(pull_request(rejects(1, where=None), at_head="c")) == [(1, "c")]
+    assert numbered(make_pull_request(make_rejection(1, where=None), at_head="c")) == [(1, "c")]
 
 
 def test_an_uncounted_or_silent_verdict_makes_no_iteration():
-    pull = pull_request(rejects(1, counted=False), said(2, "bob", Stance.SILENT, "b"))
+    pull = make_pull_request(make_rejection(1, counted=False), make_verdict(2, "bob", Stance.SILENT, "b"))
     assert numbered(pull) == []
 
 
 def test_the_state_of_an_iteration_is_that_before_the_next_begins():
-    first, again, approved = rejects(1), rejects(2, tags=("scope_error",)), approves(3, where="b")
-    pull = pull_request(first, again, approved, at_head="b")
+    first, again, approved = (
+        make_rejection(1),
+        make_rejection(2, tags=("scope_error",)),
+        make_approval(3, where="b"),
+    )
+    pull = make_pull_request(first, again, approved, at_head="b")
     assert list_iterations(pull) == (
-        Iteration(1, head("a"), minute(1), (again,)),
-        Iteration(2, head("b"), minute(3), (approved,)),
+        Iteration(1, head("a"), at_minute(1), (again,)),
+        Iteration(2, head("b"), at_minute(3), (approved,)),
     )
 
 
 def test_a_rejection_that_nobody_repeated_is_carried_into_the_next_iteration():
-    alice, bob = rejects(1, "alice"), rejects(3, "bob", "b", tags=("scope_error",))
-    second = list_iterations(pull_request(alice, bob, at_head="b"))[1]
+    alice, bob = make_rejection(1, "alice"), make_rejection(3, "bob", "b", tags=("scope_error",))
+    second = list_iterations(make_pull_request(alice, bob, at_head="b"))[1]
     assert second.standing == (alice, bob)
     assert second.tags == ("date_errors", "scope_error")
 
 
 def test_a_late_review_of_an_earlier_head_counts_there_and_stands_now():
-    alice, late = approves(4, "alice", "b"), rejects(5, "bob", "a")
-    one, two = list_iterations(pull_request(rejects(1), alice, late, at_head="b"))
-    assert one.standing == (rejects(1), late)
+    alice, late = make_approval(4, "alice", "b"), make_rejection(5, "bob", "a")
+    one, two = list_iterations(make_pull_request(make_rejection(1), alice, late, at_head="b"))
+    assert one.standing == (make_rejection(1), late)
     assert two.standing == (alice, late)
 
 
 def test_a_second_word_about_an_earlier_head_does_not_replace_what_was_said_about_this_one():
-    here, late = rejects(2, where="b", tags=("scope_error",)), approves(3, where="a")
-    one, two, _ = list_iterations(pull_request(rejects(1), here, late, rejects(4, where="c"), at_head="c"))
+    here, late = make_rejection(2, where="b", tags=("scope_error",)), make_approval(3, where="a")
+    one, two, _ = list_iterations(
+        make_pull_request(make_rejection(1), here, late, make_rejection(4, where="c"), at_head="c")
+    )
     assert (one.standing, two.standing) == ((late,), (here,))
 
 
 def test_a_check_that_finishes_late_changes_only_the_iteration_it_ran_on():  # row 85
-    review, passed, late = rejects(1), approves(4, check(), "b"), rejects(5, check(), "a")
-    one, two = list_iterations(pull_request(review, passed, late, at_head="b"))
+    review, passed, late = (
+        make_rejection(1),
+        make_approval(4, make_check_validator(), "b"),
+        make_rejection(5, make_check_validator(), "a"),
+    )
+    one, two = list_iterations(make_pull_request(review, passed, late, at_head="b"))
     assert one.standing == (review, late)
     assert two.standing == (review, passed)
 
 
 def test_a_force_push_back_shows_what_stands_now_and_leaves_the_other_as_it_was():
-    worse, back = rejects(2, where="b", tags=("scope_error",)), approves(3, where="a")
-    one, two = list_iterations(pull_request(rejects(1), worse, back, rejects(3.5, "bob", "a"), at_head="a"))
-    assert one.standing == (back, rejects(3.5, "bob", "a"))
+    worse, back = make_rejection(2, where="b", tags=("scope_error",)), make_approval(3, where="a")
+    one, two = list_iterations(
+        make_pull_request(make_rejection(1), worse, back, make_rejection(3.5, "bob", "a"), at_head="a")
+    )
+    assert one.standing == (back, make_rejection(3.5, "bob", "a"))
     assert two.standing == (worse,)
 
 
 def test_a_dismissal_before_the_next_push_empties_the_iteration():
-    dismissed, bob = rejects(1, lifted_at=minute(2)), approves(9, "bob", "b")
-    pull = pull_request(dismissed, bob, pushes=[(0, "a"), (5, "b")], at_head="b")
+    dismissed, bob = make_rejection(1, lifted_at=at_minute(2)), make_approval(9, "bob", "b")
+    pull = make_pull_request(dismissed, bob, pushes=[(0, "a"), (5, "b")], at_head="b")
     assert list_iterations(pull)[0].standing == ()
 
 
 def test_a_dismissal_after_the_next_push_does_not_make_the_earlier_head_look_clean():
-    dismissed, bob = rejects(1, lifted_at=minute(6)), approves(9, "bob", "b")
-    one, two = list_iterations(pull_request(dismissed, bob, pushes=[(0, "a"), (5, "b")], at_head="b"))
+    dismissed, bob = make_rejection(1, lifted_at=at_minute(6)), make_approval(9, "bob", "b")
+    one, two = list_iterations(make_pull_request(dismissed, bob, pushes=[(0, "a"), (5, "b")], at_head="b"))
     assert one.standing == (dismissed,)
     assert two.standing == (bob,)
 
 
 def test_tags_are_united_oldest_verdict_first_without_repeats():
-    alice = rejects(1, "alice", tags=("near_duplicate", "date_errors"))
-    bob = rejects(2, "bob", items=(Item("date_errors"), Item(None, words="unclear"), Item("scope_error")))
-    only = list_iterations(pull_request(alice, bob, approves(3, "carol", items=(Item("x_y"),))))[0]
+    alice = make_rejection(1, "alice", tags=("near_duplicate", "date_errors"))
+    bob = make_rejection(
+        2, "bob", items=(Item("date_errors"), Item(None, words="unclear"), Item("scope_error"))
+    )
+    only = list_iterations(make_pull_request(alice, bob, make_approval(3, "carol", items=(Item("x_y"),))))[0]
     assert only.tags == ("near_duplicate", "date_errors", "scope_error")
     assert only.open_items == (*alice.items, *bob.items)
     assert only.is_rejected
 
 
 def test_an_approved_iteration_has_nothing_open():
-    only = list_iterations(pull_request(approves(1, items=(Item("date_errors"),))))[0]
+    only = list_iterations(make_pull_request(make_approval(1, items=(Item("date_errors"),))))[0]
     assert (only.is_rejected, only.open_items, only.tags) == (False, (), ())
 
 
@@ -137,37 +169,43 @@ def test_an_approved_iteration_has_nothing_open():
     ("at_head", "told", "number"),
     [
         ("a", (), None),
-        ("a", (rejects(1),), 1),
-        ("b", (rejects(1), rejects(2, where="b")), 2),
-        ("a", (rejects(1), rejects(2, where="b")), 1),  # forced back
-        ("b", (rejects(1), rejects(2, where="b"), rejects(3, "bob", "a")), 2),  # a late review
-        ("c", (rejects(1), rejects(2, where="b")), 2),  # not judged yet
+        ("a", (make_rejection(1),), 1),
+        ("b", (make_rejection(1), make_rejection(2, where="b")), 2),
+        ("a", (make_rejection(1), make_rejection(2, where="b")), 1),  # forced back
+        (
+            "b",
+            (make_rejection(1), make_rejection(2, where="b"), make_rejection(3, "bob", "a")),
+            2,
+        ),  # a late review
+        ("c", (make_rejection(1), make_rejection(2, where="b")), 2),  # not judged yet
     ],
 )
 def test_the_current_iteration(at_head, told, number):
-    found = current_iteration(pull_request(*told, at_head=at_head))
+    found = current_iteration(make_pull_request(*told, at_head=at_head))
     assert (found.number if found else None) == number
 
 
 def test_iterations_are_compared_with_the_latest_of_the_others():
     known = list_iterations(
-        pull_request(rejects(1), rejects(2, where="b"), rejects(3, where="c"), at_head="c")
+        make_pull_request(
+            make_rejection(1), make_rejection(2, where="b"), make_rejection(3, where="c"), at_head="c"
+        )
     )
     assert [previous_iteration(known, iteration).number for iteration in known] == [3, 3, 2]
     assert previous_iteration(known[:1], known[0]) is None
 
 
 def test_fixed_still_open_and_new():
-    before = rejects(1, tags=("title_overclaims", "broken_wiki_links", "scope_error"))
-    after = rejects(2, where="b", tags=("date_errors", "title_overclaims", "broken_wiki_links"))
-    one, two = list_iterations(pull_request(before, after, at_head="b"))
+    before = make_rejection(1, tags=("title_overclaims", "broken_wiki_links", "scope_error"))
+    after = make_rejection(2, where="b", tags=("date_errors", "title_overclaims", "broken_wiki_links"))
+    one, two = list_iterations(make_pull_request(before, after, at_head="b"))
     assert compare_iterations(one, two) == GateChanges(
         fixed=("scope_error",), still_open=("title_overclaims", "broken_wiki_links"), new=("date_errors",)
     )
 
 
 def test_in_the_first_iteration_all_is_new():
-    one = list_iterations(pull_request(rejects(1)))[0]
+    one = list_iterations(make_pull_request(make_rejection(1)))[0]
     assert compare_iterations(None, one) == GateChanges(new=("date_errors",))
 
 
@@ -176,15 +214,15 @@ EVENT = st.tuples(st.sampled_from("abcd"), st.sampled_from(["alice", "bob"]), st
 
 def told(events):
     return [
-        approves(at, who, where) if yes else rejects(at, who, where)
+        make_approval(at, who, where) if yes else make_rejection(at, who, where)
         for at, (where, who, yes) in enumerate(events, 1)
     ]
 
 
 @given(st.lists(EVENT, max_size=8), st.lists(EVENT, max_size=4))
 def test_a_number_once_given_stays_also_over_force_pushes_back(first, more):  # row 7
-    before = numbered(pull_request(*told(first)))
-    after = numbered(pull_request(*told([*first, *more])))
+    before = numbered(make_pull_request(*told(first)))
+    after = numbered(make_pull_request(*told([*first, *more])))
     assert after[: len(before)] == before
     assert [number for number, _ in after] == list(range(1, len(after) + 1))
 
@@ -194,12 +232,12 @@ def test_the_order_of_arrival_changes_nothing(events, random):
     shuffled = told(events)
     random.shuffle(shuffled)
     last = events[-1][0]
-    assert list_iterations(pull_request(*shuffled, at_head=last)) == list_iterations(
-        pull_request(*told(events), at_head=last)
+    assert list_iterations(make_pull_request(*shuffled, at_head=last)) == list_iterations(
+        make_pull_request(*told(events), at_head=last)
     )
 
 
 @given(st.lists(EVENT, min_size=1, max_size=8))
 def test_the_current_iteration_shows_what_stands_now(events):
-    pull = pull_request(*told(events), at_head=events[-1][0])
+    pull = make_pull_request(*told(events), at_head=events[-1][0])
     assert current_iteration(pull).standing == standing_verdicts(pull.verdicts)

@@ -11,7 +11,7 @@ from bot.iterations.line_tracking import MAX_LISTED_FILES, UNCHANGED_FILE, LineM
 from bot.pull_request.diff import FileDiff
 from bot.pull_request.model import Revision
 from bot.values import Location
-from tests.builders import at
+from tests.builders import at_minute
 
 PAGE = "page.md"
 TEXTS = st.lists(st.sampled_from("abcdef"), max_size=14)
@@ -28,7 +28,7 @@ def file(base, now, **changes) -> FileDiff:
 
 
 def revision(*files, base="m1") -> Revision:
-    return Revision("a" * 40, at(1), base=base, files=files)
+    return Revision("a" * 40, at_minute(1), base=base, files=files)
 
 
 def between(base, old, new, new_base=None) -> TrackedFile:
@@ -115,7 +115,7 @@ def test_a_file_that_may_have_been_left_out_of_a_long_list_is_not_known():
 
 
 def test_a_head_that_was_not_read_tells_nothing():
-    assert track_files([Location(PAGE, 2)], Revision("a" * 40, at(1)), revision()) == {}
+    assert track_files([Location(PAGE, 2)], Revision("a" * 40, at_minute(1)), revision()) == {}
 
 
 def test_a_line_far_down_is_not_looked_for():

@@ -16,15 +16,15 @@ from bot.iterations.model import (
     list_iterations,
     repeated_tags,
 )
-from tests.iterations.iteration_builders import pull_request, rejects
+from tests.iterations.iteration_builders import make_pull_request, make_rejection
 
 
 def over(*tags_by_iteration):
     told = [
-        rejects(n, where=letter, tags=tags)
+        make_rejection(n, where=letter, tags=tags)
         for n, (letter, tags) in enumerate(zip("abcdef9", tags_by_iteration, strict=False))
     ]
-    return list_iterations(pull_request(*told, at_head="abcdef9"[len(told) - 1]))
+    return list_iterations(make_pull_request(*told, at_head="abcdef9"[len(told) - 1]))
 
 
 DATES, SCOPE = ("date_errors",), ("scope_error",)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from inline_snapshot import snapshot as expected_text
+from inline_snapshot import snapshot
 
 from bot.feedback.progress_text import count_open_gates, fold_progress, progress_summary, shorter_path
 from bot.iterations.model import Iteration
@@ -15,21 +15,21 @@ from bot.pull_request.diff import Diff, FileDiff
 from tests.iterations.iteration_builders import (
     ACME,
     BAND,
+    EXAMPLE_ITERATIONS,
     GATES,
     SCORING,
-    THE_DOCUMENTS_OWN,
     head,
-    item,
-    judged,
-    scored_at,
-    snapshot,
+    make_item,
+    make_iteration,
+    make_iteration_snapshot,
+    make_scored_iteration,
 )
 
 FILE = "claims/markets/futarchy-manipulation.md"
 
 
 def at(number, sha, quality, decided, tags, *, blob="1", **facts) -> ScoredIteration:
-    iteration = judged(number, "a", [item(tag) for tag in tags])
+    iteration = make_iteration(number, "a", [make_item(tag) for tag in tags])
     iteration = replace(iteration, head=sha)
     seen = IterationSnapshot(iteration, diff=Diff((FileDiff(FILE, added=40, blob=blob),)), **facts)
     return ScoredIteration(seen, Score(quality, (), (), decided))
@@ -69,7 +69,7 @@ def shown(*scored, found=QUIET, present=None, web=None) -> str | None:
 
 
 def test_the_fold_reads_as_in_the_model():  # row 60 # row 64 # row 88 # row 97 # row 98
-    assert shown(FIRST, SECOND, THIRD, found=DROP) == expected_text("""\
+    assert shown(FIRST, SECOND, THIRD, found=DROP) == snapshot("""\
 <details><summary>Quality 0.65 → 0.90 → 0.68: iteration 2 was the best. How to go back to it</summary>
 
 | Iteration | Quality | Open | What decided |
@@ -94,17 +94,17 @@ def test_there_is_no_fold_before_the_second_iteration():  # row 59
 
 
 def test_there_is_no_fold_where_nothing_was_observed():
-    assert shown(scored_at(1, None), scored_at(2, None)) is None
+    assert shown(make_scored_iteration(1, None), make_scored_iteration(2, None)) is None
 
 
 def test_the_documents_own_trajectory_in_the_fold():  # row 62
-    way = build_trajectory(THE_DOCUMENTS_OWN, 3, GATES, SCORING.weights, BAND)
+    way = build_trajectory(EXAMPLE_ITERATIONS, 3, GATES, SCORING.weights, BAND)
     assert (
         progress_summary(way) == "Quality 0.72 → 0.85 → 0.83: iteration 2 was the best. How to go back to it"
     )
 
 
-APPROVED = ScoredIteration(snapshot(3, "c", approved=True), Score(0.68, ()))
+APPROVED = ScoredIteration(make_iteration_snapshot(3, "c", approved=True), Score(0.68, ()))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ APPROVED = ScoredIteration(snapshot(3, "c", approved=True), Score(0.68, ()))
         ((FIRST, SECOND), 2, "Quality 0.65 → 0.90: the last iteration is the best"),
         ((FIRST, SECOND, THIRD), 2, "Quality 0.65 → 0.90 → 0.68: iteration 2, the present one, is the best"),
         (
-            (scored_at(1, 0.9), scored_at(2, 0.9)),
+            (make_scored_iteration(1, 0.9), make_scored_iteration(2, 0.9)),
             2,
             "Quality 0.90 → 0.90: as good as iteration 1, none was better",
         ),
@@ -133,7 +133,10 @@ APPROVED = ScoredIteration(snapshot(3, "c", approved=True), Score(0.68, ()))
             "Quality 0.90 → 0.68: iteration 2 was the best, but GitHub no longer has it",
         ),
         (
-            tuple(scored_at(number, quality / 100) for number, quality in enumerate(range(61, 68), 1)),
+            tuple(
+                make_scored_iteration(number, quality / 100)
+                for number, quality in enumerate(range(61, 68), 1)
+            ),
             7,
             "Quality … → 0.63 → 0.64 → 0.65 → 0.66 → 0.67: the last iteration is the best",
         ),
@@ -147,7 +150,7 @@ def test_the_summary_says_the_result(scored, present, expected):
     "scored",
     [
         (FIRST, SECOND),
-        (scored_at(1, 0.9), scored_at(2, 0.9)),
+        (make_scored_iteration(1, 0.9), make_scored_iteration(2, 0.9)),
         (FIRST, SECOND, APPROVED),
         (SECOND, replace(THIRD, snapshot=replace(THIRD.snapshot, diff=SECOND.snapshot.diff))),
         (replace(SECOND, snapshot=replace(SECOND.snapshot, available=False)), THIRD),
@@ -159,13 +162,20 @@ def test_nobody_is_sent_back_where_that_is_no_gain(scored):
 
 
 def test_a_long_history_shows_the_last_five_and_the_best():  # row 52
-    many = [scored_at(1, 0.5), scored_at(2, 0.9), *(scored_at(number, 0.6) for number in range(3, 9))]
+    many = [
+        make_scored_iteration(1, 0.5),
+        make_scored_iteration(2, 0.9),
+        *(make_scored_iteration(number, 0.6) for number in range(3, 9)),
+    ]
     rows = [line.split()[1] for line in shown(*many).splitlines() if line[:3].strip("| ").isdigit()]
     assert rows == ["2", "4", "5", "6", "7", "8"]
 
 
 def test_what_nothing_observed_is_said():  # row 82
-    told = [snapshot(1, "a", [item()]), snapshot(2, "b", approved=True, diff=Diff((FileDiff(FILE, 9),)))]
+    told = [
+        make_iteration_snapshot(1, "a", [make_item()]),
+        make_iteration_snapshot(2, "b", approved=True, diff=Diff((FileDiff(FILE, 9),))),
+    ]
     way = build_trajectory(told, 2, GATES, SCORING.weights, BAND)
     assert "Not observed, so left out: validation everywhere; efficiency in 1." in fold_progress(
         way, QUIET, GATES, GitHubLinks(), ACME
@@ -190,8 +200,11 @@ def test_on_another_host_commits_are_bare():
 
 
 def test_how_many_gates_are_open():
-    assert count_open_gates(judged(1, "a", [item("date_errors"), item("date_errors")]), GATES) == "1 blocking"
-    assert count_open_gates(Iteration(1, head("a"), judged().reviewed_at, ()), GATES) == "nothing"
+    assert (
+        count_open_gates(make_iteration(1, "a", [make_item("date_errors"), make_item("date_errors")]), GATES)
+        == "1 blocking"
+    )
+    assert count_open_gates(Iteration(1, head("a"), make_iteration().reviewed_at, ()), GATES) == "nothing"
 
 
 def test_going_back_is_shorter_where_the_best_had_fewer_blocking_gates():  # row 98
@@ -218,7 +231,7 @@ def test_a_file_that_one_iteration_removed_differs():
 
 def restored(*paths, blobs=("1", "2")) -> str:
     earlier, present = (
-        scored_at(number, 0.5, diff=files(*((path, blob) for path in paths)))
+        make_scored_iteration(number, 0.5, diff=files(*((path, blob) for path in paths)))
         for number, blob in enumerate(blobs, 1)
     )
     return restore_commands(earlier, present)[1].removeprefix(

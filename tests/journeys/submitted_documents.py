@@ -3,7 +3,7 @@
 PAGE = "claims/first.md"
 
 
-def document(**changes) -> dict:
+def make_document(**changes) -> dict:
     return {
         "id": "7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10",
         "timestamp": "2026-11-15T10:42:07+00:00",
@@ -31,7 +31,7 @@ def document(**changes) -> dict:
     }
 
 
-def log(*rules: str) -> dict:
+def make_sarif_log(*rules: str) -> dict:
     """SARIF: each of these rules is broken in the first line of the page."""
     place = {"artifactLocation": {"uri": PAGE}, "region": {"startLine": 1, "endLine": 1}}
     results = [

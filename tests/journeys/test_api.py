@@ -1,4 +1,4 @@
-"""What the API tells whom, over real HTTP and with real tokens of the stand-in."""
+"""What the API tells whom, over real HTTP and with real tokens of the fake GitHub."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -51,7 +51,7 @@ async def judged(journey, knowledge, pull):
     theirs = journey.github.open_pull_request(knowledge, "dave")
     for each in (pull, theirs):
         journey.github.submit_review(each, "alice", REJECT, DATE)
-    await journey.settled()
+    await journey.wait_until_idle()
     return pull, theirs
 
 
@@ -101,10 +101,10 @@ async def test_an_author_without_pull_requests_has_the_empty_record(ask, judged)
 
 async def test_feedback_is_told_newest_first_with_how_it_went(journey, ask, judged):
     pull, _ = judged
-    journey.later()
+    journey.advance_clock()
     journey.github.push(pull, {"claims/first.md": "# Better\n"})
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     status, content = await ask(f"{KNOWLEDGE}/pulls/{pull.number}/feedback", "carol")
     tags = [[item["tag"] for item in document["feedback_items"]] for document in content["documents"]]
     assert (status, tags) == (200, [["scope_error"], ["date_errors"]])
@@ -132,10 +132,10 @@ async def test_feedback_is_told_newest_first_with_how_it_went(journey, ask, judg
 # rows 244-245
 async def test_advice_is_counted_by_what_came_of_it_and_shown_by_author_to_who_may_see(journey, ask, judged):
     pull, _ = judged
-    journey.later()
+    journey.advance_clock()
     journey.github.push(pull, {"claims/first.md": "# Better\n"})
     journey.github.submit_review(pull, "alice", APPROVE, "")
-    await journey.settled()
+    await journey.wait_until_idle()
     status, report = await ask(f"{KNOWLEDGE}/advice", "alice")
     _, readers = await ask(f"{KNOWLEDGE}/advice", "carol")
     agents, daves = report["authors"]["rio-agent[bot]"], report["authors"]["dave"]
@@ -187,7 +187,7 @@ async def test_the_rest_of_the_api(journey, ask, judged):
 async def test_an_export_has_everything_about_its_reader(journey, ask, judged):
     _, theirs = judged
     journey.github.comment(theirs, "dave", "/feedback-help")
-    await journey.settled()
+    await journey.wait_until_idle()
     _, content = await ask(f"{KNOWLEDGE}/authors/dave/export", "dave")
     counts = {name: len(content[name]) for name in ("pull_requests", "documents", "verdicts", "commands")}
     assert counts == {"pull_requests": 1, "documents": 1, "verdicts": 0, "commands": 1}
@@ -199,10 +199,10 @@ async def test_private_rows_and_other_installations_are_nowhere(journey, ask, ju
     for where in (secret, other):
         hidden = journey.github.open_pull_request(where, "rio-agent[bot]")
         journey.github.submit_review(hidden, "alice", REJECT, "<!-- ISSUES: near_duplicate -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     pull, _ = judged
     journey.github.comment(pull, "alice", "/feedback-history")
-    await journey.settled()
+    await journey.wait_until_idle()
     reply = journey.comments(pull)[-1]
     _, patterns = await ask(f"{KNOWLEDGE}/patterns", "alice")
     assert "near_duplicate" not in reply
@@ -214,7 +214,7 @@ async def test_a_persons_record_is_not_shown_to_others_in_a_public_thread(journe
     pull, _ = judged
     journey.github.comment(pull, "alice", "/feedback-history @dave")
     journey.github.comment(pull, "carol", "/feedback-history @dave")
-    await journey.settled()
+    await journey.wait_until_idle()
     replies = [body for body in journey.comments(pull) if "ANSWER" in body]
     assert ["is not shown in a public thread" in body for body in replies] == [True]
 
@@ -233,9 +233,9 @@ async def test_repositories_that_share_their_history_count_together_in_thread_an
         where = journey.github.repository(name, private=private, collaborators=people, files=files)
         pulls.append(journey.github.open_pull_request(where, "rio-agent[bot]"))
         journey.github.submit_review(pulls[-1], "alice", REJECT, DATE)
-    await journey.settled()
+    await journey.wait_until_idle()
     journey.github.comment(pulls[0], "alice", "/feedback-history")
-    await journey.settled()
+    await journey.wait_until_idle()
     reply = journey.comments(pulls[0])[-1]
     assert "this repository and 1 other that shares its history" in reply
     assert '"total_prs": 2' in reply
@@ -249,12 +249,12 @@ async def test_repositories_that_share_their_history_count_together_in_thread_an
     assert (one[0], one[1]["total_prs"]) == (200, 2)
     silent = {".github/whetstone.yml": "version: 1\n"}
     journey.github.commit_to_default_branch(pulls[1].repository, silent)
-    await journey.settled()
+    await journey.wait_until_idle()
     assert (await ask("/api/v1/repos/acme/notes/authors/rio-agent/patterns", "alice"))[1]["total_prs"] == 1
 
 
 async def test_a_pause_that_the_worker_wrote_down_holds_for_the_api(ask, journey, knowledge, pull):  # noqa: ARG001
-    await journey.settled()
+    await journey.wait_until_idle()
     installation = journey.github.installation_of(knowledge)
     await journey.bot.store.write(
         pause_installation, installation.id, datetime.now(UTC) + timedelta(minutes=5)
@@ -265,14 +265,14 @@ async def test_a_pause_that_the_worker_wrote_down_holds_for_the_api(ask, journey
     assert len(journey.github.asked("GET", "*/contents/*")) == asked
 
 
-async def test_behind_the_operators_proxy_strangers_use_up_no_one_elses_limit(town, pull):
-    trusting = replace(town.settings, trusted_proxies=(ip_network("127.0.0.1/32"),))
+async def test_behind_the_operators_proxy_strangers_use_up_no_one_elses_limit(harness, pull):
+    trusting = replace(harness.settings, trusted_proxies=(ip_network("127.0.0.1/32"),))
     async with app.run_instance(trusting) as bot, aiohttp.ClientSession() as session:
         host, port = bot.address
-        town.github.webhook_url = f"http://{host}:{port}/webhook"
-        town.bot = bot
-        town.github.submit_review(pull, "alice", REJECT, DATE)
-        await town.settled()
+        harness.github.webhook_url = f"http://{host}:{port}/webhook"
+        harness.bot = bot
+        harness.github.submit_review(pull, "alice", REJECT, DATE)
+        await harness.wait_until_idle()
 
         async def patterns(token, address):
             headers = {"Authorization": f"Bearer {token}", "X-Forwarded-For": address}
@@ -280,5 +280,5 @@ async def test_behind_the_operators_proxy_strangers_use_up_no_one_elses_limit(to
                 return answer.status
 
         guessed = [await patterns(f"ghp_{number:036}", "203.0.113.7") for number in range(31)]
-        alice = town.github.tokens.for_user(town.github.account("alice")).token
+        alice = harness.github.tokens.for_user(harness.github.account("alice")).token
         assert (guessed[-2:], await patterns(alice, "198.51.100.1")) == ([401, 429], 200)

@@ -20,7 +20,7 @@ from bot.inbox.jobs import JobFailed
 from bot.resources import open_existing_store
 from bot.store.pull_requests import load_newest_pull_requests
 from bot.store.repositories import find_repository
-from tests.journeys.environment import SECRET
+from tests.journeys.harness import SECRET
 
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 DATE = "<!-- ISSUES: date_errors -->"
@@ -30,61 +30,61 @@ ACME = ("acme", "knowledge")
 
 
 @pytest.fixture
-def alone(town, unused_tcp_port):
-    """The town's settings, with nobody at the port."""
-    return replace(town.settings, port=unused_tcp_port)
+def alone(harness, unused_tcp_port):
+    """The harness's settings, with nobody at the port."""
+    return replace(harness.settings, port=unused_tcp_port)
 
 
 @asynccontextmanager
-async def present(town, url):
-    """The bot on a store of its own, by the town's clock."""
-    async with app.run_instance(replace(town.settings, database_url=url), clock=town.clock) as made:
+async def present(harness, url):
+    """The bot on a store of its own, by the harness's clock."""
+    async with app.run_instance(replace(harness.settings, database_url=url), clock=harness.clock) as made:
         host, port = made.address
-        town.github.webhook_url = f"http://{host}:{port}/webhook"
-        town.bot = made
+        harness.github.webhook_url = f"http://{host}:{port}/webhook"
+        harness.bot = made
         yield made
-    town.github.webhook_url = town.bot = None
+    harness.github.webhook_url = harness.bot = None
 
 
-def lived(town, knowledge) -> None:
+def lived(harness, knowledge) -> None:
     """Forty days in which things were rejected, fixed, merged, given up, and left alone."""
-    github = town.github
-    town.ahead = timedelta(days=-40)
+    github = harness.github
+    harness.clock_offset = timedelta(days=-40)
     fixed = github.open_pull_request(knowledge, "rio-agent[bot]")
-    town.later(HOUR)
+    harness.advance_clock(HOUR)
     github.submit_review(fixed, "alice", REJECT, DATE)
-    town.later(HOUR)
+    harness.advance_clock(HOUR)
     github.push(fixed, {"notes/one.md": b"one\n"})
-    town.later(HOUR)
+    harness.advance_clock(HOUR)
     github.submit_review(fixed, "alice", APPROVE)
-    town.later(HOUR)
+    harness.advance_clock(HOUR)
     github.merge(fixed, by="alice")
-    town.later(DAY)
+    harness.advance_clock(DAY)
     inline = github.open_pull_request(knowledge, "rio-agent[bot]")
-    town.later(HOUR)
+    harness.advance_clock(HOUR)
     place = InlineDraft("notes/claim.md", "[near_duplicate] as in the other one", 1)
     github.push(inline, {"notes/claim.md": b"a claim\n"})
-    town.later(HOUR)
+    harness.advance_clock(HOUR)
     github.submit_review(inline, "bob", REJECT, "Please look again.", [place])
-    town.later(HOUR)
+    harness.advance_clock(HOUR)
     github.close(inline, by="bob")
-    town.later(DAY)
+    harness.advance_clock(DAY)
     dead = github.open_pull_request(knowledge, "sam")
-    town.later(HOUR)
+    harness.advance_clock(HOUR)
     github.submit_review(dead, "alice", REJECT, DATE)
     github.submit_review(dead, "carol", REJECT, "<!-- ISSUES: scope_error -->")
-    town.later(DAY)
+    harness.advance_clock(DAY)
     quiet = github.open_pull_request(knowledge, "rio-agent[bot]")
-    town.later(HOUR)
+    harness.advance_clock(HOUR)
     github.merge(quiet, by="alice")
-    town.later(DAY)
+    harness.advance_clock(DAY)
     worse = github.open_pull_request(knowledge, "sam")
     for _ in range(5):
-        town.later(HOUR)
-        github.push(worse, {"notes/two.md": town.clock().isoformat().encode()})
-        town.later(2)
+        harness.advance_clock(HOUR)
+        github.push(worse, {"notes/two.md": harness.clock().isoformat().encode()})
+        harness.advance_clock(2)
         github.submit_review(worse, "alice", REJECT, "<!-- ISSUES: date_errors, scope_error -->")
-    town.ahead = timedelta(days=-1)
+    harness.clock_offset = timedelta(days=-1)
     github.comment(dead, "sam", "Is anybody there?")
 
 
@@ -105,15 +105,15 @@ async def filled(settings, since=None) -> int:
         return [progress.done async for progress in steps][-1]
 
 
-def written(town) -> list[str]:
+def written(harness) -> list[str]:
     """Everything that was written to GitHub."""
-    asked = [each for each in town.github.asked() if each.method != "GET"]
+    asked = [each for each in harness.github.asked() if each.method != "GET"]
     return [f"{each.method} {each.path}" for each in asked if not each.path.endswith("/access_tokens")]
 
 
-def lists(town) -> list[str]:
+def lists(harness) -> list[str]:
     """The pages of pull requests that were asked for and given."""
-    asked = town.github.asked("GET", "*/acme/knowledge/pulls")
+    asked = harness.github.asked("GET", "*/acme/knowledge/pulls")
     return [each.query.get("page", "1") for each in asked if each.status == 200]
 
 
@@ -125,12 +125,12 @@ async def records(url) -> dict:
     return {each.number: each for each in found}
 
 
-def many(town, knowledge) -> None:
+def many(harness, knowledge) -> None:
     """More pull requests than fit on a page, merged without a word."""
-    town.ahead = timedelta(days=-3)
+    harness.clock_offset = timedelta(days=-3)
     for _ in range(MANY):
-        town.github.merge(town.github.open_pull_request(knowledge, "rio-agent[bot]"), by="alice")
-    town.ahead = timedelta(0)
+        harness.github.merge(harness.github.open_pull_request(knowledge, "rio-agent[bot]"), by="alice")
+    harness.clock_offset = timedelta(0)
 
 
 @pytest.fixture
@@ -139,93 +139,93 @@ def witnessed(empty_sqlite_file, tmp_path) -> str:
     return f"sqlite:///{shutil.copy(empty_sqlite_file, tmp_path / 'witness.db')}"
 
 
-async def test_the_history_is_as_if_the_bot_had_been_there(town, knowledge, alone, witnessed, monkeypatch):
-    async with present(town, witnessed):
-        lived(town, knowledge)
-        await town.settled()
-    town.ahead = timedelta(0)
+async def test_the_history_is_as_if_the_bot_had_been_there(harness, knowledge, alone, witnessed, monkeypatch):
+    async with present(harness, witnessed):
+        lived(harness, knowledge)
+        await harness.wait_until_idle()
+    harness.clock_offset = timedelta(0)
     assert await filled(alone) == 5
     assert await told(alone.database_url, monkeypatch) == await told(witnessed, monkeypatch)
 
 
-async def test_nothing_is_posted_and_what_comes_later_is_answered_as_ever(town, knowledge, alone):
-    lived(town, knowledge)
-    town.ahead = timedelta(0)
+async def test_nothing_is_posted_and_what_comes_later_is_answered_as_ever(harness, knowledge, alone):
+    lived(harness, knowledge)
+    harness.clock_offset = timedelta(0)
     await filled(alone)
-    assert written(town) == []
+    assert written(harness) == []
     rejected = knowledge.threads[5]
-    async with town.running():
-        town.github.submit_review(rejected, "alice", REJECT, DATE)
-        await town.settled()
-    (marker,) = town.markers(rejected)
+    async with harness.run_bot():
+        harness.github.submit_review(rejected, "alice", REJECT, DATE)
+        await harness.wait_until_idle()
+    (marker,) = harness.markers(rejected)
     assert (marker["issues"], marker["iteration"], marker["verdict"]) == (["date_errors"], 5, "escalate")
 
 
-async def test_twice_is_once(town, knowledge, alone):
-    lived(town, knowledge)
-    town.ahead = timedelta(0)
+async def test_twice_is_once(harness, knowledge, alone):
+    lived(harness, knowledge)
+    harness.clock_offset = timedelta(0)
     await filled(alone)
     once = await records(alone.database_url)
     await filled(alone)
-    assert (await records(alone.database_url), sorted(once), written(town)) == (once, [1, 2, 3, 4, 5], [])
+    assert (await records(alone.database_url), sorted(once), written(harness)) == (once, [1, 2, 3, 4, 5], [])
 
 
-async def test_only_what_changed_since_the_day_is_read(town, knowledge, alone):
-    lived(town, knowledge)
-    town.ahead = timedelta(0)
+async def test_only_what_changed_since_the_day_is_read(harness, knowledge, alone):
+    lived(harness, knowledge)
+    harness.clock_offset = timedelta(0)
     since = datetime.now(UTC) - timedelta(days=37, hours=12)
     assert await filled(alone, since) == 3
     assert sorted(await records(alone.database_url)) == [3, 4, 5]
 
 
-async def test_an_interrupted_one_goes_on_where_it_was(town, knowledge, alone):
-    many(town, knowledge)
-    town.github.fail("GET", "*/acme/knowledge/pulls", status=502, skip=1)
+async def test_an_interrupted_one_goes_on_where_it_was(harness, knowledge, alone):
+    many(harness, knowledge)
+    harness.github.fail("GET", "*/acme/knowledge/pulls", status=502, skip=1)
     async with aclosing(run_backfill(alone, ACME, None)) as steps:
         async for _ in steps:
-            if len(town.github.asked("GET", "*/acme/knowledge/pulls")) == 2:
+            if len(harness.github.asked("GET", "*/acme/knowledge/pulls")) == 2:
                 break
     before = len(await records(alone.database_url))
     read = await filled(alone)
     assert (before < MANY, read, len(await records(alone.database_url))) == (True, MANY, MANY)
-    assert lists(town) == ["1", "2"]
+    assert lists(harness) == ["1", "2"]
 
 
-async def test_the_running_server_does_it_beside_its_daily_work(town, knowledge):
-    many(town, knowledge)
-    async with town.running() as bot:
-        settings = replace(town.settings, port=bot.address[1])
-        pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
+async def test_the_running_server_does_it_beside_its_daily_work(harness, knowledge):
+    many(harness, knowledge)
+    async with harness.run_bot() as bot:
+        settings = replace(harness.settings, port=bot.address[1])
+        pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
         async with aclosing(run_backfill(settings, ACME, None)) as steps:
             seen = [await anext(steps)]
-            town.github.submit_review(pull, "alice", REJECT, DATE)
+            harness.github.submit_review(pull, "alice", REJECT, DATE)
             seen += [progress async for progress in steps]
-        await town.settled()
+        await harness.wait_until_idle()
     assert (seen[-1].done, seen[-1].finished) == (MANY + 1, True)
     assert len(await records(settings.database_url)) == MANY + 1
-    assert [marker["issues"] for marker in town.markers(pull)] == [["date_errors"]]
-    assert len(written(town)) == 1
+    assert [marker["issues"] for marker in harness.markers(pull)] == [["date_errors"]]
+    assert len(written(harness)) == 1
 
 
-async def test_a_limit_of_github_is_waited_for_and_said(town, knowledge, alone):
-    lived(town, knowledge)
-    town.ahead = timedelta(0)
-    town.github.limit_secondary(60, pattern="*/reviews", times=8)
+async def test_a_limit_of_github_is_waited_for_and_said(harness, knowledge, alone):
+    lived(harness, knowledge)
+    harness.clock_offset = timedelta(0)
+    harness.github.limit_secondary(60, pattern="*/reviews", times=8)
     begun = datetime.now(UTC)
     async with aclosing(run_backfill(alone, ACME, None)) as steps:
         until = await anext(each.waits_until async for each in steps if each.waits_until)
     assert begun + timedelta(seconds=30) < until <= datetime.now(UTC) + timedelta(seconds=60)
 
 
-async def test_the_last_quarter_of_the_hours_calls_is_left_to_the_daily_work(town, knowledge, alone):
-    lived(town, knowledge)
-    town.ahead = timedelta(0)
+async def test_the_last_quarter_of_the_hours_calls_is_left_to_the_daily_work(harness, knowledge, alone):
+    lived(harness, knowledge)
+    harness.clock_offset = timedelta(0)
     begun = datetime.now(UTC)
     budget = _budget(left=1249, resets=begun + timedelta(minutes=30))
-    town.github.fail("GET", "*/rate_limit", status=200, body=budget)
+    harness.github.fail("GET", "*/rate_limit", status=200, body=budget)
     async with aclosing(run_backfill(alone, ACME, None)) as steps:
         until = await anext(each.waits_until async for each in steps if each.waits_until)
-    assert (lists(town), until > begun + timedelta(minutes=29)) == ([], True)
+    assert (lists(harness), until > begun + timedelta(minutes=29)) == ([], True)
 
 
 def _budget(*, left: int, resets: datetime) -> dict:
@@ -233,16 +233,16 @@ def _budget(*, left: int, resets: datetime) -> dict:
     return {"resources": {"core": rate, "search": rate, "graphql": rate}, "rate": rate}
 
 
-async def test_somebody_forgotten_stays_forgotten(town, knowledge, alone):
-    pull = town.github.open_pull_request(knowledge, "sam")
-    town.github.submit_review(pull, "alice", REJECT, DATE)
+async def test_somebody_forgotten_stays_forgotten(harness, knowledge, alone):
+    pull = harness.github.open_pull_request(knowledge, "sam")
+    harness.github.submit_review(pull, "alice", REJECT, DATE)
     await filled(alone)
-    async with town.running():
-        town.later()
-        town.github.comment(pull, "sam", "/feedback-forget confirm")
-        await town.settled()
-    town.later()
-    town.github.close(pull, by="alice")
+    async with harness.run_bot():
+        harness.advance_clock()
+        harness.github.comment(pull, "sam", "/feedback-forget confirm")
+        await harness.wait_until_idle()
+    harness.advance_clock()
+    harness.github.close(pull, by="alice")
     await filled(alone)
     (found,) = (await records(alone.database_url)).values()
     async with open_existing_store(alone.database_url) as store:
@@ -250,18 +250,18 @@ async def test_somebody_forgotten_stays_forgotten(town, knowledge, alone):
     assert (found.author.login, known.author.login, known.title) == ("ghost", "ghost", "")
 
 
-async def test_one_that_was_given_up_on_says_why_and_can_be_tried_again(town, knowledge, alone):
-    town.github.open_pull_request(knowledge, "sam")
+async def test_one_that_was_given_up_on_says_why_and_can_be_tried_again(harness, knowledge, alone):
+    harness.github.open_pull_request(knowledge, "sam")
     refusal = {"message": "Resource not accessible by integration"}
-    town.github.fail("GET", "*/acme/knowledge/pulls", status=403, body=refusal)
+    harness.github.fail("GET", "*/acme/knowledge/pulls", status=403, body=refusal)
     with pytest.raises(JobFailed, match="the App needs pull_requests=read"):
         await filled(alone)
     assert await filled(alone) == 1
 
 
 @pytest.fixture
-def typed(town, alone, monkeypatch):
-    """The commands find the town by their environment."""
+def typed(harness, alone, monkeypatch):
+    """The commands find the harness by their environment."""
     for name, value in {
         "DATABASE_URL": alone.database_url,
         "GITHUB_APP_ID": str(alone.app_id),
@@ -271,7 +271,7 @@ def typed(town, alone, monkeypatch):
         "PORT": str(alone.port),
     }.items():
         monkeypatch.setenv(name, value)
-    return town
+    return harness
 
 
 async def test_the_command_says_how_many_it_read(typed, knowledge, capsys):

@@ -11,7 +11,7 @@ from bot import app
 from bot.inbox.parse import lane_of_payload
 from bot.store.model import Delivery
 from tests.builders import START
-from tests.journeys.environment import Town
+from tests.journeys.harness import Harness
 
 DATE = "<!-- ISSUES: date_errors -->"
 SCOPE = "<!-- ISSUES: scope_error -->"
@@ -19,71 +19,71 @@ REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 BURST = 500
 
 
-class StillTown(Town):
-    """A town in which no time passes, unless it is told to: for GitHub, the bot and its store alike."""
+class FrozenHarness(Harness):
+    """A harness in which no time passes, unless it is told to: for GitHub, the bot and its store alike."""
 
     def clock(self) -> datetime:
-        return START + self.ahead
+        return START + self.clock_offset
 
 
 @pytest.fixture
-async def town(postgres_url):
+async def harness(postgres_url):
     """GitHub that itself refuses the eighty-first write of a minute."""
-    place = StillTown(postgres_url)
+    place = FrozenHarness(postgres_url)
     place.github.limits.writes_per_minute = 80
     async with place.github:
         yield place
 
 
 @pytest.fixture
-def written(town):
+def written(harness):
     """Every write to a thread: when, and in which repository."""
     writes = []
 
     def note(exchange) -> None:
         if exchange.method in {"POST", "PATCH"} and "/issues/" in exchange.path:
-            writes.append((town.clock(), exchange.params["owner"], exchange.status))
+            writes.append((harness.clock(), exchange.params["owner"], exchange.status))
 
-    town.github.observers.append(note)
+    harness.github.observers.append(note)
     return writes
 
 
-async def test_a_burst_of_rejections_is_worked_off_within_the_budgets_newest_truth_first(town, written):
-    github = town.github
+async def test_a_burst_of_rejections_is_worked_off_within_the_budgets_newest_truth_first(harness, written):
+    github = harness.github
     storm = pulls_of(github, "acme/knowledge", BURST)
     (calm,) = pulls_of(github, "globex/notes", 1)
     seen = len(github.deliveries)
     async with app.run_instance(
-        town.settings, clock=town.clock, store_clock=town.clock, serve=False
+        harness.settings, clock=harness.clock, store_clock=harness.clock, serve=False
     ) as instance:
         for pull in (*storm, calm):
             github.submit_review(pull, "alice", REJECT, DATE)
-        seen = await accepted(instance, town, seen)
+        seen = await accepted(instance, harness, seen)
         await instance.wait_until_idle()
 
         # No time has passed: the storm has used its minute, and the other installation did not wait.
-        assert [len(town.comments(pull)) for pull in storm].count(1) == 80
-        assert len(town.comments(calm)) == 1
+        assert [len(harness.comments(pull)) for pull in storm].count(1) == 80
+        assert len(harness.comments(calm)) == 1
         assert [owner for _, owner, _ in written].index("globex") < 24
 
         # What changes while it waits is never shown as it was.
-        shown = {pull.number for pull in storm if town.comments(pull)}
+        shown = {pull.number for pull in storm if harness.comments(pull)}
         waiting = [pull for pull in storm if pull.number not in shown]
         approved, changed = waiting[-1], waiting[-2]
-        town.later(1)
+        harness.advance_clock(1)
         github.submit_review(approved, "alice", APPROVE, "")
         github.submit_review(changed, "alice", REJECT, SCOPE)
-        await accepted(instance, town, seen)
-        await worked_off(instance, town)
+        await accepted(instance, harness, seen)
+        await worked_off(instance, harness)
 
-    assert town.comments(approved) == []
+    assert harness.comments(approved) == []
     assert [
-        [marker["issues"] for marker in town.markers(pull)] for pull in storm if pull is not approved
+        [marker["issues"] for marker in harness.markers(pull)] for pull in storm if pull is not approved
     ] == [[["scope_error" if pull is changed else "date_errors"]] for pull in storm if pull is not approved]
     times = [at for at, owner, _ in written if owner == "acme"]
     assert {status for _, _, status in written} == {201}
     assert (len(times), most_within(times, 60), most_within(times, 3600)) == (BURST - 1, 80, BURST - 1)
-    assert town.ahead < timedelta(minutes=7)
+    assert harness.clock_offset < timedelta(minutes=7)
 
 
 def pulls_of(github, name, count):
@@ -91,9 +91,9 @@ def pulls_of(github, name, count):
     return [github.open_pull_request(repository, "rio-agent[bot]") for _ in range(count)]
 
 
-async def accepted(instance, town, since) -> int:
+async def accepted(instance, harness, since) -> int:
     """Every review since then is in the inbox; how many webhooks there are by now."""
-    found = town.github.deliveries.all[since:]
+    found = harness.github.deliveries.all[since:]
     await asyncio.gather(
         *(
             instance.store.accept(
@@ -103,7 +103,7 @@ async def accepted(instance, town, since) -> int:
                     lane=lane_of_payload(each.event, each.payload),
                     installation_id=each.payload["installation"]["id"],
                     body=each.body,
-                    received_at=town.clock(),
+                    received_at=harness.clock(),
                 )
             )
             for each in found
@@ -113,12 +113,12 @@ async def accepted(instance, town, since) -> int:
     return since + len(found)
 
 
-async def worked_off(instance, town) -> None:
+async def worked_off(instance, harness) -> None:
     """Time goes on to whenever something is due, until nothing is."""
     await instance.wait_until_idle()
     while (ahead := await instance.store.next_due()) is not None:
-        assert town.ahead < timedelta(hours=2)
-        town.later(ahead)
+        assert harness.clock_offset < timedelta(hours=2)
+        harness.advance_clock(ahead)
         await instance.wait_until_idle()
 
 

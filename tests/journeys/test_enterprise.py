@@ -8,14 +8,14 @@ import pytest
 
 from bot import settings as settings_of
 from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
-from tests.journeys.environment import Town
+from tests.journeys.harness import Harness
 
 DATE = "<!-- ISSUES: date_errors -->"
 WORSE = "<!-- ISSUES: date_errors, frontmatter_schema -->"
 
 
-class EnterpriseTown(Town):
-    """A town whose GitHub has everything under one host, and derives the GraphQL address from the API's."""
+class EnterpriseHarness(Harness):
+    """A harness whose GitHub has everything under one host, and derives the GraphQL address from the API's."""
 
     @property
     def settings(self):
@@ -24,8 +24,8 @@ class EnterpriseTown(Town):
 
 @pytest.fixture
 async def journey(sqlite_url):
-    place = EnterpriseTown(sqlite_url, enterprise=True)
-    async with place.github, place.running():
+    place = EnterpriseHarness(sqlite_url, enterprise=True)
+    async with place.github, place.run_bot():
         yield place
 
 
@@ -46,7 +46,7 @@ async def test_a_rejection_links_to_the_server_itself_and_never_through_githubs_
     github = journey.github
     place = InlineDraft("notes/q3.md", "[date_errors] The year is wrong.", 3)
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE, [place])
-    await journey.settled()
+    await journey.wait_until_idle()
     [body] = journey.comments(pull)
     host = github.api_url.removesuffix("/api/v3")
     assert f"({host}/acme/knowledge/blob/{pull.head_sha}/notes/q3.md#L3)" in body
@@ -56,10 +56,10 @@ async def test_a_rejection_links_to_the_server_itself_and_never_through_githubs_
 async def test_a_worse_verdict_supersedes_the_comment_over_graphql(journey, pull):
     github = journey.github
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
-    await journey.settled()
-    journey.later()
+    await journey.wait_until_idle()
+    journey.advance_clock()
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", WORSE)
-    await journey.settled()
+    await journey.wait_until_idle()
     old, new = [each for each in github.comments_of(pull) if each.user is github.app.bot]
     assert (old.minimized, new.minimized) == ("outdated", None)
     assert [marker["issues"] for marker in journey.markers(pull)] == [["date_errors", "frontmatter_schema"]]
@@ -70,14 +70,14 @@ async def test_a_worse_verdict_supersedes_the_comment_over_graphql(journey, pull
 async def test_history_and_iterations_name_other_commits_in_code(journey, pull):
     github = journey.github
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
-    await journey.settled()
-    journey.later()
+    await journey.wait_until_idle()
+    journey.advance_clock()
     github.push(pull, {"notes/q3.md": "# Q3\n\nIn 2026 it grew.\n"})
-    await journey.settled()
-    journey.later()
+    await journey.wait_until_idle()
+    journey.advance_clock()
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
     github.comment(pull, "alice", "/feedback-history @rio-agent[bot]")
-    await journey.settled()
+    await journey.wait_until_idle()
     bodies = journey.comments(pull)
     assert len(bodies) == 2
     assert [("redirect.github.com" in body, "https://github.com" in body) for body in bodies] == [

@@ -1,26 +1,26 @@
 """From the third time to a person who is asked to decide, once."""
 
-from tests.journeys.rounds import judge, push
+from tests.journeys.review_rounds import push, review_and_wait
 
 
 async def test_the_third_time_a_person_is_asked_to_decide_once(journey, pull):
     for text in ("# Second\n", "# Third\n", "# Fourth\n"):
-        await judge(journey, pull, "date_errors")
+        await review_and_wait(journey, pull, "date_errors")
         push(journey, pull, text)
     escalations = [body for body in journey.comments(pull) if body.startswith("<!-- ESCALATION: ")]
     assert len(escalations) == 1  # row 56
     assert "**Stop, a person decides** — `date_errors` keeps coming back, " in escalations[0]
     assert journey.markers(pull)[0]["verdict"] == "escalate"
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     assert len([body for body in journey.comments(pull) if "ESCALATION" in body]) == 1
 
 
 async def test_an_escalation_whose_answer_was_lost_is_not_posted_twice(journey, pull):
     for text in ("# Second\n", "# Third\n"):
-        await judge(journey, pull, "date_errors")
+        await review_and_wait(journey, pull, "date_errors")
         push(journey, pull, text)
     journey.github.lose_answer("POST", "*/comments")
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     await journey.github.until(lambda: journey.github.asked("GET", "*/issues/*/comments"))
-    await journey.settled()
+    await journey.wait_until_idle()
     assert len([body for body in journey.comments(pull) if body.startswith("<!-- ESCALATION: ")]) == 1

@@ -34,21 +34,21 @@ async def known(journey):
     )
     rejected = github.open_pull_request(where, WHO, PullRequestOptions(title=TITLES[0]))
     github.submit_review(rejected, "alice", REJECT, DATE)
-    await journey.settled()
+    await journey.wait_until_idle()
     github.comment(rejected, WHO, f"/feedback-appeal date_errors reason: {SAID[0]}")
     github.comment(rejected, "bob", f"/feedback-history @{WHO}")
-    await journey.settled()
+    await journey.wait_until_idle()
     github.close(rejected)
     reviewed = github.open_pull_request(where, "rio-agent[bot]")
     github.submit_review(reviewed, WHO, REJECT, f"{DATE}\n{SAID[1]}")
-    await journey.settled()
+    await journey.wait_until_idle()
     github.close(reviewed)
     unreviewed = github.open_pull_request(where, WHO, PullRequestOptions(title=TITLES[1]))
     github.comment(unreviewed, WHO, SAID[2])
     standing = github.open_pull_request(where, "rio-agent[bot]")
     github.submit_review(standing, WHO, REJECT, DATE)
-    await journey.settled()
-    journey.later()
+    await journey.wait_until_idle()
+    journey.advance_clock()
     return where, unreviewed, standing
 
 
@@ -75,7 +75,7 @@ async def test_after_forgetting_nothing_names_the_person_or_has_their_words(jour
     _, unreviewed, _ = known
     assert {trace for _, trace in await traces(journey)} == set(TRACES)
     journey.github.comment(unreviewed, WHO, "/feedback-forget confirm")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert await traces(journey) == set()
 
 
@@ -83,10 +83,10 @@ async def test_an_open_pull_request_keeps_its_findings_without_the_reviewers_nam
     _, unreviewed, standing = known
     assert WHO in journey.comments(standing)[0]
     journey.github.comment(unreviewed, WHO, "/feedback-forget confirm")
-    await journey.settled()
-    journey.later()
+    await journey.wait_until_idle()
+    journey.advance_clock()
     journey.github.submit_review(standing, "alice", REJECT, "<!-- ISSUES: scope_error -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     (marker,) = journey.markers(standing)
     assert sorted(marker["issues"]) == ["date_errors", "scope_error"]
     assert WHO not in journey.comments(standing)[-1]
@@ -96,23 +96,23 @@ async def test_an_open_pull_request_keeps_its_findings_without_the_reviewers_nam
 async def test_a_forgotten_reviewer_still_lifts_their_own_rejection(journey, known):
     _, unreviewed, standing = known
     journey.github.comment(unreviewed, WHO, "/feedback-forget confirm")
-    await journey.settled()
-    journey.later()
+    await journey.wait_until_idle()
+    journey.advance_clock()
     journey.github.submit_review(standing, WHO, "APPROVED")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.markers(standing)[0]["issues"] == []
 
 
 async def test_a_forgotten_author_may_still_not_dismiss_what_rejects_their_pull_request(journey, known):
     _, unreviewed, _ = known
     journey.github.submit_review(unreviewed, "alice", REJECT, DATE)
-    await journey.settled()
-    journey.later()
+    await journey.wait_until_idle()
+    journey.advance_clock()
     journey.github.comment(unreviewed, WHO, "/feedback-forget confirm")
-    await journey.settled()
-    journey.later(61)
+    await journey.wait_until_idle()
+    journey.advance_clock(61)
     journey.github.comment(unreviewed, WHO, "/feedback-dismiss date_errors reason: because")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.markers(unreviewed)[0]["issues"] == ["date_errors"]
 
 
@@ -122,7 +122,7 @@ async def test_what_waits_is_dealt_with_and_then_emptied(journey, known):
     journey.github.comment(unreviewed, WHO, "/feedback-forget confirm")
     journey.github.submit_review(standing, WHO, "APPROVED", SAID[0])
     journey.github.release()
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.markers(standing)[0]["issues"] == []
     database = journey.bot.store.database
     bodies = select(delivery_table.c.body).where(
@@ -137,7 +137,7 @@ async def test_a_parked_delivery_that_names_the_person_is_deleted_and_can_come_a
     parked = update(delivery_table).where(delivery_table.c.lane.endswith(f":{unreviewed.number}"))
     await database.write(lambda t: t.execute(parked.values(state=PARKED, error=f"KeyError: {WHO}")))
     journey.github.comment(standing, WHO, "/feedback-forget confirm")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert await journey.bot.store.read(load_parked) == ()
     assert await traces(journey) == set()
     (opened, *_) = [
@@ -146,14 +146,14 @@ async def test_a_parked_delivery_that_names_the_person_is_deleted_and_can_come_a
         if TITLES[1].encode() in each.body and each.event == "pull_request"
     ]
     journey.github.deliveries.redeliver(opened)
-    await journey.settled()
+    await journey.wait_until_idle()
     ids = select(delivery_table.c.state).where(delivery_table.c.id == opened.guid)
     assert await database.read(lambda t: t.execute(ids).scalar()) == DONE
 
 
 async def test_a_day_after_an_uninstall_nothing_names_the_person_or_has_their_words(journey, known):  # noqa: ARG001
     journey.github.uninstall("acme")
-    await journey.settled()
+    await journey.wait_until_idle()
     store = journey.bot.store
     older = update(former_owner_table).values(at=former_owner_table.c.at - TRANSFER_GRACE - 1)
     await store.database.write(lambda transaction: transaction.execute(older))
@@ -182,7 +182,7 @@ async def test_an_export_has_titles_unreviewed_pull_requests_and_deliveries(jour
     opened = [each["body"] for each in content["deliveries"] if each["event"] == "pull_request"]
     assert {body["pull_request"]["title"] for body in opened} >= set(TITLES)
     journey.github.comment(unreviewed, WHO, "/feedback-forget confirm")
-    await journey.settled()
+    await journey.wait_until_idle()
     after = await exported(journey, where, WHO, WHO)
     assert {name for name, value in after.items() if value} == {"login", "id", "repository"}
 
@@ -190,6 +190,6 @@ async def test_an_export_has_titles_unreviewed_pull_requests_and_deliveries(jour
 async def test_a_maintainer_exports_what_is_stored_about_an_author_whom_nobody_reviewed(journey, known):
     where, *_ = known
     journey.github.open_pull_request(where, "dora", PullRequestOptions(title="Fresh"))
-    await journey.settled()
+    await journey.wait_until_idle()
     content = await exported(journey, where, "Dora", "bob")
     assert [each["title"] for each in content["pull_requests"]] == ["Fresh"]

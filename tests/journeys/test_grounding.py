@@ -30,21 +30,21 @@ def store_url(sqlite_url) -> str:
 
 
 @pytest.fixture
-def knowledge(town):
-    return town.github.repository(
+def knowledge(harness):
+    return harness.github.repository(
         "acme/knowledge", collaborators={"alice": "write", "bob": "write"}, files=FILES
     )
 
 
 @pytest.fixture
-def pull(town, knowledge):
+def pull(harness, knowledge):
     changed = {"src/auth.py": f"{CODE}\n# end\n", "src/b.py": "b = 2\n" * 30, "src/c.py": "c = 2\n" * 30}
-    return town.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files=changed))
+    return harness.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files=changed))
 
 
 async def rejected(journey, pull, body="", *comments) -> str:
     journey.github.submit_review(pull, "alice", REJECT, body, list(comments))
-    await journey.settled()
+    await journey.wait_until_idle()
     return journey.comments(pull)[-1]
 
 
@@ -87,7 +87,7 @@ async def test_a_line_that_moved_is_found_again_when_another_validator_judges(jo
     await rejected(journey, pull, "", InlineDraft("src/auth.py", "[scope_error] too broad", line=9))
     journey.github.push(pull, {"src/auth.py": f"# one\n# two\n{CODE}\n# end\n"})
     journey.github.submit_review(pull, "bob", REJECT, "<!-- ISSUES: date_errors -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert "(moved: line 9 → 11)" in journey.comments(pull)[-1]
 
 
@@ -141,7 +141,7 @@ async def test_twenty_places_in_three_files_cost_at_most_five_reads(journey, pul
     comments += [
         InlineDraft("src/auth.py", f"[scope_error] wrong, number {line}", line=line) for line in (8, 9)
     ]
-    await journey.settled()
+    await journey.wait_until_idle()
     before = len(journey.github.requests)
     body = await rejected(journey, pull, "", *comments)
     reads = looked_up(journey, before)
@@ -158,7 +158,7 @@ async def test_the_same_delivery_again_reads_nothing_more(journey, pull):
     await rejected(journey, pull, "", InlineDraft("src/auth.py", "[scope_error] too broad", line=9))
     before = len(journey.github.requests)
     journey.github.submit_review(pull, "alice", "COMMENTED", "Just a question.")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert looked_up(journey, before) == []
 
 
@@ -230,7 +230,7 @@ async def test_the_framework_of_a_crash_is_read_from_the_manifest_once(journey, 
         "Approach this step by step, validating each change",
         "Ask `alice`: which check or test proves it?",
     ]
-    journey.later()
+    journey.advance_clock()
     before = len(journey.github.requests)
     again = await rejected(journey, pull, f"{CRASH}\n\nAgain.")
     read = [each.path for each in journey.github.requests[before:] if "/contents/" in each.path]

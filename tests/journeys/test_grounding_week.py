@@ -52,49 +52,49 @@ def store_url(sqlite_url) -> str:
 
 
 @pytest.fixture
-def knowledge(town):
-    return town.github.repository(
+def knowledge(harness):
+    return harness.github.repository(
         "acme/knowledge", collaborators={"alice": "write", "critic": "write", "carol": "read"}, files=FILES
     )
 
 
-def at(town, moment: datetime) -> None:
-    town.ahead = moment - datetime.now(UTC)
+def at(harness, moment: datetime) -> None:
+    harness.clock_offset = moment - datetime.now(UTC)
 
 
 @asynccontextmanager
-async def instance(town):
-    configuration = replace(town.settings, metrics_token=TOKEN)
-    async with app.run_instance(configuration, clock=town.clock) as made:
+async def instance(harness):
+    configuration = replace(harness.settings, metrics_token=TOKEN)
+    async with app.run_instance(configuration, clock=harness.clock) as made:
         host, port = made.address
-        town.github.webhook_url = f"http://{host}:{port}/webhook"
-        town.bot = made
+        harness.github.webhook_url = f"http://{host}:{port}/webhook"
+        harness.bot = made
         yield made
 
 
-async def the_week(town, knowledge):
+async def the_week(harness, knowledge):
     """Each review is about a pull request of its own."""
     pulls = []
     for number, (who, words) in enumerate(SAID):
         opening = PullRequestOptions(files={f"claims/{number}.md": "# New\n"})
-        pulls.append(town.github.open_pull_request(knowledge, "rio-agent[bot]", opening))
-        town.later()
-        town.github.submit_review(pulls[-1], who, REJECT, words)
-    await town.settled()
+        pulls.append(harness.github.open_pull_request(knowledge, "rio-agent[bot]", opening))
+        harness.advance_clock()
+        harness.github.submit_review(pulls[-1], who, REJECT, words)
+    await harness.wait_until_idle()
     return pulls
 
 
 @pytest.fixture
-async def week(town, knowledge):
+async def week(harness, knowledge):
     """The week is over; gives its pull requests and a way to ask about it."""
-    at(town, datetime.now(UTC) - timedelta(hours=1))
-    async with instance(town) as bot, aiohttp.ClientSession() as session:
+    at(harness, datetime.now(UTC) - timedelta(hours=1))
+    async with instance(harness) as bot, aiohttp.ClientSession() as session:
         host, port = bot.address
-        pulls = await the_week(town, knowledge)
-        at(town, datetime.now(UTC))
+        pulls = await the_week(harness, knowledge)
+        at(harness, datetime.now(UTC))
 
         async def ask(path, login=None, token=""):
-            token = town.github.tokens.for_user(town.github.account(login)).token if login else token
+            token = harness.github.tokens.for_user(harness.github.account(login)).token if login else token
             headers = {"Authorization": f"Bearer {token}"}
             async with session.get(f"http://{host}:{port}{path}", headers=headers) as answer:
                 return await (answer.json() if "json" in answer.content_type else answer.text())
@@ -137,12 +137,12 @@ async def test_the_metrics_name_a_validator_only_with_the_token(week):
 
 
 # rows 134, 148
-async def test_the_log_of_a_pull_request_is_audited_against_its_head(town, week):
+async def test_the_log_of_a_pull_request_is_audited_against_its_head(harness, week):
     pulls, ask = week
     before = (await ask(f"{KNOWLEDGE}/pulls/{pulls[0].number}/feedback", "carol"))["grounding"]
     seen_at = pulls[0].head_sha[:7]
-    town.github.push(pulls[0], {"claims/more.md": "# More\n"})
-    await town.settled()
+    harness.github.push(pulls[0], {"claims/more.md": "# More\n"})
+    await harness.wait_until_idle()
     after = (await ask(f"{KNOWLEDGE}/pulls/{pulls[0].number}/feedback", "carol"))["grounding"]
     assert [(line["claim"], line["outcome"], line["source"]) for line in before["log"]] == [
         ("`timeout` is 30 in config/app.yml.", "verified", f"contents @ {seen_at}"),
@@ -159,13 +159,13 @@ async def test_the_log_of_a_pull_request_is_audited_against_its_head(town, week)
 
 
 # rows 46, 144-147
-async def test_the_weekly_summary_counts_people_and_names_agents(town, knowledge):
-    at(town, WEDNESDAY)
-    async with instance(town) as bot:
-        await the_week(town, knowledge)
-        at(town, MONDAY)
+async def test_the_weekly_summary_counts_people_and_names_agents(harness, knowledge):
+    at(harness, WEDNESDAY)
+    async with instance(harness) as bot:
+        await the_week(harness, knowledge)
+        at(harness, MONDAY)
         await bot.weekly_scheduler.tick()
-        await town.settled()
+        await harness.wait_until_idle()
     (issue,) = [each for each in knowledge.threads.values() if each.title == "Weekly feedback summary"]
     assert (
         "<details><summary>Reviews: 3 of 7 claims confirmed (43%), 2 contradicted; "

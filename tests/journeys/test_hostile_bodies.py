@@ -9,7 +9,7 @@ import json
 import aiohttp
 import pytest
 
-from tests.journeys.environment import SECRET
+from tests.journeys.harness import SECRET
 from tests.journeys.json_bombs import JSON_BOMBS, MIB, HealthProbe, peak_memory, throw_bombs
 from tests.journeys.server_process import run_server
 
@@ -24,11 +24,11 @@ def store_url(sqlite_url):
 
 
 @pytest.fixture
-async def server(town, pull):
+async def server(harness, pull):
     """`whetstone serve`, which has seen the repository."""
-    async with run_server(town) as server:
-        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: date_errors -->")
-        await town.github.until(lambda: town.comments(pull), timeout=60)
+    async with run_server(harness) as server:
+        harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: date_errors -->")
+        await harness.github.until(lambda: harness.comments(pull), timeout=60)
         yield server
 
 
@@ -40,12 +40,12 @@ async def metrics(server):
 
 @pytest.mark.parametrize("name", JSON_BOMBS)
 async def test_twelve_json_bombs_at_once_neither_fill_the_memory_nor_silence_the_server(
-    town, server, pull, name
+    harness, server, pull, name
 ):
     url = f"http://127.0.0.1:{server.port}/api/v1/repos/acme/knowledge/pulls/{pull.number}/validations"
     health = HealthProbe(server.port)
     with health.running():  # how soon it answers is measured by `make bench ARGS=responsiveness`
-        statuses = await throw_bombs(name, url, town.github.user_token("alice"))
+        statuses = await throw_bombs(name, url, harness.github.user_token("alice"))
     assert set(statuses) <= JSON_BOMBS[name][1]
     assert peak_memory(server.process.pid) < MOST_MEMORY
     assert health.seconds != []

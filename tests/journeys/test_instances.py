@@ -6,8 +6,8 @@ import signal
 
 import pytest
 
-from tests.journeys.fleet import delivered, fleet
-from tests.journeys.postgres import postgres as a_server
+from tests.journeys.cluster import redeliver_until_accepted, run_cluster
+from tests.journeys.postgres import run_postgres as a_server
 
 BOTH = "<!-- ISSUES: date_errors, scope_error -->"
 ONE = "<!-- ISSUES: date_errors -->"
@@ -28,76 +28,78 @@ async def postgres(server, request):
 
 
 async def test_of_two_instances_one_is_stopped_past_its_lease_and_the_other_killed(postgres):
-    async with fleet(postgres, 2) as ships:
-        town, (one, other) = ships.town, ships.ships
-        pulls = opened(town, 8)
-        await rejected(town, pulls, BOTH)
-        await written(town, 4)
-        one.signal(signal.SIGSTOP)
-        await shown(town, pulls, ["date_errors", "scope_error"])
-        await rejected(town, pulls, ONE)
-        await shown(town, pulls[:3], ["date_errors"])
-        one.signal(signal.SIGCONT)
-        await ships.sink(other)
-        await shown(town, pulls, ["date_errors"])
-        await judged_by(ships, pulls)
+    async with run_cluster(postgres, 2) as cluster:
+        harness, (one, other) = cluster.harness, cluster.instances
+        pulls = opened(harness, 8)
+        await rejected(harness, pulls, BOTH)
+        await written(harness, 4)
+        one.send_signal(signal.SIGSTOP)
+        await shown(harness, pulls, ["date_errors", "scope_error"])
+        await rejected(harness, pulls, ONE)
+        await shown(harness, pulls[:3], ["date_errors"])
+        one.send_signal(signal.SIGCONT)
+        await cluster.kill_instance(other)
+        await shown(harness, pulls, ["date_errors"])
+        await judged_by(cluster, pulls)
 
 
 async def test_of_four_instances_one_is_killed_and_one_stopped_while_postgresql_restarts(postgres):
-    async with fleet(postgres, 4) as ships:
-        town, (one, other, *_) = ships.town, ships.ships
-        pulls = opened(town, 12)
-        town.github.lose_answer("POST", COMMENTS, times=2)
-        await rejected(town, pulls, BOTH)
-        await written(town, 5)
-        other.signal(signal.SIGSTOP)
-        await ships.sink(one)
-        await written(town, 8)
+    async with run_cluster(postgres, 4) as cluster:
+        harness, (one, other, *_) = cluster.harness, cluster.instances
+        pulls = opened(harness, 12)
+        harness.github.lose_answer("POST", COMMENTS, times=2)
+        await rejected(harness, pulls, BOTH)
+        await written(harness, 5)
+        other.send_signal(signal.SIGSTOP)
+        await cluster.kill_instance(one)
+        await written(harness, 8)
         await postgres.stop()
         await postgres.start()
-        await shown(town, pulls, ["date_errors", "scope_error"])
-        await rejected(town, pulls, ONE)
-        await written(town, 16)
-        other.signal(signal.SIGCONT)
+        await shown(harness, pulls, ["date_errors", "scope_error"])
+        await rejected(harness, pulls, ONE)
+        await written(harness, 16)
+        other.send_signal(signal.SIGCONT)
         await postgres.throw_out()
-        await shown(town, pulls, ["date_errors"])
-        await judged_by(ships, pulls)
+        await shown(harness, pulls, ["date_errors"])
+        await judged_by(cluster, pulls)
 
 
-def opened(town, count):
-    knowledge = town.github.repository("acme/knowledge", collaborators={"alice": "write"})
-    return [town.github.open_pull_request(knowledge, "rio-agent[bot]") for _ in range(count)]
+def opened(harness, count):
+    knowledge = harness.github.repository("acme/knowledge", collaborators={"alice": "write"})
+    return [harness.github.open_pull_request(knowledge, "rio-agent[bot]") for _ in range(count)]
 
 
-async def rejected(town, pulls, why) -> None:
-    town.later()
+async def rejected(harness, pulls, why) -> None:
+    harness.advance_clock()
     for pull in pulls:
-        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", why)
+        harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", why)
 
 
-async def written(town, count) -> None:
+async def written(harness, count) -> None:
     """So many writes have come to GitHub."""
-    await town.github.until(lambda: len(writes(town)) >= count)
+    await harness.github.until(lambda: len(writes(harness)) >= count)
 
 
-def writes(town):
+def writes(harness):
     return [
-        each for each in town.github.requests if each.method in {"POST", "PATCH"} and "/issues/" in each.path
+        each
+        for each in harness.github.requests
+        if each.method in {"POST", "PATCH"} and "/issues/" in each.path
     ]
 
 
-async def shown(town, pulls, issues) -> None:
+async def shown(harness, pulls, issues) -> None:
     """Every delivery was taken, and every pull request shows this."""
-    await delivered(town)
-    await town.github.until(
-        lambda: all([each["issues"] for each in town.markers(pull)] == [issues] for pull in pulls)
+    await redeliver_until_accepted(harness)
+    await harness.github.until(
+        lambda: all([each["issues"] for each in harness.markers(pull)] == [issues] for pull in pulls)
     )
 
 
-async def judged_by(ships, pulls) -> None:
+async def judged_by(cluster, pulls) -> None:
     """Nothing was lost, nothing came twice, nobody wrote out of turn, and all leave in order."""
-    assert [len(ships.town.comments(pull)) for pull in pulls] == [1] * len(pulls)
-    assert await ships.strangers() == []
-    assert len(ships.witness.writes) >= 2 * len(pulls)
-    assert await ships.postgres.deadlocks() == 0
-    assert set(await ships.land()) == {0}
+    assert [len(cluster.harness.comments(pull)) for pull in pulls] == [1] * len(pulls)
+    assert await cluster.foreign_writes() == []
+    assert len(cluster.audit.writes) >= 2 * len(pulls)
+    assert await cluster.postgres.deadlocks() == 0
+    assert set(await cluster.stop_all()) == {0}

@@ -3,28 +3,35 @@
 from bot.fakegithub.pull_actions import InlineDraft
 from bot.feedback.marker import parse_document
 from bot.store.pull_requests import load_pull_request
-from tests.journeys.rounds import REJECT, fold, judge, push, sticky, summary
+from tests.journeys.review_rounds import (
+    REJECT,
+    push,
+    quality_section,
+    quality_summary,
+    review_and_wait,
+    sticky_comment,
+)
 from tests.journeys.submitted_documents import PAGE
 
 GITHUB = "https://redirect.github.com/acme/knowledge"
 
 
-def reads(town, since: int) -> list[str]:
+def reads(harness, since: int) -> list[str]:
     """Which lists were read: `pulls`, `compare`, `commits`."""
-    found = [each.path.split("/") for each in town.github.requests[since:] if each.method == "GET"]
+    found = [each.path.split("/") for each in harness.github.requests[since:] if each.method == "GET"]
     return [path[4] for path in found if len(path) > 4 and path[4] in {"pulls", "compare", "commits"}]
 
 
 async def test_from_the_second_iteration_on_the_comment_shows_what_became_of_the_quality(journey, pull):
     first = pull.head_sha
-    await judge(journey, pull, "date_errors")
-    assert fold(journey.comments(pull)[-1]) == ""  # row 59
+    await review_and_wait(journey, pull, "date_errors")
+    assert quality_section(journey.comments(pull)[-1]) == ""  # row 59
     push(journey, pull, "# Worse\n")
-    await judge(journey, pull, "date_errors", "title_overclaims", "factual_discrepancy")
+    await review_and_wait(journey, pull, "date_errors", "title_overclaims", "factual_discrepancy")
     body = journey.comments(pull)[-1]
     was, now = (f"[`{sha[:7]}`]({GITHUB}/commit/{sha})" for sha in (first, pull.head_sha))
     assert (
-        fold(body)
+        quality_section(body)
         == (
             "<summary>Quality 0.86 → 0.64: iteration 1 was the best. How to go back to it</summary>\n\n"
             "| Iteration | Quality | Open | What decided |\n|---|---|---|---|\n"
@@ -47,28 +54,28 @@ async def test_from_the_second_iteration_on_the_comment_shows_what_became_of_the
 
 async def test_each_judged_head_is_read_once_from_the_second_iteration_on(journey, pull):
     before = len(journey.github.requests)
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     assert {"compare", "commits"} & set(reads(journey, before)) == set()
     push(journey, pull, "# Second\n")
     before = len(journey.github.requests)
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     assert reads(journey, before) == ["pulls", "pulls", *["compare", "commits", "commits"] * 2]
     push(journey, pull, "# Third\n")
     before = len(journey.github.requests)
-    await judge(journey, pull, "scope_error")
+    await review_and_wait(journey, pull, "scope_error")
     assert reads(journey, before) == ["pulls", "pulls", "compare", "commits", "commits"]
 
 
 async def test_checks_that_finish_late_change_the_score_of_what_was_judged(journey, pull):
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     push(journey, pull, "# Second\n\nIt holds.\n")
     run = journey.github.start_check_run(pull.repository, pull.head_sha, "build")
-    await judge(journey, pull, "date_errors")
-    assert summary(journey, pull) == "Quality 0.86 → 0.86: as good as iteration 1, none was better"
+    await review_and_wait(journey, pull, "date_errors")
+    assert quality_summary(journey, pull) == "Quality 0.86 → 0.86: as good as iteration 1, none was better"
     before = len(journey.github.requests)
     journey.github.complete_check_run(run, "failure")
-    await journey.settled()
-    assert summary(journey, pull) == (  # row 85
+    await journey.wait_until_idle()
+    assert quality_summary(journey, pull) == (  # row 85
         "Quality 0.86 → 0.60: iteration 1 was the best. How to go back to it"
     )
     assert [each.method for each in journey.github.requests[before:]] == ["PATCH"]
@@ -76,19 +83,19 @@ async def test_checks_that_finish_late_change_the_score_of_what_was_judged(journ
 
 async def test_a_force_push_back_keeps_the_number_of_the_iteration(journey, pull):
     first = pull.head_sha
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     push(journey, pull, "# Second\n")
-    await judge(journey, pull, "date_errors", "title_overclaims")
-    journey.later()
+    await review_and_wait(journey, pull, "date_errors", "title_overclaims")
+    journey.advance_clock()
     journey.github.force_push(pull, first)
-    await judge(journey, pull, "date_errors")
-    assert summary(journey, pull) == "Quality 0.86 → 0.71: iteration 1, the present one, is the best"
+    await review_and_wait(journey, pull, "date_errors")
+    assert quality_summary(journey, pull) == "Quality 0.86 → 0.71: iteration 1, the present one, is the best"
     (marker,) = journey.markers(pull)
     assert (marker["iteration"], marker["head"]) == (1, first)
 
 
 async def test_a_rebase_without_change_offers_no_way_back(journey, knowledge, pull):
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     onto = knowledge.objects.commit(
         {"other.md": "x\n"}, parents=(pull.base_sha,), message="m", login="bob", at=journey.clock()
     )
@@ -97,29 +104,31 @@ async def test_a_rebase_without_change_offers_no_way_back(journey, knowledge, pu
     again = knowledge.objects.commit(
         {PAGE: text}, parents=(onto.sha,), message="m", login="rio-agent[bot]", at=journey.clock()
     )
-    journey.later()
+    journey.advance_clock()
     journey.github.force_push(pull, again.sha)
-    await judge(journey, pull, "date_errors", "title_overclaims")
-    assert summary(journey, pull) == "Quality 0.86 → 0.71: iteration 1 scored higher with the same files"
+    await review_and_wait(journey, pull, "date_errors", "title_overclaims")
+    assert (
+        quality_summary(journey, pull) == "Quality 0.86 → 0.71: iteration 1 scored higher with the same files"
+    )
     assert "git restore" not in journey.comments(pull)[-1]
 
 
 async def test_feedback_that_was_followed_is_kept_with_the_pull_request(journey, pull):
-    journey.later()
+    journey.advance_clock()
     places = [
         InlineDraft(PAGE, "[date_errors] wrong", line=1),
         InlineDraft(PAGE, "[scope_error] too wide", line=3),
     ]
     journey.github.submit_review(pull, "alice", REJECT, "", places)
-    await journey.settled()
+    await journey.wait_until_idle()
     push(journey, pull, "# Another claim\n\nIt holds.\n")
-    await judge(journey, pull, "date_errors", "scope_error")
+    await review_and_wait(journey, pull, "date_errors", "scope_error")
     known = await journey.bot.store.read(load_pull_request, f"pr:{pull.repository.id}:{pull.number}")
     kept = {each.tag: each.followed for each in known.tracked[0].observations}
     assert kept == {"date_errors": True, "scope_error": False}  # row 21
-    journey.later()
+    journey.advance_clock()
     journey.github.comment(pull, "alice", "/feedback-history")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert (
         "\n\nOf 2 items of feedback, 1 was followed: 1 of 2 with a place. Quality rose after "
         in (journey.comments(pull)[-1])
@@ -129,18 +138,24 @@ async def test_feedback_that_was_followed_is_kept_with_the_pull_request(journey,
 async def test_without_the_permission_to_read_contents_the_verdicts_alone_are_scored(journey, pull):
     refusal = {"message": "Resource not accessible by integration"}
     journey.github.fail("GET", "*/compare/*", status=403, body=refusal, times=2)
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     push(journey, pull, "# Second\n")
-    await judge(journey, pull, "date_errors", "title_overclaims")
-    assert summary(journey, pull).startswith("Quality 0.83 → 0.67: iteration 1 was the best")
-    assert "left out: validation everywhere; efficiency everywhere." in fold(sticky(journey, pull))
+    await review_and_wait(journey, pull, "date_errors", "title_overclaims")
+    assert quality_summary(journey, pull).startswith("Quality 0.83 → 0.67: iteration 1 was the best")
+    assert "left out: validation everywhere; efficiency everywhere." in quality_section(
+        sticky_comment(journey, pull)
+    )
 
 
 async def test_a_head_that_the_api_does_not_show_yet_is_read_with_the_next_event(journey, pull):
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     second = push(journey, pull, "# Second\n\nIt holds.\n")
     journey.github.fail("GET", f"*/compare/*{second}", status=404, times=1)
-    await judge(journey, pull, "date_errors")
-    assert "Not observed, so left out: validation everywhere; efficiency in 2." in fold(sticky(journey, pull))
-    await judge(journey, pull, "date_errors", "near_duplicate")
-    assert "Not observed, so left out: validation everywhere." in fold(sticky(journey, pull))
+    await review_and_wait(journey, pull, "date_errors")
+    assert "Not observed, so left out: validation everywhere; efficiency in 2." in quality_section(
+        sticky_comment(journey, pull)
+    )
+    await review_and_wait(journey, pull, "date_errors", "near_duplicate")
+    assert "Not observed, so left out: validation everywhere." in quality_section(
+        sticky_comment(journey, pull)
+    )

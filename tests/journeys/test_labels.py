@@ -10,20 +10,20 @@ CONFIG = "version: 1\ncomment:\n  labels: true\n"
 
 
 @pytest.fixture
-async def labelling(town, knowledge):
-    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
-    async with town.running():
-        yield town
+async def labelling(harness, knowledge):
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
+    async with harness.run_bot():
+        yield harness
 
 
 def names(pull):
     return [label.name for label in pull.labels]
 
 
-async def said(town, pull, who, state, words=""):
-    town.later()
-    town.github.submit_review(pull, who, state, words)
-    await town.settled()
+async def said(harness, pull, who, state, words=""):
+    harness.advance_clock()
+    harness.github.submit_review(pull, who, state, words)
+    await harness.wait_until_idle()
     return names(pull)
 
 
@@ -45,7 +45,7 @@ async def test_an_iteration_that_made_it_worse_is_labelled_so_until_one_is_bette
     both = "<!-- ISSUES: date_errors, scope_error -->"
     seen = []
     for number, words in enumerate((DATE, both, DATE)):
-        labelling.later()
+        labelling.advance_clock()
         labelling.github.push(pull, {"claims/first.md": f"# {number}\n"})
         seen.append(await said(labelling, pull, "alice", REJECT, words))
     assert seen == [
@@ -63,21 +63,21 @@ async def test_a_label_that_stands_there_is_not_written_again(labelling, pull):
     assert pull.repository.labels["whetstone: rejected"].color == "b60205"
 
 
-async def test_the_label_goes_when_the_repository_no_longer_wants_it(town, knowledge, pull):
+async def test_the_label_goes_when_the_repository_no_longer_wants_it(harness, knowledge, pull):
     seen = []
     for config in (CONFIG, "version: 1\n"):
-        town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
-        async with town.running():
-            seen.append(await said(town, pull, "alice", REJECT, DATE))
+        harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+        async with harness.run_bot():
+            seen.append(await said(harness, pull, "alice", REJECT, DATE))
     assert seen == [["whetstone: rejected"], []]
 
 
 async def test_a_label_whose_answer_was_lost_is_looked_up_and_not_written_twice(labelling, pull):
     labelling.github.lose_answer("POST", "*/issues/*/labels")
-    labelling.later()
+    labelling.advance_clock()
     labelling.github.submit_review(pull, "alice", REJECT, DATE)
     await labelling.github.until(lambda: len(labelling.github.asked("GET", "*/issues/*/labels")) == 2)
-    await labelling.settled()
+    await labelling.wait_until_idle()
     assert (names(pull), len(labelling.github.asked("POST", "*/issues/*/labels"))) == (
         ["whetstone: rejected"],
         1,

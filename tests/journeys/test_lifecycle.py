@@ -30,7 +30,7 @@ async def judged(journey, knowledge, pull):
     for each in (pull, theirs):
         journey.github.submit_review(each, "alice", REJECT, DATE)
     journey.github.comment(pull, "alice", "/feedback-help")
-    await journey.settled()
+    await journey.wait_until_idle()
     return knowledge, other
 
 
@@ -61,7 +61,7 @@ async def about(journey):
 async def test_uninstalling_deletes_all_of_that_installation_and_nothing_else(journey, judged):
     knowledge, other = judged
     journey.github.uninstall("acme")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert await journey.bot.store.read(find_repository, knowledge.id) is None
     await a_day_passes(journey)
     left = await about(journey)
@@ -74,7 +74,7 @@ async def test_uninstalling_deletes_all_of_that_installation_and_nothing_else(jo
 async def test_a_repository_that_the_app_is_shut_out_of_is_forgotten(journey, judged):
     knowledge, other = judged
     journey.github.remove_from_installation(knowledge)
-    await journey.settled()
+    await journey.wait_until_idle()
     assert [
         where.id for where in await journey.bot.store.read(find_active_repositories, knowledge.created_at)
     ] == [other.id]
@@ -86,11 +86,11 @@ async def test_a_late_delivery_brings_nothing_back_of_an_uninstalled_owner(journ
     _, other = judged
     before = list(journey.github.deliveries.all)
     journey.github.uninstall("acme")
-    await journey.settled()
+    await journey.wait_until_idle()
     await a_day_passes(journey)
     for each in before:
         journey.github.deliveries.redeliver(each, guid=f"again {each.guid}")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert await rows(journey, repository_table, "id") == [(other.id,)]
     assert set(await rows(journey, history_table, "repository_id")) == {(other.id,)}
 
@@ -99,12 +99,12 @@ async def test_a_repository_that_comes_back_has_its_open_pull_requests_checked(j
     config = {".github/whetstone.yml": "version: 1\ncheck:\n  enabled: true\n"}
     journey.github.commit_to_default_branch(knowledge, config)
     journey.github.submit_review(pull, "alice", REJECT, DATE)
-    await journey.settled()
+    await journey.wait_until_idle()
     journey.github.remove_from_installation(knowledge)
-    await journey.settled()
+    await journey.wait_until_idle()
     unseen = journey.github.open_pull_request(knowledge, "rio-agent[bot]")
     journey.github.add_to_installation(knowledge)
-    await journey.settled()
+    await journey.wait_until_idle()
     assert {run.head_sha for run in knowledge.check_runs.values()} >= {unseen.head_sha}
 
 
@@ -116,13 +116,13 @@ async def test_a_repository_that_comes_back_has_its_open_pull_requests_checked(j
 async def test_after_a_reinstall_the_comment_of_before_is_taken_up(journey, judged, pull, again, bodies):
     knowledge, _ = judged
     journey.github.uninstall("acme")
-    await journey.settled()
+    await journey.wait_until_idle()
     journey.github.add_to_installation(knowledge)
-    await journey.settled()
-    journey.later(600)
+    await journey.wait_until_idle()
+    journey.advance_clock(600)
     journey.github.push(pull, {"claims/first.md": "# Again\n"})
     journey.github.submit_review(pull, "alice", REJECT, f"<!-- ISSUES: {again} -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert [marker["issues"] for marker in journey.markers(pull)] == [[again]]
     ours = [body for body in journey.comments(pull) if "ANSWER" not in body]
     assert len(ours) == bodies
@@ -132,14 +132,14 @@ async def test_after_a_reinstall_the_comment_of_before_is_taken_up(journey, judg
 async def test_an_owner_is_answered_though_nobody_said_that_the_app_is_back(journey, judged, pull):
     knowledge, _ = judged
     journey.github.uninstall("acme")
-    await journey.settled()
+    await journey.wait_until_idle()
     journey.github.hold()
     journey.github.add_to_installation(knowledge)
     journey.github.release(lambda _: [])
-    journey.later()
+    journey.advance_clock()
     journey.github.push(pull, {"claims/first.md": "# Again\n"})
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.markers(pull)[-1]["issues"] == ["scope_error"]
 
 
@@ -147,10 +147,10 @@ async def test_what_happened_before_the_app_was_shut_out_lets_it_in_nowhere(jour
     knowledge, _ = judged
     before = list(journey.github.deliveries.all)
     journey.github.remove_from_installation(knowledge)
-    await journey.settled()
+    await journey.wait_until_idle()
     for each in before:
         journey.github.deliveries.redeliver(each, guid=f"again {each.guid}")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert await rows(journey, former_owner_table, "repository_id") == [(knowledge.id,)]
     assert await journey.bot.store.read(find_repository, knowledge.id) is None
 
@@ -161,16 +161,16 @@ async def test_a_repository_is_answered_though_nobody_said_that_it_was_let_in_ag
 ):
     knowledge, _ = judged
     journey.github.remove_from_installation(knowledge)
-    await journey.settled()
+    await journey.wait_until_idle()
     if erased:
         await a_day_passes(journey)
     journey.github.hold()
     journey.github.add_to_installation(knowledge)
     journey.github.release(lambda _: [])
-    journey.later(660)
+    journey.advance_clock(660)
     journey.github.push(pull, {"claims/first.md": "# Again\n"})
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.markers(pull)[-1]["issues"] == ["scope_error"]
     assert await rows(journey, former_owner_table, "repository_id") == []
 
@@ -178,7 +178,7 @@ async def test_a_repository_is_answered_though_nobody_said_that_it_was_let_in_ag
 async def test_a_renamed_repository_keeps_its_memory(journey, judged):
     knowledge, _ = judged
     journey.github.rename_repository(knowledge, "wisdom")
-    await journey.settled()
+    await journey.wait_until_idle()
     found = await journey.bot.store.read(find_repository, "acme/Wisdom")
     assert (found.id, await journey.bot.store.read(find_repository, "acme/knowledge")) == (
         knowledge.id,
@@ -189,7 +189,7 @@ async def test_a_renamed_repository_keeps_its_memory(journey, judged):
 async def test_a_transferred_repository_keeps_its_memory_under_its_new_owner(journey, judged, pull):
     knowledge, other = judged
     journey.github.transfer_repository(knowledge, "other")
-    await journey.settled()
+    await journey.wait_until_idle()
     found = await journey.bot.store.read(find_repository, "other/knowledge")
     installed = journey.github.installation_of(knowledge)
     assert (found.id, found.owner, found.installation_id) == (knowledge.id, "other", installed.id)
@@ -197,10 +197,10 @@ async def test_a_transferred_repository_keeps_its_memory_under_its_new_owner(jou
     assert await rows(journey, history_table, "repository_id", "installation_id") == sorted(
         [(knowledge.id, installed.id), (other.id, installed.id)]
     )
-    journey.later()
+    journey.advance_clock()
     journey.github.push(pull, {"claims/first.md": "# Again\n"})
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.markers(pull)[-1]["iteration"] == 2
 
 
@@ -221,18 +221,18 @@ async def test_a_review_on_the_day_of_the_move_is_answered_and_nothing_is_forgot
     knowledge, other = judged
     former_home = journey.github.installation_of(knowledge)
     second = journey.github.open_pull_request(knowledge, "rio-agent[bot]")
-    await journey.settled()
+    await journey.wait_until_idle()
     journey.github.hold()
     journey.github.submit_review(second, "alice", REJECT, DATE)
     journey.github.transfer_repository(knowledge, "other")
     journey.github.remove_from_installation(knowledge, former_home)
     journey.github.uninstall("acme")
     journey.github.release(lambda held: sorted(held, key=lambda each: place(each, order)))
-    await journey.settled()
+    await journey.wait_until_idle()
     # A turn that was under way when the token ended is tried again.
     sooner = update(lane_table).values(due_at=lane_table.c.due_at - 60)
     await journey.bot.store.database.write(lambda transaction: transaction.execute(sooner))
-    await journey.settled()
+    await journey.wait_until_idle()
     await a_day_passes(journey)
     installed = journey.github.installation_of(knowledge)
     assert await rows(journey, history_table, "repository_id", "installation_id") == sorted(
@@ -253,12 +253,12 @@ async def test_words_that_github_refused_before_the_move_are_said_after_it(journ
     before = len(journey.comments(pull))
     journey.github.fail("POST", f"/repos/{knowledge.full_name}/issues/*/comments", status=502, times=99)
     journey.github.comment(pull, "alice", "/feedback-help")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert len(await rows(journey, outbox_table, "lane")) == 1
     tried = update(outbox_table).values(sending_at=outbox_table.c.sending_at - 60)
     await journey.bot.store.database.write(lambda transaction: transaction.execute(tried))
     journey.github.transfer_repository(knowledge, "other")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert (len(journey.comments(pull)), await rows(journey, outbox_table, "lane")) == (before + 1, [])
 
 
@@ -276,7 +276,7 @@ async def test_what_is_known_of_a_pull_request_names_its_repository_as_it_is_now
 ):
     knowledge, _ = judged
     change(journey.github, knowledge)
-    await journey.settled()
+    await journey.wait_until_idle()
     stored = await rows(journey, pull_request_table, "repository_id", "record")
     seen = next(decode(text, PullRequest) for where, text in stored if where == knowledge.id).repository
     assert (seen.owner, seen.name, seen.private) == known
@@ -286,7 +286,7 @@ async def test_what_is_known_of_a_pull_request_names_its_repository_as_it_is_now
 async def test_a_deleted_repository_is_forgotten(journey, judged):
     knowledge, other = judged
     journey.github.delete_repository(knowledge)
-    await journey.settled()
+    await journey.wait_until_idle()
     left = {which for ids in (await about(journey)).values() for which in ids}
     assert (left, await rows(journey, repository_table, "id")) == ({other.id}, [(other.id,)])
 
@@ -294,18 +294,18 @@ async def test_a_deleted_repository_is_forgotten(journey, judged):
 async def test_an_author_who_deleted_their_account_still_gets_feedback(journey, knowledge):
     pull = journey.github.open_pull_request(knowledge, "dave")
     journey.github.submit_review(pull, "alice", REJECT, DATE)
-    await journey.settled()
+    await journey.wait_until_idle()
     journey.github.delete_account("dave")
-    journey.later()
+    journey.advance_clock()
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.markers(pull)[-1]["issues"] == ["scope_error"]
 
 
 async def test_a_repository_made_private_has_private_rows(journey, judged):
     knowledge, other = judged
     journey.github.set_private(knowledge)
-    await journey.settled()
+    await journey.wait_until_idle()
     assert await rows(journey, history_table, "repository_id", "private") == sorted(
         [(knowledge.id, True), (other.id, False)]
     )
@@ -313,10 +313,10 @@ async def test_a_repository_made_private_has_private_rows(journey, judged):
 
 async def test_an_agent_that_changed_its_login_keeps_its_record(journey, judged, pull):  # noqa: ARG001  it makes the past
     journey.github.rename_account("rio-agent[bot]", "rio-two[bot]")
-    journey.later()
+    journey.advance_clock()
     journey.github.push(pull, {"claims/first.md": "# Again\n"})
     journey.github.comment(pull, "alice", "/feedback-history @rio-two")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert '"agent": "rio-two[bot]"' in journey.comments(pull)[-1]
     assert "1 pull request" in journey.comments(pull)[-1]
 
@@ -324,11 +324,11 @@ async def test_an_agent_that_changed_its_login_keeps_its_record(journey, judged,
 async def test_forgetting_an_author_keeps_the_numbers_without_the_name(journey, knowledge):
     pull = journey.github.open_pull_request(knowledge, "dave")
     journey.github.submit_review(pull, "alice", REJECT, DATE)
-    await journey.settled()
+    await journey.wait_until_idle()
     journey.github.comment(pull, "dave", "/feedback-forget confirm")
-    await journey.settled()
-    journey.later()
+    await journey.wait_until_idle()
+    journey.advance_clock()
     journey.github.push(pull, {"claims/first.md": "# Again\n"})
-    await journey.settled()
+    await journey.wait_until_idle()
     assert await rows(journey, history_table, "author_id", "login") == [(0, "ghost")]
     assert "Deleted for you in this repository: 1 pull request" in journey.comments(pull)[-1]

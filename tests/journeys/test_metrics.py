@@ -13,17 +13,17 @@ TOKEN = "made-up-metrics-token"
 
 
 @pytest.fixture
-async def metrics(town, pull):
+async def metrics(harness, pull):
     """Ask for the metrics after one rejection; gives the samples by name and labels."""
     async with (
-        app.run_instance(replace(town.settings, metrics_token=TOKEN)) as bot,
+        app.run_instance(replace(harness.settings, metrics_token=TOKEN)) as bot,
         aiohttp.ClientSession() as session,
     ):
         host, port = bot.address
-        town.github.webhook_url = f"http://{host}:{port}/webhook"
-        town.bot = bot
-        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
-        await town.settled()
+        harness.github.webhook_url = f"http://{host}:{port}/webhook"
+        harness.bot = bot
+        harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+        await harness.wait_until_idle()
 
         async def ask(token=None):
             headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -51,7 +51,7 @@ async def test_the_queue_the_turns_and_the_calls_are_counted(metrics):
 
 
 # rows 152, 190
-async def test_broken_gates_are_counted_and_named_only_with_the_token(metrics, town, pull):
+async def test_broken_gates_are_counted_and_named_only_with_the_token(metrics, harness, pull):
     anybody, wrong, operator = await metrics(), await metrics("another-token"), await metrics(TOKEN)
     named = (
         "whetstone_author_rejections",
@@ -60,16 +60,16 @@ async def test_broken_gates_are_counted_and_named_only_with_the_token(metrics, t
     assert [seen["whetstone_rejections", (("tag", "date_errors"),)] for seen in (anybody, wrong)] == [1, 1]
     assert [named in seen for seen in (anybody, wrong, operator)] == [False, False, True]
     assert "acme" not in repr(anybody) + repr(wrong)
-    assert town.markers(pull)[0]["issues"] == ["date_errors"]
+    assert harness.markers(pull)[0]["issues"] == ["date_errors"]
 
 
 # row 53
-async def test_followed_feedback_is_counted_and_people_are_named_only_with_the_token(metrics, town, pull):
-    town.later()
-    town.github.push(pull, {"claims/first.md": "# Second\n"})
-    town.later()
-    town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: scope_error -->")
-    await town.settled()
+async def test_followed_feedback_is_counted_and_people_are_named_only_with_the_token(metrics, harness, pull):
+    harness.advance_clock()
+    harness.github.push(pull, {"claims/first.md": "# Second\n"})
+    harness.advance_clock()
+    harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: scope_error -->")
+    await harness.wait_until_idle()
     anybody, operator = await metrics(), await metrics(TOKEN)
     item = (("followed", "yes"), ("place", "no"), ("tag", "date_errors"))
     said = (("followed", "yes"), ("repository", "acme/knowledge"), ("reviewer", "alice"))
@@ -82,11 +82,11 @@ async def test_followed_feedback_is_counted_and_people_are_named_only_with_the_t
     assert not any(name.endswith(("author_feedback_items", "reviewer_feedback_items")) for name, _ in anybody)
 
 
-async def test_verdicts_that_do_not_count_and_unknown_tags_are_counted(metrics, town, pull):
-    town.later()
-    town.github.submit_review(pull, "carol", "CHANGES_REQUESTED", "<!-- ISSUES: near_duplicate -->")
-    town.github.submit_review(pull, "bob", "CHANGES_REQUESTED", "<!-- ISSUES: date_error -->")
-    await town.settled()
+async def test_verdicts_that_do_not_count_and_unknown_tags_are_counted(metrics, harness, pull):
+    harness.advance_clock()
+    harness.github.submit_review(pull, "carol", "CHANGES_REQUESTED", "<!-- ISSUES: near_duplicate -->")
+    harness.github.submit_review(pull, "bob", "CHANGES_REQUESTED", "<!-- ISSUES: date_error -->")
+    await harness.wait_until_idle()
     anybody, operator = await metrics(), await metrics(TOKEN)
     named = (("account", "carol"), ("repository", "acme/knowledge"), ("stance", "rejects"))
     rejections, named_rejections = (
@@ -97,7 +97,7 @@ async def test_verdicts_that_do_not_count_and_unknown_tags_are_counted(metrics, 
     assert operator["whetstone_account_uncounted_verdicts", named] == 1
     assert rejections == {"date_errors": 1, "other": 1}
     assert named_rejections == {"date_errors": 1, "date_error": 1}
-    assert "carol" not in repr(anybody) + town.comments(pull)[-1]
+    assert "carol" not in repr(anybody) + harness.comments(pull)[-1]
 
 
 OWN_GATES = """version: 1
@@ -111,19 +111,19 @@ gates:
 """
 
 
-async def test_a_repositorys_own_tags_are_for_the_operator_alone(metrics, town, knowledge, pull):
-    town.github.commit_to_default_branch(knowledge, {".github/whetstone.yml": OWN_GATES})
-    await town.settled()
-    town.later()
+async def test_a_repositorys_own_tags_are_for_the_operator_alone(metrics, harness, knowledge, pull):
+    harness.github.commit_to_default_branch(knowledge, {".github/whetstone.yml": OWN_GATES})
+    await harness.wait_until_idle()
+    harness.advance_clock()
     tags = "<!-- ISSUES: project_nightingale, not_even_configured, date_errors -->"
-    town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", tags)
-    await town.settled()
-    assert "Secret project" in town.comments(pull)[-1]
-    town.later()
-    town.github.push(pull, {"claims/first.md": "# Second\n"})
-    town.later()
-    town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: scope_error -->")
-    await town.settled()
+    harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", tags)
+    await harness.wait_until_idle()
+    assert "Secret project" in harness.comments(pull)[-1]
+    harness.advance_clock()
+    harness.github.push(pull, {"claims/first.md": "# Second\n"})
+    harness.advance_clock()
+    harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: scope_error -->")
+    await harness.wait_until_idle()
     anybody, operator = await metrics(), await metrics(TOKEN)
 
     def rejected(seen, tag):

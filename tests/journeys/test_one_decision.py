@@ -38,33 +38,33 @@ def counting():
 
 
 async def test_a_rejecting_review_with_an_inline_comment_is_decided_once(journey, pull):
-    await journey.settled()
+    await journey.wait_until_idle()
     with counting() as calls:
         remark = InlineDraft(PAGE, "[date_errors] month 13 is out of range", line=1)
         journey.github.submit_review(pull, "alice", REJECT, "You forgot the date, so it crashes.", [remark])
-        await journey.settled()
+        await journey.wait_until_idle()
     assert calls == {**ONCE, "detections": 1}
     assert len(journey.comments(pull)) == 1
 
 
 async def test_an_approval_is_decided_once(journey, pull):
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: date_errors -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     journey.github.push(pull, {PAGE: "# Better\n"})
-    await journey.settled()
+    await journey.wait_until_idle()
     with counting() as calls:
         journey.github.submit_review(pull, "alice", APPROVE, "Good now.")
-        await journey.settled()
+        await journey.wait_until_idle()
     assert calls == ONCE
     assert "**Resolved**" in journey.comments(pull)[0]
 
 
 async def test_a_command_that_changes_the_verdict_is_decided_once(journey, pull):
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: date_errors, scope_error -->")
-    await journey.settled()
-    journey.later()
+    await journey.wait_until_idle()
+    journey.advance_clock()
     with counting() as calls:
         journey.github.comment(pull, "bob", "/feedback-dismiss date_errors reason: the date is right")
-        await journey.settled()
+        await journey.wait_until_idle()
     assert {name: calls[name] for name in ONCE} == ONCE
     assert journey.markers(pull)[0]["blocking"] == ["scope_error"]

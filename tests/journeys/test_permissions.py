@@ -28,13 +28,13 @@ async def test_what_waits_for_a_permission_is_written_when_it_is_granted(journey
         (pull, "date_errors, title_overclaims"),
         (other, "date_errors"),
     ):
-        journey.later()
+        journey.advance_clock()
         journey.github.submit_review(each, "alice", REJECT, f"<!-- ISSUES: {tags} -->")
-        await journey.settled()
+        await journey.wait_until_idle()
     assert (len(journey.github.asked(*WRITES)), await journey.bot.store.read(load_parked)) == (1, ())
     installed.permissions = asks
     await journey.bot.store.accept(accepted(installed.id))
-    await journey.settled()
+    await journey.wait_until_idle()
     assert [marker["issues"] for marker in journey.markers(pull)] == [["date_errors", "title_overclaims"]]
     assert [marker["issues"] for marker in journey.markers(other)] == [["date_errors"]]
     assert (len(journey.github.asked(*WRITES)), await journey.bot.store.read(load_blocks, installed.id)) == (

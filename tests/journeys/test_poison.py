@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 
 from bot.inbox.heartbeat import EXIT_CODE
-from tests.journeys.fleet import delivered
+from tests.journeys.cluster import redeliver_until_accepted
 from tests.journeys.poison import LIMITS
 from tests.journeys.server_process import run_server
 from tests.journeys.test_crash import DATE
@@ -78,21 +78,21 @@ async def parked(server) -> list[dict]:
 
 
 async def test_the_poisonous_delivery_is_parked_and_the_other_pull_requests_are_answered(
-    town, knowledge, log
+    harness, knowledge, log
 ):
-    github, words = town.github, "spins here"
+    github, words = harness.github, "spins here"
     sick, *others = [github.open_pull_request(knowledge, "rio-agent[bot]") for _ in range(4)]
-    async with run_server(town, POISONOUS, stderr=log) as server:
-        await delivered(town)
+    async with run_server(harness, POISONOUS, stderr=log) as server:
+        await redeliver_until_accepted(harness)
         async with supervised(server) as codes:
             github.submit_review(sick, "alice", "CHANGES_REQUESTED", f"This {words}. {DATE}")
             for pull in others:
                 github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
             ended = [await asyncio.wait_for(codes.get(), 60) for _ in range(5)]
-        await delivered(town)
-        await github.until(lambda: all(town.comments(pull) for pull in others))
+        await redeliver_until_accepted(harness)
+        await github.until(lambda: all(harness.comments(pull) for pull in others))
         github.submit_review(sick, "bob", "CHANGES_REQUESTED", DATE)
-        await github.until(lambda: town.comments(sick))
+        await github.until(lambda: harness.comments(sick))
         metrics, listed = await get(server, "/metrics"), await parked(server)
         assert await server.kill(signal.SIGTERM) == 0
     poison = delivery_with(github, words)
@@ -100,7 +100,7 @@ async def test_the_poisonous_delivery_is_parked_and_the_other_pull_requests_are_
     assert [(each["id"], each["error"]) for each in listed] == [(poison, REASON)]
     assert f'whetstone_parked_crashes{{delivery="{poison}",event="pull_request_review"}} 3.0' in metrics
     assert [each["delivery"] for each in lines(log, "a delivery was parked")] == [poison]
-    assert [len(town.comments(pull)) for pull in (sick, *others)] == [1] * 4
+    assert [len(harness.comments(pull)) for pull in (sick, *others)] == [1] * 4
 
 
 class TestWatchdog:
@@ -114,36 +114,38 @@ class TestWatchdog:
         [("spins here", "in spin"), ("sleeps here", "in <lambda>"), ("backtracks here", "in backtrack")],
     )
     async def test_a_process_whose_event_loop_is_blocked_ends_and_names_the_delivery_and_the_line(
-        self, town, knowledge, log, words, where
+        self, harness, knowledge, log, words, where
     ):
-        pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-        async with run_server(town, POISONOUS, stderr=log) as server:
-            await delivered(town)
-            town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", f"This {words}. {DATE}")
+        pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
+        async with run_server(harness, POISONOUS, stderr=log) as server:
+            await redeliver_until_accepted(harness)
+            harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", f"This {words}. {DATE}")
             assert await asyncio.wait_for(server.process.wait(), 60) == EXIT_CODE
         noticed, ended = lines(log, "the event loop has been"), lines(log, "the event loop was")
         for line in (*noticed, *ended):
-            assert delivery_with(town.github, words) in line["deliveries"]
+            assert delivery_with(harness.github, words) in line["deliveries"]
             assert where in line["exception"]
         assert (len(noticed), len(ended)) == (1, 1)
 
-    async def test_a_process_that_was_stopped_for_longer_than_the_limit_goes_on(self, town, knowledge, log):
-        pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-        async with run_server(town, POISONOUS, stderr=log) as server:
-            await delivered(town)
+    async def test_a_process_that_was_stopped_for_longer_than_the_limit_goes_on(
+        self, harness, knowledge, log
+    ):
+        pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
+        async with run_server(harness, POISONOUS, stderr=log) as server:
+            await redeliver_until_accepted(harness)
             server.process.send_signal(signal.SIGSTOP)
             await asyncio.sleep(2 * LIMITS.exit_after)
             server.process.send_signal(signal.SIGCONT)
-            town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
-            await town.github.until(lambda: town.comments(pull))
+            harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+            await harness.github.until(lambda: harness.comments(pull))
             assert await server.kill(signal.SIGTERM) == 0
         assert lines(log, "the event loop") == []
 
 
-async def test_a_review_that_names_a_commit_is_answered_and_the_process_stays_healthy(town, knowledge):
-    pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-    async with run_server(town) as server:
-        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", f"{SENTENCE}\n{DATE}")
-        await town.github.until(lambda: town.comments(pull))
+async def test_a_review_that_names_a_commit_is_answered_and_the_process_stays_healthy(harness, knowledge):
+    pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
+    async with run_server(harness) as server:
+        harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", f"{SENTENCE}\n{DATE}")
+        await harness.github.until(lambda: harness.comments(pull))
         await get(server, "/healthz")
         assert await server.kill(signal.SIGTERM) == 0

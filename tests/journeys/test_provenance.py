@@ -32,8 +32,8 @@ validators:
   sarif:
     E501: date_errors
 """
-LOG = json.dumps(submitted_documents.log("E501")).encode()
-DOCUMENT = json.dumps(submitted_documents.document()).encode()
+LOG = json.dumps(submitted_documents.make_sarif_log("E501")).encode()
+DOCUMENT = json.dumps(submitted_documents.make_document()).encode()
 
 
 def sha256(words: str | bytes) -> str:
@@ -165,12 +165,12 @@ WAYS = {
 
 
 @pytest.fixture
-def pulls(town, knowledge):
+def pulls(harness, knowledge):
     """A pull request for each way."""
-    knowledge.collaborators[town.github.account("leo[bot]").id] = "write"
-    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
+    knowledge.collaborators[harness.github.account("leo[bot]").id] = "write"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
     return {
-        name: town.github.open_pull_request(
+        name: harness.github.open_pull_request(
             knowledge, "rio-agent[bot]", PullRequestOptions(files={PAGE: f"# {name}\n"})
         )
         for name in WAYS
@@ -193,21 +193,21 @@ async def call(journey):
 
 
 def shown(item, where):
-    """What an item shows of its origin; the address by its beginning, as ids are the stand-in's."""
+    """What an item shows of its origin; the address by its beginning, as ids are the fake GitHub's."""
     told = dict(item["provenance"])
     at = told.pop("delivery", item["url"])
     return item["tag"], item["by"], told, where in at
 
 
 async def test_who_where_by_which_right_and_in_which_words_is_shown_of_every_way(pulls, journey, call):
-    journey.later()
+    journey.advance_clock()
     places = {name: way.speak(journey.github, pulls[name]) for name, way in WAYS.items()}
-    await journey.settled()
+    await journey.wait_until_idle()
     for name, (login, body) in places.items():
         if isinstance(body, bytes):
             _, answer = await call("POST", pulls[name], "validations", login, body)
             places[name] = login, answer["delivery"]
-    await journey.settled()
+    await journey.wait_until_idle()
     for name, way in WAYS.items():
         where, expected = places[name][1], ("date_errors", way.by, way.provenance, True)
         (body,) = [each for each in journey.comments(pulls[name]) if "<!-- REJECTION" in each]

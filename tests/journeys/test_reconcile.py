@@ -21,35 +21,35 @@ NOBODY = "http://127.0.0.1:9/webhook"
 EVERY_SECOND = ("tests.journeys.short_interval",)
 
 
-async def missed(town, pull):
+async def missed(harness, pull):
     """A rejecting review whose delivery nobody took; the deliveries that failed."""
-    answering, town.github.webhook_url = town.github.webhook_url, NOBODY
-    town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
-    await town.github.delivered()
-    town.github.webhook_url = answering
-    return [each for each in town.github.deliveries if each.status_code == 0]
+    answering, harness.github.webhook_url = harness.github.webhook_url, NOBODY
+    harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+    await harness.github.delivered()
+    harness.github.webhook_url = answering
+    return [each for each in harness.github.deliveries if each.status_code == 0]
 
 
-def attempts(town, guid: str) -> int:
-    return sum(each.guid == guid for each in town.github.deliveries)
+def attempts(harness, guid: str) -> int:
+    return sum(each.guid == guid for each in harness.github.deliveries)
 
 
-def runs(town) -> int:
+def runs(harness) -> int:
     """How often the list of deliveries was read; its first page only."""
-    return len([each for each in town.github.asked("GET", LIST) if "cursor" not in each.query])
+    return len([each for each in harness.github.asked("GET", LIST) if "cursor" not in each.query])
 
 
-async def more_runs(town, count: int) -> None:
-    wanted = runs(town) + count
-    await town.github.until(lambda: runs(town) >= wanted)
+async def more_runs(harness, count: int) -> None:
+    wanted = runs(harness) + count
+    await harness.github.until(lambda: runs(harness) >= wanted)
 
 
-async def test_a_server_fetches_at_its_start_what_was_missed_while_it_was_away(town, pull):
-    lost = await missed(town, pull)
-    async with run_server(town) as server:
-        await town.github.until(lambda: town.markers(pull))
-        assert [marker["issues"] for marker in town.markers(pull)] == [["date_errors"]]
-        assert [attempts(town, each.guid) for each in lost] == [2] * len(lost)
+async def test_a_server_fetches_at_its_start_what_was_missed_while_it_was_away(harness, pull):
+    lost = await missed(harness, pull)
+    async with run_server(harness) as server:
+        await harness.github.until(lambda: harness.markers(pull))
+        assert [marker["issues"] for marker in harness.markers(pull)] == [["date_errors"]]
+        assert [attempts(harness, each.guid) for each in lost] == [2] * len(lost)
         assert server.first_lines[1] == (
             "Missed deliveries: GitHub is asked for them at start and every 10 minutes.\n"
         )
@@ -72,77 +72,77 @@ async def metrics(server, awaited: str) -> dict[str, float]:
             await asyncio.sleep(0.2)  # a scrape's answer is kept for two seconds
 
 
-async def test_a_server_that_stays_up_fetches_what_it_missed_with_the_next_run(town, pull):
-    async with run_server(town, EVERY_SECOND):
-        await more_runs(town, 1)
-        await missed(town, pull)
-        await town.github.until(lambda: town.markers(pull))
-        await more_runs(town, 2)
-    assert len(town.comments(pull)) == 1
+async def test_a_server_that_stays_up_fetches_what_it_missed_with_the_next_run(harness, pull):
+    async with run_server(harness, EVERY_SECOND):
+        await more_runs(harness, 1)
+        await missed(harness, pull)
+        await harness.github.until(lambda: harness.markers(pull))
+        await more_runs(harness, 2)
+    assert len(harness.comments(pull)) == 1
 
 
-async def test_a_restarted_server_fetches_what_it_missed_at_its_start(town, pull):
-    async with run_server(town) as server:
-        await town.github.until(lambda: runs(town))
+async def test_a_restarted_server_fetches_what_it_missed_at_its_start(harness, pull):
+    async with run_server(harness) as server:
+        await harness.github.until(lambda: runs(harness))
         await server.kill(signal.SIGTERM)
-        await missed(town, pull)
+        await missed(harness, pull)
         await server.start()
-        await town.github.until(lambda: town.markers(pull))
+        await harness.github.until(lambda: harness.markers(pull))
 
 
-async def test_a_delivery_that_keeps_failing_is_asked_for_a_few_times_only(town, pull):
-    async with run_server(town, EVERY_SECOND):
-        town.github.webhook_url = NOBODY
-        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
-        lost = town.github.deliveries.all[-1]
-        await town.github.until(lambda: attempts(town, lost.guid) == 1 + MAX_REQUESTS)
-        await more_runs(town, 4)
-    assert attempts(town, lost.guid) == 1 + MAX_REQUESTS
+async def test_a_delivery_that_keeps_failing_is_asked_for_a_few_times_only(harness, pull):
+    async with run_server(harness, EVERY_SECOND):
+        harness.github.webhook_url = NOBODY
+        harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+        lost = harness.github.deliveries.all[-1]
+        await harness.github.until(lambda: attempts(harness, lost.guid) == 1 + MAX_REQUESTS)
+        await more_runs(harness, 4)
+    assert attempts(harness, lost.guid) == 1 + MAX_REQUESTS
 
 
-async def test_a_delivery_that_is_in_the_inbox_is_not_asked_for(town, pull):
-    async with run_server(town, EVERY_SECOND):
-        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
-        await town.github.until(lambda: town.markers(pull) and town.github.deliveries.is_idle)
-        taken = [each for each in town.github.deliveries if "queued" in each.answer]
+async def test_a_delivery_that_is_in_the_inbox_is_not_asked_for(harness, pull):
+    async with run_server(harness, EVERY_SECOND):
+        harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+        await harness.github.until(lambda: harness.markers(pull) and harness.github.deliveries.is_idle)
+        taken = [each for each in harness.github.deliveries if "queued" in each.answer]
         for each in taken:  # as where the answer came too late for GitHub
             each.status_code, each.status = 0, "timed out"
-        await more_runs(town, 3)
-    assert [attempts(town, each.guid) for each in taken] == [1] * len(taken)
+        await more_runs(harness, 3)
+    assert [attempts(harness, each.guid) for each in taken] == [1] * len(taken)
     assert taken != []
 
 
 @pytest.mark.parametrize("trouble", ["an error", "a rate limit", "no answer to a redelivery"])
-async def test_trouble_with_github_ends_neither_the_server_nor_the_next_runs(town, pull, trouble):
-    github = town.github
-    await missed(town, pull)
+async def test_trouble_with_github_ends_neither_the_server_nor_the_next_runs(harness, pull, trouble):
+    github = harness.github
+    await missed(harness, pull)
     if trouble == "an error":
         github.fail("GET", LIST, status=502, times=2)
     elif trouble == "a rate limit":
         github.limit_secondary(2, method="GET", pattern=LIST)
     else:
         github.reset("POST", f"{LIST}/*", times=2)
-    async with run_server(town, EVERY_SECOND):
-        await github.until(lambda: town.markers(pull))
+    async with run_server(harness, EVERY_SECOND):
+        await github.until(lambda: harness.markers(pull))
     limited = [each for each in github.asked("GET", LIST) if each.is_fault]
     assert len(limited) == {"an error": 2, "a rate limit": 1}.get(trouble, 0)
 
 
-async def test_nothing_is_asked_for_while_the_hours_requests_are_nearly_used_up(town, pull):
-    await missed(town, pull)
+async def test_nothing_is_asked_for_while_the_hours_requests_are_nearly_used_up(harness, pull):
+    await missed(harness, pull)
     left = {"X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "1000"}
-    listed = [_item(each) for each in reversed(town.github.deliveries.all)]
-    town.github.fail("GET", LIST, status=200, times=2, headers=left, body=listed)
-    async with run_server(town, EVERY_SECOND):
-        await town.github.until(lambda: runs(town) == 2)
-        assert town.github.asked("POST", f"{LIST}/*") == []
-        await town.github.until(lambda: town.markers(pull))
+    listed = [_item(each) for each in reversed(harness.github.deliveries.all)]
+    harness.github.fail("GET", LIST, status=200, times=2, headers=left, body=listed)
+    async with run_server(harness, EVERY_SECOND):
+        await harness.github.until(lambda: runs(harness) == 2)
+        assert harness.github.asked("POST", f"{LIST}/*") == []
+        await harness.github.until(lambda: harness.markers(pull))
 
 
 @asynccontextmanager
-async def two(town):
-    servers = [ServerProcess(town, EVERY_SECOND) for _ in range(2)]
-    town.github.webhook_url = f"http://127.0.0.1:{servers[0].port}/webhook"
+async def two(harness):
+    servers = [ServerProcess(harness, EVERY_SECOND) for _ in range(2)]
+    harness.github.webhook_url = f"http://127.0.0.1:{servers[0].port}/webhook"
     try:
         await asyncio.gather(*(server.start() for server in servers))
         yield servers
@@ -153,26 +153,26 @@ async def two(town):
 
 
 @pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
-async def test_of_two_instances_one_looks_for_missed_deliveries_in_each_interval(town, pull):
-    await missed(town, pull)
+async def test_of_two_instances_one_looks_for_missed_deliveries_in_each_interval(harness, pull):
+    await missed(harness, pull)
     loop = asyncio.get_running_loop()
-    async with two(town) as servers:
-        await town.github.until(lambda: runs(town))
+    async with two(harness) as servers:
+        await harness.github.until(lambda: runs(harness))
         began = loop.time()
-        await more_runs(town, 7)
+        await more_runs(harness, 7)
         # Seven intervals, less the time in which the first run was noticed; two that run each would need half.
         assert loop.time() - began >= 4 * OFTEN.every
-        await town.github.until(lambda: town.markers(pull))
+        await harness.github.until(lambda: harness.markers(pull))
         await servers[0].kill()
-        await more_runs(town, 2)
-    assert len(town.comments(pull)) == 1
+        await more_runs(harness, 2)
+    assert len(harness.comments(pull)) == 1
 
 
 @pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
-async def test_a_process_that_only_takes_deliveries_in_looks_for_none(town, pull):
-    await missed(town, pull)
-    async with run_server(town, ("bot", "serve", "--web-only")) as server:
-        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
-        await town.github.delivered()
+async def test_a_process_that_only_takes_deliveries_in_looks_for_none(harness, pull):
+    await missed(harness, pull)
+    async with run_server(harness, ("bot", "serve", "--web-only")) as server:
+        harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+        await harness.github.delivered()
         assert not any("Missed deliveries" in line for line in server.first_lines)
-    assert runs(town) == 0
+    assert runs(harness) == 0

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from bot import app
-from tests.journeys.environment import SECRET
+from tests.journeys.harness import SECRET
 from tests.judges.samples import samples
 
 
@@ -23,10 +23,10 @@ def signed(body: bytes, event: str, guid: str) -> dict[str, str]:
     return {"X-GitHub-Event": event, "X-GitHub-Delivery": guid, "X-Hub-Signature-256": f"sha256={signature}"}
 
 
-async def post(town, headers: dict[str, str], body: bytes) -> tuple[int, dict]:
+async def post(harness, headers: dict[str, str], body: bytes) -> tuple[int, dict]:
     async with (
         aiohttp.ClientSession() as session,
-        session.post(town.github.webhook_url, data=body, headers=headers) as answer,
+        session.post(harness.github.webhook_url, data=body, headers=headers) as answer,
     ):
         return answer.status, await answer.json(content_type=None)
 

@@ -5,15 +5,22 @@ import json
 import sys
 from pathlib import Path
 
-from tests.journeys.rounds import APPROVE, REJECT, judge, push, sticky, summary
-from tests.journeys.submitted_documents import PAGE, document
+from tests.journeys.review_rounds import (
+    APPROVE,
+    REJECT,
+    push,
+    quality_summary,
+    review_and_wait,
+    sticky_comment,
+)
+from tests.journeys.submitted_documents import PAGE, make_document
 
 
-def checks(town, pull, passed: int, failed: int = 0):
+def checks(harness, pull, passed: int, failed: int = 0):
     for number in range(passed):
-        town.github.check(pull, f"good-{number}", "success")
+        harness.github.check(pull, f"good-{number}", "success")
     for number in range(failed):
-        town.github.check(pull, f"bad-{number}", "failure")
+        harness.github.check(pull, f"bad-{number}", "failure")
 
 
 def said(aspect: str, severity: str, number: int = 1) -> dict:
@@ -31,37 +38,37 @@ def said(aspect: str, severity: str, number: int = 1) -> dict:
     }
 
 
-async def reject_with(town, pull, *items):
+async def reject_with(harness, pull, *items):
     """A review that carries an actionable-feedback document of its own."""
-    town.later()
-    whole = document(feedback_items=list(items))
-    town.github.submit_review(pull, "alice", REJECT, f"```json\n{json.dumps(whole)}\n```")
-    await town.settled()
+    harness.advance_clock()
+    whole = make_document(feedback_items=list(items))
+    harness.github.submit_review(pull, "alice", REJECT, f"```json\n{json.dumps(whole)}\n```")
+    await harness.wait_until_idle()
 
 
-async def the_documents_own(town, pull):
+async def the_documents_own(harness, pull):
     """72 %, 85 %, 83 %: reviews with items of every weight, and five checks."""
-    checks(town, pull, 4, 1)
+    checks(harness, pull, 4, 1)
     await reject_with(
-        town,
+        harness,
         pull,
         said("correctness", "major"),
         said("completeness", "major"),
         said("clarity", "minor", 1),
         said("clarity", "minor", 2),
     )
-    push(town, pull, "# Second\n\nIt holds.\n")
-    checks(town, pull, 5)
+    push(harness, pull, "# Second\n\nIt holds.\n")
+    checks(harness, pull, 5)
     await reject_with(
-        town,
+        harness,
         pull,
         said("correctness", "major"),
         said("completeness", "minor", 1),
         said("completeness", "minor", 2),
     )
-    push(town, pull, "# Third\n\nIt holds.\n")
-    checks(town, pull, 4, 1)
-    await reject_with(town, pull, said("correctness", "major"), said("clarity", "minor"))
+    push(harness, pull, "# Third\n\nIt holds.\n")
+    checks(harness, pull, 4, 1)
+    await reject_with(harness, pull, said("correctness", "major"), said("clarity", "minor"))
 
 
 EXPORTED = (
@@ -74,10 +81,10 @@ EXPORTED = (
 )
 
 
-async def exported(town, pull, directory) -> tuple[int, str]:
+async def exported(harness, pull, directory) -> tuple[int, str]:
     """What `whetstone export` says beside the running server."""
     command = [sys.executable, "-m", "bot", "export", "acme/knowledge", str(pull.number), str(directory)]
-    environment = {"DATABASE_URL": town.database_url, "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {"DATABASE_URL": harness.database_url, "PYTHONPATH": str(Path(__file__).parents[2])}
     process = await asyncio.create_subprocess_exec(
         *command, env=environment, cwd=directory, stdout=asyncio.subprocess.PIPE
     )
@@ -87,15 +94,15 @@ async def exported(town, pull, directory) -> tuple[int, str]:
 
 async def test_the_documents_own_trajectory_selects_the_second_of_three(journey, pull, tmp_path):
     await the_documents_own(journey, pull)  # row 62
-    assert summary(journey, pull) == (
+    assert quality_summary(journey, pull) == (
         "Quality 0.72 → 0.85 → 0.83: iteration 2 was the best. How to go back to it"
     )
-    journey.later()
+    journey.advance_clock()
     journey.github.close(pull)
-    await journey.settled()
+    await journey.wait_until_idle()
     _, own = journey.comments(pull)
     report = own.partition("\n\n")[2]
-    assert report in sticky(journey, pull)  # row 72
+    assert report in sticky_comment(journey, pull)  # row 72
     assert own.startswith("<!-- SELECTION-REPORT: ")
     assert report.startswith(  # row 60 # row 67 # row 70 # row 87
         "## Output Selection Report\n\n**Loop ID**: acme/knowledge#1\n**Total Iterations**: 3\n"
@@ -128,61 +135,61 @@ async def test_the_documents_own_trajectory_selects_the_second_of_three(journey,
 
 async def test_a_revision_that_is_gone_from_github_is_named_in_the_report(journey, knowledge, pull):
     first = pull.head_sha
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     fresh = knowledge.objects.commit(
         {PAGE: "# New\n"}, parents=(pull.base_sha,), message="m", login="rio-agent[bot]", at=journey.clock()
     )
-    journey.later()
+    journey.advance_clock()
     journey.github.force_push(pull, fresh.sha)
     del knowledge.objects.commits[first]
-    await judge(journey, pull, "date_errors", "title_overclaims")
-    assert summary(journey, pull).endswith("iteration 1 was the best, but GitHub no longer has it")
-    journey.later()
+    await review_and_wait(journey, pull, "date_errors", "title_overclaims")
+    assert quality_summary(journey, pull).endswith("iteration 1 was the best, but GitHub no longer has it")
+    journey.advance_clock()
     journey.github.close(pull)
-    await journey.settled()
-    assert f"the files of iteration 1 `{first[:7]}` are not known" in sticky(journey, pull)
+    await journey.wait_until_idle()
+    assert f"the files of iteration 1 `{first[:7]}` are not known" in sticky_comment(journey, pull)
 
 
 async def test_a_maintainer_selects_and_the_report_follows(journey, pull):
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     push(journey, pull, "# Second\n")
-    await judge(journey, pull, "date_errors", "title_overclaims")
-    journey.later()
+    await review_and_wait(journey, pull, "date_errors", "title_overclaims")
+    journey.advance_clock()
     journey.github.comment(pull, "bob", "/feedback-select final reason: the first misses the point")
-    await journey.settled()
+    await journey.wait_until_idle()
     reply = journey.comments(pull)[-1]
     said = f"`bob` selects iteration 2 instead of 1, at `{pull.head_sha[:7]}`: `the first misses the point`"
     assert reply.startswith(f"{said}\n\n## Output Selection Report\n")  # row 73 # row 75
-    journey.later()
+    journey.advance_clock()
     journey.github.comment(pull, "carol", "/feedback-select best reason: I read only")
     journey.github.comment(pull, "bob", "/feedback-select best")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert "a reason is missing" in journey.comments(pull)[-1]  # row 76
-    journey.later()
+    journey.advance_clock()
     journey.github.close(pull)
-    await journey.settled()
-    assert "**Selected Iteration**: 2" in sticky(journey, pull)
+    await journey.wait_until_idle()
+    assert "**Selected Iteration**: 2" in sticky_comment(journey, pull)
     assert not any(body.startswith("<!-- SELECTION-REPORT") for body in journey.comments(pull))
 
 
 async def test_what_was_merged_after_one_iteration_has_no_report(journey, pull):
-    await judge(journey, pull, "date_errors")
-    journey.later()
+    await review_and_wait(journey, pull, "date_errors")
+    journey.advance_clock()
     journey.github.merge(pull, by="bob")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert [body for body in journey.comments(pull) if "Output Selection Report" in body] == []
 
 
 async def test_what_was_merged_before_it_could_be_read_is_read_all_the_same(journey, pull):
-    await judge(journey, pull, "date_errors")
+    await review_and_wait(journey, pull, "date_errors")
     push(journey, pull, "# Second\n\nIt holds.\n")
-    journey.later()
+    journey.advance_clock()
     journey.github.hold()
     journey.github.submit_review(pull, "alice", APPROVE)
-    journey.later()
+    journey.advance_clock()
     journey.github.merge(pull, by="bob")
     journey.github.release()
-    await journey.settled()
-    report = sticky(journey, pull)
+    await journey.wait_until_idle()
+    report = sticky_comment(journey, pull)
     assert f"- `{PAGE}` (from iteration 2)\n\nThey are what was merged." in report
     assert "- [x] All iteration outputs preserved" in report

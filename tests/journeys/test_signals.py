@@ -40,57 +40,57 @@ FENCED = f"```json\n{json.dumps(DOCUMENT)}\n```\n"
 
 
 @pytest.fixture
-async def named(town, knowledge):
-    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: NAMED})
-    async with town.running():
-        yield town
+async def named(harness, knowledge):
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: NAMED})
+    async with harness.run_bot():
+        yield harness
 
 
-def issues(town, pull):
-    return [marker["issues"] for marker in town.markers(pull)]
+def issues(harness, pull):
+    return [marker["issues"] for marker in harness.markers(pull)]
 
 
 async def test_a_label_rejects_and_removing_it_lifts(journey, pull):
     journey.github.add_label(pull, "gate:date_errors", by="alice")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert (issues(journey, pull), journey.markers(pull)[0]["source"]) == ([["date_errors"]], "alice")
-    journey.later()
+    journey.advance_clock()
     journey.github.remove_label(pull, "gate:date_errors", by="bob")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.markers(pull)[0]["verdict"] == "accept"
 
 
 async def test_two_labels_of_one_person_stand_side_by_side(journey, pull):
     journey.github.add_label(pull, "gate:date_errors", by="alice")
-    journey.later()
+    journey.advance_clock()
     journey.github.add_label(pull, "gate:scope_error", by="alice")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert issues(journey, pull) == [["date_errors", "scope_error"]]
 
 
 @pytest.mark.parametrize("who", ["carol", "rio-agent[bot]", "stranger"])
 async def test_a_label_of_whoever_is_no_validator_rejects_nothing(journey, pull, who):
     journey.github.add_label(pull, "gate:date_errors", by=who)
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.comments(pull) == []
 
 
 async def test_another_label_says_nothing_and_costs_no_call(journey, pull):
-    await journey.settled()
+    await journey.wait_until_idle()
     before = len(journey.github.requests)
     journey.github.add_label(pull, "documentation", by="alice")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.github.requests[before:] == []
 
 
 async def test_a_named_validators_comment_rejects_and_approves(named, pull):
     body = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: date_errors -->"
     named.github.comment(pull, "leo[bot]", body)
-    await named.settled()
+    await named.wait_until_idle()
     assert (issues(named, pull), named.markers(pull)[0]["source"]) == ([["date_errors"]], "leo[bot]")
-    named.later()
+    named.advance_clock()
     named.github.comment(pull, "leo[bot]", "<!-- VERDICT:LEO:APPROVE -->")
-    await named.settled()
+    await named.wait_until_idle()
     assert named.markers(pull)[0]["verdict"] == "accept"
 
 
@@ -105,31 +105,31 @@ async def test_a_named_validators_comment_rejects_and_approves(named, pull):
 )
 async def test_other_comments_are_never_answered(named, pull, who, body):
     named.github.comment(pull, who, body)
-    await named.settled()
+    await named.wait_until_idle()
     assert named.comments(pull) == []
 
 
 async def test_without_a_verdict_a_comment_rejects_where_a_tag_blocks_and_deleting_it_lifts(named, pull):
     said = named.github.comment(pull, "carol", "<!-- ISSUES: date_errors -->")
-    await named.settled()
+    await named.wait_until_idle()
     assert issues(named, pull) == [["date_errors"]]
-    named.later()
+    named.advance_clock()
     named.github.delete_comment(said, by="carol")
-    await named.settled()
+    await named.wait_until_idle()
     assert named.markers(pull)[0]["verdict"] == "accept"
 
 
 async def test_whoever_edits_a_validators_comment_does_not_speak_for_it(named, pull):
     said = named.github.comment(pull, "leo[bot]", "<!-- ISSUES: date_errors -->")
-    await named.settled()
+    await named.wait_until_idle()
     named.github.edit_comment(said, "<!-- VERDICT:LEO:APPROVE -->", by="bob")
-    await named.settled()
+    await named.wait_until_idle()
     assert issues(named, pull) == [["date_errors"]]
 
 
 async def test_a_document_in_a_review_gives_items_with_and_without_a_tag(journey, pull):  # rows 25, 41
     journey.github.submit_review(pull, "alice", REJECT, FENCED)
-    await journey.settled()
+    await journey.wait_until_idle()
     (body,) = journey.comments(pull)
     assert (issues(journey, pull), journey.markers(pull)[0]["blocking"]) == (
         [["date_errors"]],
@@ -144,13 +144,13 @@ async def test_a_document_in_an_inline_comment_takes_its_place(journey, pull):
     item = {**DOCUMENT["feedback_items"][0], "location": {"type": "path", "reference": "."}}
     fence = f"```yaml\n{json.dumps({'feedback_items': [item]})}\n```"
     journey.github.submit_review(pull, "alice", REJECT, "", [InlineDraft(PAGE, fence, line=1)])
-    await journey.settled()
+    await journey.wait_until_idle()
     assert f"/blob/{pull.head_sha}/{PAGE}#L1)" in journey.comments(pull)[0]
 
 
 async def test_a_place_that_a_command_names_is_looked_up(journey, pull):
     journey.github.comment(pull, "alice", "/feedback-reject date_errors nowhere.md:3 reason: month 13")
-    await journey.settled()
+    await journey.wait_until_idle()
     (body,) = [each for each in journey.comments(pull) if "<!-- REJECTION" in each]
     assert "  - Not confirmed: that file is not in the repository (Source: tree @ " in body
     assert "Focusing specifically on" not in body
@@ -158,29 +158,29 @@ async def test_a_place_that_a_command_names_is_looked_up(journey, pull):
 
 async def test_the_command_rejects_beside_what_its_giver_said_before(journey, pull):
     journey.github.submit_review(pull, "alice", REJECT, "<!-- ISSUES: scope_error -->")
-    await journey.settled()
-    journey.later()
+    await journey.wait_until_idle()
+    journey.advance_clock()
     journey.github.comment(pull, "alice", f"/feedback-reject date_errors {PAGE}:1 reason: month 13")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert issues(journey, pull) == [["scope_error", "date_errors"]]
     (body,) = [each for each in journey.comments(pull) if "<!-- REJECTION" in each]
     assert f"{PAGE}#L1) — `month 13` (Source: contents @ " in body
-    journey.later()
+    journey.advance_clock()
     journey.github.submit_review(pull, "alice", APPROVE)
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.markers(pull)[0]["verdict"] == "accept"
 
 
 @pytest.mark.parametrize("who", ["carol", "rio-agent[bot]", "stranger", "leo[bot]"])
 async def test_the_command_of_whoever_may_not_rejects_nothing(journey, pull, who):
     journey.github.comment(pull, who, "/feedback-reject date_errors reason: x")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.comments(pull) == []
 
 
 async def test_plain_words_infer_a_gate_that_never_blocks(journey, pull):
     journey.github.submit_review(pull, "alice", REJECT, "Please mend this.\n\nThere is a broken wiki link.")
-    await journey.settled()
+    await journey.wait_until_idle()
     (body,) = journey.comments(pull)
     assert "**Warnings** — 1 non-blocking issue" in body
     assert "`broken_wiki_links` (understood from plain words, confidence 0.60)" in body
@@ -192,7 +192,7 @@ async def test_plain_words_infer_a_gate_that_never_blocks(journey, pull):
 )
 async def test_words_that_state_no_fault_are_not_answered(journey, pull, words):
     journey.github.submit_review(pull, "alice", REJECT, words)
-    await journey.settled()
+    await journey.wait_until_idle()
     assert journey.comments(pull) == []
 
 
@@ -205,21 +205,21 @@ async def test_what_was_said_before_the_installation_stands_whatever_judges_firs
     )
     pull = github.open_pull_request(place, "dave")
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", "[date_errors]")
-    journey.later()
+    journey.advance_clock()
     github.install("neworg")
     github.add_to_installation(place)
-    await journey.settled()
+    await journey.wait_until_idle()
     if first == "label":
         github.add_label(pull, "gate:body_too_thin", by="bob")
     else:
         github.comment(pull, "bob", "/feedback-reject body_too_thin reason: too short")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert sorted(journey.markers(pull)[0]["issues"]) == ["body_too_thin", "date_errors"]
-    journey.later()
+    journey.advance_clock()
     if first == "label":
         github.remove_label(pull, "gate:body_too_thin", by="bob")
     else:
         github.comment(pull, "bob", "/feedback-dismiss body_too_thin reason: my mistake")
-    await journey.settled()
+    await journey.wait_until_idle()
     (marker,) = journey.markers(pull)
     assert (marker["issues"], marker["verdict"]) == (["date_errors"], "refine")

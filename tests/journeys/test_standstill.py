@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 
-from tests.journeys.fleet import delivered
+from tests.journeys.cluster import redeliver_until_accepted
 from tests.journeys.server_process import run_server
 
 DATE = "<!-- ISSUES: date_errors -->"
@@ -15,13 +15,13 @@ SHORT_LEASE = ("tests.journeys.short_lease",)
 
 
 async def test_a_process_that_was_stopped_in_the_middle_of_its_work_logs_one_line_and_goes_on(
-    town, knowledge, tmp_path
+    harness, knowledge, tmp_path
 ):
-    github = town.github
+    github = harness.github
     pulls = [github.open_pull_request(knowledge, "rio-agent[bot]") for _ in range(24)]
     log = tmp_path / "log"
     with log.open("wb") as stderr:
-        async with run_server(town, SHORT_LEASE) as server:
+        async with run_server(harness, SHORT_LEASE) as server:
             await server.kill()
             server.stderr = stderr
             await server.start()
@@ -32,10 +32,10 @@ async def test_a_process_that_was_stopped_in_the_middle_of_its_work_logs_one_lin
             server.process.send_signal(signal.SIGSTOP)
             await asyncio.sleep(STOPPED_FOR)
             server.process.send_signal(signal.SIGCONT)
-            await delivered(town)
-            await github.until(lambda: all(town.comments(pull) for pull in pulls))
+            await redeliver_until_accepted(harness)
+            await github.until(lambda: all(harness.comments(pull) for pull in pulls))
             assert await server.kill(signal.SIGTERM) == 0
-    assert [len(town.comments(pull)) for pull in pulls] == [1] * len(pulls)
+    assert [len(harness.comments(pull)) for pull in pulls] == [1] * len(pulls)
     warnings = [line for line in log.read_text().splitlines() if " INFO " not in line]
     assert [line for line in warnings if "the process was stopped or blocked for" not in line] == []
     assert warnings != []

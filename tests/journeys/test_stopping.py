@@ -14,17 +14,17 @@ def store_url(sqlite_url):
     return sqlite_url
 
 
-async def test_a_turn_that_hangs_is_handed_back_at_the_stop_and_finished_after_a_restart(town, knowledge):
-    pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-    fault = town.github.hang("POST", COMMENTS, times=1)
-    async with town.running():
-        town.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
-        await town.github.until(lambda: fault.met)
-    async with town.running():
-        await town.github.until(lambda: town.comments(pull))
-        await town.settled()
-    assert [marker["issues"] for marker in town.markers(pull)] == [["date_errors"]]
-    assert len(town.comments(pull)) == 1
+async def test_a_turn_that_hangs_is_handed_back_at_the_stop_and_finished_after_a_restart(harness, knowledge):
+    pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
+    fault = harness.github.hang("POST", COMMENTS, times=1)
+    async with harness.run_bot():
+        harness.github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
+        await harness.github.until(lambda: fault.met)
+    async with harness.run_bot():
+        await harness.github.until(lambda: harness.comments(pull))
+        await harness.wait_until_idle()
+    assert [marker["issues"] for marker in harness.markers(pull)] == [["date_errors"]]
+    assert len(harness.comments(pull)) == 1
 
 
 def test_hanging_turns_and_requests_leave_time_to_stop_within_ten_seconds():

@@ -36,24 +36,26 @@ SAID = [
 
 
 @pytest.fixture
-def claim(town, knowledge):
-    return town.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files={PAGE: CLAIM}))
+def claim(harness, knowledge):
+    return harness.github.open_pull_request(
+        knowledge, "rio-agent[bot]", PullRequestOptions(files={PAGE: CLAIM})
+    )
 
 
 @pytest.fixture
-async def suggesting(town, knowledge):
-    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
-    async with town.running():
-        yield town
+async def suggesting(harness, knowledge):
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
+    async with harness.run_bot():
+        yield harness
 
 
-def ours(town, pull):
-    return [review for review in pull.reviews.values() if review.user is town.github.app.bot]
+def ours(harness, pull):
+    return [review for review in pull.reviews.values() if review.user is harness.github.app.bot]
 
 
-def reads(town) -> int:
+def reads(harness) -> int:
     """How often a file of the pull request was asked for."""
-    return sum(len(town.github.asked("GET", each)) for each in (f"*/contents/{PAGE}", "*/git/blobs/*"))
+    return sum(len(harness.github.asked("GET", each)) for each in (f"*/contents/{PAGE}", "*/git/blobs/*"))
 
 
 def offered(review):
@@ -64,7 +66,7 @@ def offered(review):
 
 async def test_the_comment_shows_what_to_write(journey, claim):  # rows 154, 155, 158, 167
     journey.github.submit_review(claim, "alice", REJECT, "", SAID)
-    await journey.settled()
+    await journey.wait_until_idle()
     (body,) = journey.comments(claim)
     assert "  - Write: `created: 2026-11-14`" in body
     assert "  - Write: `source: hanson-2013.md`" in body
@@ -74,11 +76,11 @@ async def test_the_comment_shows_what_to_write(journey, claim):  # rows 154, 155
 
 async def test_a_later_verdict_keeps_the_fix_without_reading_the_file_again(journey, claim):
     journey.github.submit_review(claim, "alice", REJECT, "", SAID[:1])
-    await journey.settled()
+    await journey.wait_until_idle()
     before = reads(journey)
-    journey.later()
+    journey.advance_clock()
     journey.github.submit_review(claim, "bob", REJECT, "<!-- ISSUES: near_duplicate -->")
-    await journey.settled()
+    await journey.wait_until_idle()
     assert "  - Write: `created: 2026-11-14`" in journey.comments(claim)[-1]
     assert (before, reads(journey)) == (1, 1)
 
@@ -86,39 +88,39 @@ async def test_a_later_verdict_keeps_the_fix_without_reading_the_file_again(jour
 async def test_the_validators_own_suggestion_wins(journey, claim):
     said = InlineDraft(PAGE, "[date_errors] so:\n```suggestion\ncreated: 2026-01-01\n```", line=7)
     journey.github.submit_review(claim, "alice", REJECT, "", [said])
-    await journey.settled()
+    await journey.wait_until_idle()
     assert "  - Write: `created: 2026-01-01`" in journey.comments(claim)[0]
     assert journey.github.asked("GET", f"*/contents/{PAGE}") == []
 
 
 async def test_one_review_a_head_offers_the_fixes(suggesting, claim):
     suggesting.github.submit_review(claim, "alice", REJECT, "", SAID)
-    await suggesting.settled()
-    suggesting.later()
+    await suggesting.wait_until_idle()
+    suggesting.advance_clock()
     suggesting.github.submit_review(claim, "bob", REJECT, "", SAID[:1])
-    await suggesting.settled()
+    await suggesting.wait_until_idle()
     (review,) = ours(suggesting, claim)
     assert (review.state, offered(review)) == (
         "COMMENTED",
         [(6, "source: hanson-2013.md"), (7, "created: 2026-11-14"), (10, "See thin-markets.")],
     )
-    suggesting.later()
+    suggesting.advance_clock()
     suggesting.github.push(claim, {PAGE: CLAIM.replace("14", "13")})
     suggesting.github.submit_review(claim, "alice", REJECT, "", SAID[:1])
-    await suggesting.settled()
+    await suggesting.wait_until_idle()
     assert [offered(review) for review in ours(suggesting, claim)][1:] == [[(7, "created: 2026-11-13")]]
 
 
-async def test_a_line_outside_the_diff_is_left_out_and_the_rest_is_sent_again(town, knowledge):
+async def test_a_line_outside_the_diff_is_left_out_and_the_rest_is_sent_again(harness, knowledge):
     longer = "---\ncreated: 2026/01/02\n---\n" + "\n".join(f"Line {number}" for number in range(60))
     config = {CONFIG_FILE: CONFIG, PAGE: longer}
-    town.github.commit_to_default_branch(knowledge, config)
+    harness.github.commit_to_default_branch(knowledge, config)
     files = {PAGE: longer + "\n\nSee [[thin-markets]].\n"}
-    pull = town.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files=files))
-    async with town.running():
+    pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]", PullRequestOptions(files=files))
+    async with harness.run_bot():
         said = InlineDraft(PAGE, "[broken_wiki_links] there is no such file", line=65)
-        town.github.submit_review(pull, "alice", REJECT, DOCUMENT, [said])
-        await town.settled()
-        (review,) = ours(town, pull)
+        harness.github.submit_review(pull, "alice", REJECT, DOCUMENT, [said])
+        await harness.wait_until_idle()
+        (review,) = ours(harness, pull)
         assert offered(review) == [(65, "See thin-markets.")]
-        assert [each.status for each in town.github.asked("POST", "*/reviews")] == [422, 200]
+        assert [each.status for each in harness.github.asked("POST", "*/reviews")] == [422, 200]

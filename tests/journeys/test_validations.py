@@ -8,19 +8,19 @@ import pytest
 from bot.feedback.marker import parse_document as shown_document
 from bot.gates.rule_book import CONFIG_FILE
 from bot.store.pull_requests import load_pull_request
-from tests.journeys.submitted_documents import PAGE, document, log
+from tests.journeys.submitted_documents import PAGE, make_document, make_sarif_log
 
 CONFIG = "version: 1\nvalidators:\n  sarif:\n    E501: date_errors\n    /^W/: near_duplicate\n"
 
 
 @pytest.fixture
-async def configured(town, knowledge, pull):
-    town.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
-    async with town.running():
-        town.later()
-        town.github.push(pull, {PAGE: "# A claim\n\nIt holds indeed.\n"})
-        await town.settled()
-        yield town
+async def configured(harness, knowledge, pull):
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: CONFIG})
+    async with harness.run_bot():
+        harness.advance_clock()
+        harness.github.push(pull, {PAGE: "# A claim\n\nIt holds indeed.\n"})
+        await harness.wait_until_idle()
+        yield harness
 
 
 @pytest.fixture
@@ -35,14 +35,14 @@ async def hand_in(configured):
             headers = {"Authorization": f"Bearer {token}"}
             async with session.post(f"http://{host}:{port}{path}", data=data, headers=headers) as response:
                 answer = response.status, await response.json(content_type=None)
-            await configured.settled()
+            await configured.wait_until_idle()
             return answer
 
         yield handing
 
 
 async def test_a_document_of_who_may_write_rejects(configured, pull, hand_in):
-    status, answer = await hand_in(pull, document())
+    status, answer = await hand_in(pull, make_document())
     assert (status, answer["status"], answer["delivery"][:11]) == (202, "queued", "validation:")
     assert configured.markers(pull)[0]["issues"] == ["date_errors"]
     (body,) = configured.comments(pull)
@@ -51,22 +51,22 @@ async def test_a_document_of_who_may_write_rejects(configured, pull, hand_in):
 
 
 async def test_a_later_document_that_accepts_resolves(configured, pull, hand_in):
-    await hand_in(pull, document())
-    assessment = {**document()["overall_assessment"], "verdict": "accept"}
-    await hand_in(pull, document(overall_assessment=assessment))
+    await hand_in(pull, make_document())
+    assessment = {**make_document()["overall_assessment"], "verdict": "accept"}
+    await hand_in(pull, make_document(overall_assessment=assessment))
     assert configured.markers(pull)[0]["verdict"] == "accept"
 
 
 async def test_a_linters_log_is_mapped_by_the_config(configured, pull, hand_in):
-    status, _ = await hand_in(pull, log("E501", "W605", "F401"))
+    status, _ = await hand_in(pull, make_sarif_log("E501", "W605", "F401"))
     assert status == 202
     assert configured.markers(pull)[0]["issues"] == ["date_errors", "near_duplicate"]
     assert "(Source: validation by `ruff` @ " in configured.comments(pull)[0]
 
 
 async def test_a_clean_log_of_the_same_tool_lifts_its_rejection(configured, pull, hand_in):
-    await hand_in(pull, log("E501"))
-    await hand_in(pull, log())
+    await hand_in(pull, make_sarif_log("E501"))
+    await hand_in(pull, make_sarif_log())
     assert configured.markers(pull)[0]["verdict"] == "accept"
 
 
@@ -85,7 +85,9 @@ async def test_what_can_not_be_read_is_refused_with_its_reason(configured, pull,
     assert refusal[1] in answer["detail"]
 
 
-@pytest.mark.parametrize(("content", "by"), [(document(), "alice"), (log("E501"), "check:ruff")])
+@pytest.mark.parametrize(
+    ("content", "by"), [(make_document(), "alice"), (make_sarif_log("E501"), "check:ruff")]
+)
 async def test_what_a_fine_grained_token_hands_in_is_its_owners(configured, pull, hand_in, content, by):
     # GitHub does not tell what such a token itself may do, so its owner answers for it.
     _, answer = await hand_in(pull, content, scopes=None)
@@ -101,13 +103,13 @@ async def test_what_a_fine_grained_token_hands_in_is_its_owners(configured, pull
 @pytest.mark.parametrize("login", ["carol", "stranger"])
 @pytest.mark.parametrize("scopes", [("repo",), None], ids=["classic", "fine-grained"])
 async def test_a_token_that_may_not_write_is_refused(configured, pull, hand_in, login, scopes):
-    assert (await hand_in(pull, document(), login, scopes=scopes))[0] == 403
+    assert (await hand_in(pull, make_document(), login, scopes=scopes))[0] == 403
     assert configured.comments(pull) == []
 
 
 async def test_a_head_is_the_whole_sha(configured, pull, hand_in):
-    assert (await hand_in(pull, document(), query="?head=abc"))[0] == 400
-    assert (await hand_in(pull, document(), query=f"?head={pull.head_sha}"))[0] == 202
+    assert (await hand_in(pull, make_document(), query="?head=abc"))[0] == 400
+    assert (await hand_in(pull, make_document(), query=f"?head={pull.head_sha}"))[0] == 202
     # What GitHub would merge is checked out by its pipelines, and was never a head.
-    assert (await hand_in(pull, document(), query=f"?head={'f' * 40}"))[0] == 202
+    assert (await hand_in(pull, make_document(), query=f"?head={'f' * 40}"))[0] == 202
     assert [(each["iteration"], each["head"]) for each in configured.markers(pull)] == [(1, pull.head_sha)]

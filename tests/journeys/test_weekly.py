@@ -26,45 +26,45 @@ WEDNESDAY = datetime(2026, 11, 11, 10, tzinfo=UTC)
 MONDAY = datetime(2026, 11, 16, 9, 0, 5, tzinfo=UTC)
 
 
-def at(town, moment: datetime) -> None:
+def at(harness, moment: datetime) -> None:
     """GitHub's clock and the bot's show this time."""
-    town.ahead = moment - datetime.now(UTC)
+    harness.clock_offset = moment - datetime.now(UTC)
 
 
 @asynccontextmanager
-async def instance(town):
-    """One more bot on the same store, by the town's clock."""
-    async with app.run_instance(town.settings, clock=town.clock) as made:
+async def instance(harness):
+    """One more bot on the same store, by the harness's clock."""
+    async with app.run_instance(harness.settings, clock=harness.clock) as made:
         host, port = made.address
-        town.github.webhook_url = f"http://{host}:{port}/webhook"
-        town.bot = made
+        harness.github.webhook_url = f"http://{host}:{port}/webhook"
+        harness.bot = made
         await made.worker.wait_until_idle()
         yield made
 
 
-async def a_week(town, knowledge, pulls: int = 3, wednesday: datetime = WEDNESDAY) -> None:
+async def a_week(harness, knowledge, pulls: int = 3, wednesday: datetime = WEDNESDAY) -> None:
     """So many pull requests are judged on Wednesday, all but the last rejected."""
-    at(town, wednesday)
+    at(harness, wednesday)
     for number in range(pulls):
-        pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-        town.later()
-        town.github.submit_review(pull, "alice", REJECT if number < pulls - 1 else APPROVE, DATE)
-    await town.settled()
-    at(town, MONDAY)
+        pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
+        harness.advance_clock()
+        harness.github.submit_review(pull, "alice", REJECT if number < pulls - 1 else APPROVE, DATE)
+    await harness.wait_until_idle()
+    at(harness, MONDAY)
 
 
 def issues(repository) -> list:
     return [each for each in repository.threads.values() if each.title == "Weekly feedback summary"]
 
 
-async def test_monday_tells_the_week_that_ended_once(town, knowledge):
-    async with instance(town) as bot:
-        await a_week(town, knowledge)
+async def test_monday_tells_the_week_that_ended_once(harness, knowledge):
+    async with instance(harness) as bot:
+        await a_week(harness, knowledge)
         for _ in range(3):
             await bot.weekly_scheduler.tick()
-        await town.settled()
+        await harness.wait_until_idle()
     (issue,) = issues(knowledge)
-    (comment,) = town.github.comments_of(issue)
+    (comment,) = harness.github.comments_of(issue)
     marker = parse_marker("WEEKLY-SUMMARY", issue.body)
     assert [label.name for label in issue.labels] == ["feedback-summary"]
     assert (marker["week"], marker["total_prs"], marker["rejected_prs"]) == ("2026-W46", 3, 2)
@@ -72,128 +72,130 @@ async def test_monday_tells_the_week_that_ended_once(town, knowledge):
     assert live_references(issue.body) + live_references(comment.body) == []
 
 
-async def test_too_little_is_not_told(town, knowledge):
-    async with instance(town) as bot:
-        await a_week(town, knowledge, pulls=2)
+async def test_too_little_is_not_told(harness, knowledge):
+    async with instance(harness) as bot:
+        await a_week(harness, knowledge, pulls=2)
         await bot.weekly_scheduler.tick()
-        await town.settled()
+        await harness.wait_until_idle()
         assert await bot.store.read(has_weekly_run, knowledge.id, "2026-W46")
     assert issues(knowledge) == []
 
 
-async def test_nothing_is_told_before_nine_and_a_missed_week_is_caught_up(town, knowledge):
-    async with instance(town) as bot:
-        await a_week(town, knowledge)
-        at(town, MONDAY - timedelta(minutes=1))
+async def test_nothing_is_told_before_nine_and_a_missed_week_is_caught_up(harness, knowledge):
+    async with instance(harness) as bot:
+        await a_week(harness, knowledge)
+        at(harness, MONDAY - timedelta(minutes=1))
         early = await bot.weekly_scheduler.tick()
-        await town.settled()
+        await harness.wait_until_idle()
         early_issues = issues(knowledge)
-    at(town, MONDAY + timedelta(days=3))
-    async with instance(town) as bot:
+    at(harness, MONDAY + timedelta(days=3))
+    async with instance(harness) as bot:
         await bot.weekly_scheduler.tick()
-        await town.settled()
+        await harness.wait_until_idle()
     assert (early, early_issues) == (1, [])
     assert [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in issues(knowledge)] == ["2026-W46"]
 
 
-async def test_the_next_week_rewrites_the_issue_and_adds_its_comment(town, knowledge):
-    async with instance(town) as bot:
-        await a_week(town, knowledge)
+async def test_the_next_week_rewrites_the_issue_and_adds_its_comment(harness, knowledge):
+    async with instance(harness) as bot:
+        await a_week(harness, knowledge)
         await bot.weekly_scheduler.tick()
-        await town.settled()
-        at(town, WEDNESDAY + timedelta(days=7))
+        await harness.wait_until_idle()
+        at(harness, WEDNESDAY + timedelta(days=7))
         for _ in range(3):
-            pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-            town.later()
-            town.github.submit_review(pull, "alice", APPROVE)
-        await town.settled()
-        at(town, MONDAY + timedelta(days=7))
+            pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
+            harness.advance_clock()
+            harness.github.submit_review(pull, "alice", APPROVE)
+        await harness.wait_until_idle()
+        at(harness, MONDAY + timedelta(days=7))
         await bot.weekly_scheduler.tick()
-        await town.settled()
+        await harness.wait_until_idle()
     (issue,) = issues(knowledge)
-    weeks = [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in town.github.comments_of(issue)]
+    weeks = [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in harness.github.comments_of(issue)]
     assert (parse_marker("WEEKLY-SUMMARY", issue.body)["week"], weeks) == (
         "2026-W47",
         ["2026-W46", "2026-W47"],
     )
 
 
-async def test_closing_the_issue_stops_it_and_reopening_resumes_it(town, knowledge):
-    async with instance(town) as bot:
-        await a_week(town, knowledge)
+async def test_closing_the_issue_stops_it_and_reopening_resumes_it(harness, knowledge):
+    async with instance(harness) as bot:
+        await a_week(harness, knowledge)
         await bot.weekly_scheduler.tick()
-        await town.settled()
+        await harness.wait_until_idle()
         (issue,) = issues(knowledge)
         body = issue.body
-        town.github.close(issue, by="alice")
-        pull = town.github.open_pull_request(knowledge, "rio-agent[bot]")
-        town.later()
-        town.github.submit_review(pull, "alice", REJECT, DATE)
-        await town.settled()
+        harness.github.close(issue, by="alice")
+        pull = harness.github.open_pull_request(knowledge, "rio-agent[bot]")
+        harness.advance_clock()
+        harness.github.submit_review(pull, "alice", REJECT, DATE)
+        await harness.wait_until_idle()
         await bot.store.accept(
             weekly_delivery_now(await bot.store.read(find_repository, knowledge.id), "by-hand-1")
         )
-        await town.settled()
+        await harness.wait_until_idle()
         closed = issue.body
-        town.github.reopen(issue, by="alice")
+        harness.github.reopen(issue, by="alice")
         await bot.store.accept(
             weekly_delivery_now(await bot.store.read(find_repository, knowledge.id), "by-hand-2")
         )
-        await town.settled()
+        await harness.wait_until_idle()
     assert closed == body
     assert parse_marker("WEEKLY-SUMMARY", issue.body)["week"] == "2026-W47"
-    assert len(town.github.comments_of(issue)) == 1
+    assert len(harness.github.comments_of(issue)) == 1
 
 
-async def test_an_issue_whose_answer_was_lost_is_not_made_twice(town, knowledge):
-    async with instance(town) as bot:
-        await a_week(town, knowledge)
-        town.github.lose_answer("POST", "*/issues")
+async def test_an_issue_whose_answer_was_lost_is_not_made_twice(harness, knowledge):
+    async with instance(harness) as bot:
+        await a_week(harness, knowledge)
+        harness.github.lose_answer("POST", "*/issues")
         await bot.weekly_scheduler.tick()
-        await town.github.until(lambda: issues(knowledge) and town.github.comments_of(issues(knowledge)[0]))
-        await town.settled()
-    assert [len(town.github.comments_of(issue)) for issue in issues(knowledge)] == [1]
+        await harness.github.until(
+            lambda: issues(knowledge) and harness.github.comments_of(issues(knowledge)[0])
+        )
+        await harness.wait_until_idle()
+    assert [len(harness.github.comments_of(issue)) for issue in issues(knowledge)] == [1]
 
 
 @pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
-async def test_two_instances_of_which_one_is_killed_tell_one_week(town, knowledge):
+async def test_two_instances_of_which_one_is_killed_tell_one_week(harness, knowledge):
     week = WeeklySchedule.from_rules(default_rules()).latest_due(datetime.now(UTC))
-    async with app.run_instance(town.settings, clock=town.clock, weekly=False) as early:
+    async with app.run_instance(harness.settings, clock=harness.clock, weekly=False) as early:
         host, port = early.address
-        town.github.webhook_url, town.bot = f"http://{host}:{port}/webhook", early
-        await a_week(town, knowledge, wednesday=week.window(UTC).start + timedelta(days=2))
-    town.ahead = timedelta(0)
-    town.github.lose_answer("POST", "*/issues")
-    killed = ServerProcess(town)
+        harness.github.webhook_url, harness.bot = f"http://{host}:{port}/webhook", early
+        await a_week(harness, knowledge, wednesday=week.window(UTC).start + timedelta(days=2))
+    harness.clock_offset = timedelta(0)
+    harness.github.lose_answer("POST", "*/issues")
+    killed = ServerProcess(harness)
     await killed.start()
-    await town.github.until(lambda: issues(knowledge))
+    await harness.github.until(lambda: issues(knowledge))
     await killed.kill()
     quick = HeartbeatSettings(interval=0.2, late_after=5.0, lease=1.0)
-    async with app.run_instance(town.settings, heartbeat=quick) as other:
-        town.bot = other
-        await town.github.until(lambda: town.github.comments_of(issues(knowledge)[0]))
+    async with app.run_instance(harness.settings, heartbeat=quick) as other:
+        harness.bot = other
+        await harness.github.until(lambda: harness.github.comments_of(issues(knowledge)[0]))
         await other.weekly_scheduler.tick()
-        await town.settled()
+        await harness.wait_until_idle()
     (issue,) = issues(knowledge)
-    assert [parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in town.github.comments_of(issue)] == [
-        str(week)
-    ]
+    assert [
+        parse_marker("WEEKLY-SUMMARY", each.body)["week"] for each in harness.github.comments_of(issue)
+    ] == [str(week)]
     assert parse_marker("WEEKLY-SUMMARY", issue.body)["week"] == str(week)
 
 
 @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
-async def test_the_calendar_waits_for_the_first_heartbeat_of_a_server_that_starts(town, knowledge, caplog):
-    async with instance(town):
-        await a_week(town, knowledge)
-    at(town, MONDAY)
-    with closing(sqlite3.connect(town.database_url.removeprefix("sqlite:///"))) as file:
+async def test_the_calendar_waits_for_the_first_heartbeat_of_a_server_that_starts(harness, knowledge, caplog):
+    async with instance(harness):
+        await a_week(harness, knowledge)
+    at(harness, MONDAY)
+    with closing(sqlite3.connect(harness.database_url.removeprefix("sqlite:///"))) as file:
         file.execute("CREATE TRIGGER deaf BEFORE UPDATE ON instance BEGIN SELECT RAISE(ABORT, 'deaf'); END")
         async with app.run_instance(
-            town.settings, clock=town.clock, heartbeat=HeartbeatSettings(interval=0.2)
+            harness.settings, clock=harness.clock, heartbeat=HeartbeatSettings(interval=0.2)
         ):
             async with asyncio.timeout(60):
                 while "no heartbeat can be recorded" not in caplog.text:  # noqa: ASYNC110  a log line is no event
                     await asyncio.sleep(0.05)
             file.execute("DROP TRIGGER deaf")
-            await town.github.until(lambda: issues(knowledge))
+            await harness.github.until(lambda: issues(knowledge))
     assert [record.message for record in caplog.records if record.name == "whetstone.clock"] == []

@@ -1,7 +1,7 @@
 """Does a request, an answer or a webhook have the form that GitHub's own description gives it?
 
 judge = Judge()
-judge.watch(standin)
+judge.watch(fake_github)
 ...
 assert judge.violations == []
 """
@@ -54,13 +54,13 @@ class Judge:
             line for each in self._deliveries for line in payload_violations(each.event, each.payload)
         ]
 
-    def watch(self, standin: FakeGitHub) -> None:
+    def watch(self, fake_github: FakeGitHub) -> None:
         """Judge every exchange of this stand-in from now on, and every webhook it sends."""
-        standin.observers.append(self.exchange)
-        standin.deliveries.observers.append(self.delivery)
+        fake_github.observers.append(self.exchange)
+        fake_github.deliveries.observers.append(self.delivery)
 
     def exchange(self, exchange: Exchange) -> None:
-        """See a request, and its answer where the stand-in gave it by itself."""
+        """See a request, and its answer where the fake GitHub gave it by itself."""
         self.operations.add(f"{exchange.method} {exchange.route} {exchange.status}")
         self._exchanges.append(exchange)
 

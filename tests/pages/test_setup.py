@@ -31,11 +31,11 @@ async def github():
     To a browser `localhost` is another site than `127.0.0.1`, where the bot is: cookies have to survive that.
     """
     judge = Judge()
-    async with FakeGitHub(enterprise=True) as standin:
-        standin.observers.append(judge.exchange)
+    async with FakeGitHub(enterprise=True) as fake_github:
+        fake_github.observers.append(judge.exchange)
         for name in ("api_url", "graphql_url", "web_url"):
-            setattr(standin, name, getattr(standin, name).replace("127.0.0.1", "localhost"))
-        yield standin
+            setattr(fake_github, name, getattr(fake_github, name).replace("127.0.0.1", "localhost"))
+        yield fake_github
     assert [each for each in judge.violations if "favicon" not in each] == []
 
 
@@ -284,7 +284,7 @@ async def test_wrong_input_is_said_at_the_form(github, page, tmp_path):
         ("http://0.0.0.0:8080", "https://github.com", False),
         ("https://whetstone.example.org", "https://github.com", True),
         ("http://10.0.0.7:8080", "https://github.example.org", True),
-        # A GitHub on this very machine, as the stand-in is one.
+        # A GitHub on this very machine, as the fake GitHub is one.
         ("http://127.0.0.1:8080", "http://127.0.0.1:4000", True),
     ],
 )

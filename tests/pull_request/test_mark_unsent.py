@@ -6,7 +6,7 @@ from bot.pull_request.checks import GATES_CHECK_NAME, CheckRunText
 from bot.pull_request.effects import PostSuggestions, ShowCheckRun, ShowLabel
 from bot.pull_request.record import mark_unsent
 from bot.values import Conclusion
-from tests.builders import HEADS, REPOSITORY, pull_request
+from tests.builders import HEADS, REPOSITORY, make_pull_request
 
 SHOWN = {"check": "told", "suggested": HEADS[0], "labelled": "whetstone: rejected"}
 
@@ -27,4 +27,4 @@ def check(name: str, head: str) -> ShowCheckRun:
     ],
 )
 def test_a_refused_write_is_not_recorded_as_shown(effect, after):
-    assert mark_unsent(pull_request(**SHOWN), effect) == pull_request(**(SHOWN | after))
+    assert mark_unsent(make_pull_request(**SHOWN), effect) == make_pull_request(**(SHOWN | after))

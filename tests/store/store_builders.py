@@ -1,4 +1,4 @@
-"""The store's nouns, with the facts that a test is about changed."""
+"""Builders of deliveries, effects and claims."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LANE = "pull:77:212"
 OTHER_LANE = "pull:77:213"
 
 
-def delivery(name: str, lane: str = LANE, installation_id: int = 5, **changes) -> Delivery:
+def make_delivery(name: str, lane: str = LANE, installation_id: int = 5, **changes) -> Delivery:
     facts = {
         "event": "pull_request_review",
         "body": b'{"action":"submitted"}',
@@ -20,15 +20,15 @@ def delivery(name: str, lane: str = LANE, installation_id: int = 5, **changes) -
     return Delivery(id=name, lane=lane, installation_id=installation_id, **facts)
 
 
-def show(marker: str = "m1", *, anew: bool = False, body: str = "**Rejected**") -> ShowComment:
+def make_show_comment(marker: str = "m1", *, anew: bool = False, body: str = "**Rejected**") -> ShowComment:
     return ShowComment(REPOSITORY, 212, marker, body, f"print of {marker}", ("date_errors",), (), anew=anew)
 
 
-def retire(comment_id: int = 501) -> RetireComment:
+def make_retire_comment(comment_id: int = 501) -> RetireComment:
     return RetireComment(REPOSITORY, 212, comment_id, f"IC_{comment_id}", "https://github.com/acme/x/pull/1")
 
 
-def done(claim: LaneClaim, *effects, pull_request=None) -> TurnResult:
+def make_turn_result(claim: LaneClaim, *effects, pull_request=None) -> TurnResult:
     """A turn that deals with everything it was given."""
     return TurnResult(pull_request, effects, tuple(one.id for one in claim.deliveries))
 
@@ -38,9 +38,9 @@ async def claim_one(store) -> LaneClaim:
     return claim
 
 
-async def owing(store, *effects, lane: str = LANE) -> LaneClaim:
+async def claim_with_effects(store, *effects, lane: str = LANE) -> LaneClaim:
     """A claimed lane that owes these effects."""
-    await store.accept(delivery(f"first of {lane}", lane))
+    await store.accept(make_delivery(f"first of {lane}", lane))
     claim = await claim_one(store)
-    await apply_turn(store, claim, done(claim, *effects))
+    await apply_turn(store, claim, make_turn_result(claim, *effects))
     return claim

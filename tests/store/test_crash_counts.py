@@ -9,7 +9,7 @@ from bot.store.lanes import LEASE_SECONDS, count_queue
 from bot.store.model import LaneFenced, TurnResult
 from bot.store.store import open_store
 from bot.turn.store import apply_turn
-from tests.store.store_builders import LANE, OTHER_LANE, claim_one, delivery, done
+from tests.store.store_builders import LANE, OTHER_LANE, claim_one, make_delivery, make_turn_result
 
 _names = (f"instance-{number}" for number in itertools.count())
 
@@ -37,7 +37,7 @@ async def crash(started, *, isolated: str | None = None) -> None:
 async def accept(started, *names: str) -> None:
     async with started() as store:
         for name in names:
-            await store.accept(delivery(name))
+            await store.accept(make_delivery(name))
 
 
 async def test_each_claim_that_ends_with_its_process_is_counted_on_the_lane(started):
@@ -53,7 +53,7 @@ async def test_only_the_lane_that_the_process_owned_is_counted(started):
     await accept(started, "d1")
     await crash(started)
     async with started() as store:
-        await store.accept(delivery("d2", OTHER_LANE))
+        await store.accept(make_delivery("d2", OTHER_LANE))
         assert {claim.lane: claim.crashes for claim in await store.claim(10)} == {LANE: 1, OTHER_LANE: 0}
 
 
@@ -73,9 +73,9 @@ async def test_a_retry_keeps_the_count_and_a_finished_turn_resets_it(started):
     async with started() as store:
         await store.release(await claim_one(store), retry_after=0.0, attempt=1)
         claim = await claim_one(store)
-        await apply_turn(store, claim, done(claim))
+        await apply_turn(store, claim, make_turn_result(claim))
         await store.release(claim)
-        await store.accept(delivery("d2"))
+        await store.accept(make_delivery("d2"))
         assert (claim.crashes, (await claim_one(store)).crashes) == (1, 0)
 
 
@@ -131,7 +131,7 @@ async def test_crashed_lanes_are_counted_for_the_operator(started):
     async with started() as store:
         claim = await claim_one(store)
         crashed = (await store.read(count_queue)).lanes_crashed
-        await apply_turn(store, claim, done(claim))
+        await apply_turn(store, claim, make_turn_result(claim))
         await store.release(claim)
         assert (crashed, (await store.read(count_queue)).lanes_crashed) == (1, 0)
 
@@ -140,14 +140,14 @@ async def test_a_process_that_lost_the_lane_can_not_say_that_it_runs_alone(postg
     stopped = open_store(postgres_url, worker=True, clock=clock, instance="stopped")
     peer = open_store(postgres_url, worker=True, clock=clock, instance="peer")
     async with stopped as one, peer as other:
-        await one.accept(delivery("d1"))
+        await one.accept(make_delivery("d1"))
         claim = await claim_one(one)
         clock.advance(LEASE_SECONDS)
         await other.record_heartbeat()
         taken = await claim_one(other)
         with pytest.raises(LaneFenced):
             await one.isolate(claim)
-        await apply_turn(other, taken, done(taken))
+        await apply_turn(other, taken, make_turn_result(taken))
         await other.release(taken)
-        await other.accept(delivery("d2"))
+        await other.accept(make_delivery("d2"))
         assert (taken.crashes, (await claim_one(other)).crashes) == (1, 0)

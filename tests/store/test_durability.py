@@ -15,19 +15,19 @@ from bot.store.database import StoreConfigError, parse_store_url
 from bot.store.model import Acceptance, RowState, StoreUnavailable
 from bot.store.schema import lane_table
 from bot.store.store import open_store
-from tests.store.store_builders import claim_one, delivery, show
+from tests.store.store_builders import claim_one, make_delivery, make_show_comment
 
 ACCEPT_WITHOUT_END = """
 import asyncio, sys
 from bot.store.store import open_store
-from tests.store.store_builders import delivery
+from tests.store.store_builders import make_delivery
 
 async def main():
     async with open_store(sys.argv[1], worker=True) as store:
         async def accept(who):
             for number in range(1_000_000):
                 name = f"{who}-{number}"
-                await store.accept(delivery(name, f"pull:1:{number % 50}"))
+                await store.accept(make_delivery(name, f"pull:1:{number % 50}"))
                 print(name, flush=True)
         await asyncio.gather(*(accept(who) for who in range(8)))
 
@@ -40,14 +40,14 @@ from bot.store.model import TurnResult
 from bot.store.outbox import mark_sending
 from bot.store.store import open_store
 from bot.turn.store import apply_turn
-from tests.store.store_builders import claim_one, delivery, show
+from tests.store.store_builders import claim_one, make_delivery, make_show_comment
 
 async def main():
     async with open_store(sys.argv[1], worker=True) as store:
-        await store.accept(delivery("d1"))
-        await store.accept(delivery("d2"))
+        await store.accept(make_delivery("d1"))
+        await store.accept(make_delivery("d2"))
         claim = await claim_one(store)
-        (row,) = await apply_turn(store, claim, TurnResult(None, (show(),), ("d1",)))
+        (row,) = await apply_turn(store, claim, TurnResult(None, (make_show_comment(),), ("d1",)))
         await store.write_claimed(claim, mark_sending, row)
         print("sending", flush=True)
         await asyncio.Event().wait()
@@ -77,7 +77,7 @@ async def test_every_acknowledged_delivery_survives_a_kill(store_url):
     acknowledged = [*lines, *kill(process).splitlines(keepends=True)]
     names = [line.strip() for line in acknowledged if line.endswith("\n")]
     async with open_store(store_url, worker=True) as store:
-        answers = await asyncio.gather(*(store.accept(delivery(name)) for name in names))
+        answers = await asyncio.gather(*(store.accept(make_delivery(name)) for name in names))
     assert set(answers) == {Acceptance.DUPLICATE}
 
 
@@ -91,17 +91,17 @@ async def test_a_turn_that_was_killed_on_a_file_is_taken_again_at_the_next_start
     async with open_store(sqlite_url, worker=True) as store:
         claim = await claim_one(store)
     assert [one.id for one in claim.deliveries] == ["d2"]
-    assert [(row.effect, row.state) for row in claim.outbox] == [(show(), RowState.SENDING)]
+    assert [(row.effect, row.state) for row in claim.outbox] == [(make_show_comment(), RowState.SENDING)]
 
 
 async def test_a_restarted_server_is_found_again(postgres_server, postgres_url):
     async with open_store(postgres_url, worker=True) as store:
-        await store.accept(delivery("d1"))
+        await store.accept(make_delivery("d1"))
         claim = await claim_one(store)
         postgres_server.stop()
         try:
             for attempt in (
-                store.accept(delivery("d2")),
+                store.accept(make_delivery("d2")),
                 store.claim(1),
                 store.record_heartbeat(),
                 store.release(claim),
@@ -110,17 +110,17 @@ async def test_a_restarted_server_is_found_again(postgres_server, postgres_url):
                     await attempt
         finally:
             postgres_server.ensure_postgres_running()
-        assert await store.accept(delivery("d2")) is Acceptance.QUEUED
+        assert await store.accept(make_delivery("d2")) is Acceptance.QUEUED
         again = await claim_one(store)
         assert [one.id for one in again.deliveries] == ["d1", "d2"]
 
 
 async def test_a_restart_that_nobody_saw_costs_nobody_an_answer(postgres_server, postgres_url):
     async with open_store(postgres_url, worker=True) as store:
-        await store.accept(delivery("d1"))
+        await store.accept(make_delivery("d1"))
         postgres_server.stop()
         postgres_server.ensure_postgres_running()
-        assert await store.accept(delivery("d2")) is Acceptance.QUEUED
+        assert await store.accept(make_delivery("d2")) is Acceptance.QUEUED
 
 
 async def test_a_process_stopped_in_the_middle_of_a_statement_holds_up_nobody(postgres_url, monkeypatch):
@@ -135,12 +135,12 @@ async def test_a_process_stopped_in_the_middle_of_a_statement_holds_up_nobody(po
 
     database = dialects.PostgresDatabase(parse_store_url(postgres_url), None)
     async with open_store(postgres_url, worker=True) as store, asyncio.TaskGroup() as tasks:
-        await store.accept(delivery("d1"))
+        await store.accept(make_delivery("d1"))
         monkeypatch.setattr(dialects, "TRANSACTION_SECONDS", 0.5)
         held_up = tasks.create_task(fails(database.write(stopped)))
         await half_way.wait()
         monkeypatch.undo()
-        assert await store.accept(delivery("d2")) is Acceptance.QUEUED
+        assert await store.accept(make_delivery("d2")) is Acceptance.QUEUED
         assert [one.id for one in (await claim_one(store)).deliveries] == ["d1", "d2"]
         goes_on.set()
         assert await held_up, "what it changed is undone"

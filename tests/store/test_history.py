@@ -37,8 +37,8 @@ from bot.turn.store import apply_turn
 from bot.values import Account, Repository
 from bot.weekly.summary import WeekQuery, summarize_week
 from bot.weekly.summary import summary_needed_since as week_needs
-from tests.builders import KNOWLEDGE_BASE, START, pull_request
-from tests.store.store_builders import claim_one, delivery
+from tests.builders import KNOWLEDGE_BASE, START, make_pull_request
+from tests.store.store_builders import claim_one, make_delivery
 
 AUTHORS = tuple(Account(500 + number, f"agent-{number}[bot]", bot=True) for number in range(3))
 HERE, THERE = Repository(77, "acme", "knowledge", 5), Repository(78, "acme", "secret", 5, private=True)
@@ -67,7 +67,7 @@ def generated(number, chance, where=HERE):
             )
         )
     closed = at + timedelta(hours=1) if chance.random() < 0.6 else None
-    return pull_request(
+    return make_pull_request(
         repository=where,
         number=number,
         author=chance.choice(AUTHORS),
@@ -90,7 +90,9 @@ async def kept(store, *pulls, store_commands=()):
     """Each of them through a turn of its own."""
     for known in pulls:
         lane = f"pr:{known.repository.id}:{known.number}"
-        await store.accept(delivery(f"d-{lane}-{random.random()}", lane, known.repository.installation_id))
+        await store.accept(
+            make_delivery(f"d-{lane}-{random.random()}", lane, known.repository.installation_id)
+        )
         claim = await claim_one(store)
         await apply_turn(
             store, claim, TurnResult(known, (), tuple(one.id for one in claim.deliveries), (), store_commands)
@@ -302,7 +304,7 @@ async def test_a_dismissal_is_logged_and_overturns(store):
 
 async def test_what_a_forgotten_maintainer_decided_has_nobodys_name(store):
     at = START - timedelta(days=1)
-    known = pull_request(repository=HERE, number=1, author=AUTHORS[0], open=False, closed_at=at)
+    known = make_pull_request(repository=HERE, number=1, author=AUTHORS[0], open=False, closed_at=at)
     ruling = Ruling(RulingAction.DISMISS, "date_errors", 9, "bob", at, known.head, "bob's words", "c/0")
     override = SelectionOverride(SelectionChoice.USE_BEST, "bob", "bob's words", at, known.head, by_id=9)
     older = OverrideAudit("bob", at, "bob's words", known.head, SelectionChoice.USE_BEST, 1, 2)

@@ -11,7 +11,7 @@ from bot.store.deliveries import load_parked
 from bot.store.model import Acceptance, LaneFenced, TurnResult
 from bot.store.store import open_store
 from bot.turn.store import apply_turn
-from tests.store.store_builders import LANE, claim_one, delivery, done, show
+from tests.store.store_builders import LANE, claim_one, make_delivery, make_show_comment, make_turn_result
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ async def four(postgres_url):
 
 async def test_no_lane_is_claimed_twice(four):
     lanes = [f"pull:1:{number}" for number in range(200)]
-    await asyncio.gather(*(four[0].accept(delivery(lane, lane)) for lane in lanes))
+    await asyncio.gather(*(four[0].accept(make_delivery(lane, lane)) for lane in lanes))
 
     async def claim_all(store):
         claimed = []
@@ -47,7 +47,7 @@ async def test_no_lane_is_claimed_twice(four):
 
 async def test_an_instance_that_stopped_beating_loses_its_lanes_and_writes_nothing_more(two, clock):
     one, other = two
-    await one.accept(delivery("d1"))
+    await one.accept(make_delivery("d1"))
     stalled = await claim_one(one)
     clock.advance(29)
     await other.record_heartbeat()
@@ -56,46 +56,46 @@ async def test_an_instance_that_stopped_beating_loses_its_lanes_and_writes_nothi
     taken = await claim_one(other)
     assert (taken.deliveries, taken.fence) == (stalled.deliveries, stalled.fence + 1)
     with pytest.raises(LaneFenced):
-        await apply_turn(one, stalled, TurnResult(None, (show("stale"),), ("d1",)))
-    assert await apply_turn(other, taken, done(taken)) == ()
+        await apply_turn(one, stalled, TurnResult(None, (make_show_comment("stale"),), ("d1",)))
+    assert await apply_turn(other, taken, make_turn_result(taken)) == ()
 
 
 async def test_an_instance_that_lost_a_lane_may_have_it_again_later(two, clock):
     one, other = two
-    await one.accept(delivery("d1"))
+    await one.accept(make_delivery("d1"))
     stalled = await claim_one(one)
     clock.advance(30)
     taken = await claim_one(other)
-    await apply_turn(other, taken, done(taken))
+    await apply_turn(other, taken, make_turn_result(taken))
     await other.release(taken)
     with pytest.raises(LaneFenced):
-        await apply_turn(one, stalled, done(stalled))
-    await one.accept(delivery("d2"))
+        await apply_turn(one, stalled, make_turn_result(stalled))
+    await one.accept(make_delivery("d2"))
     assert [delivered.id for delivered in (await claim_one(one)).deliveries] == ["d2"]
 
 
 async def test_a_beating_instance_keeps_its_lanes(two, clock):
     one, other = two
-    await one.accept(delivery("d1"))
+    await one.accept(make_delivery("d1"))
     claim = await claim_one(one)
     for _ in range(20):
         clock.advance(10)
         await one.record_heartbeat()
         assert await other.claim(10) == ()
-    assert await apply_turn(one, claim, done(claim)) == ()
+    assert await apply_turn(one, claim, make_turn_result(claim)) == ()
 
 
 async def test_an_instance_that_slept_through_its_lease_is_alive_again_once_it_claims(two, clock):
     one, other = two
     clock.advance(100)
-    await one.accept(delivery("d1"))
+    await one.accept(make_delivery("d1"))
     await claim_one(one)
     assert await other.claim(10) == ()
 
 
 async def test_an_instance_that_slept_through_its_lease_does_not_take_its_own_turn_twice(two, clock):
     one, _ = two
-    await one.accept(delivery("d1"))
+    await one.accept(make_delivery("d1"))
     await claim_one(one)
     clock.advance(100)
     assert await one.claim(10) == ()
@@ -104,7 +104,7 @@ async def test_an_instance_that_slept_through_its_lease_does_not_take_its_own_tu
 async def test_an_arrival_elsewhere_wakes_a_waiting_worker(four):
     one, other, *_ = four
     one.wakes.clear()
-    await other.accept(delivery("d1"))
+    await other.accept(make_delivery("d1"))
     assert await asyncio.wait_for(one.wakes.wait(), 60) is True
 
 
@@ -112,7 +112,7 @@ async def test_the_same_delivery_at_two_doors_is_queued_once(four):
     names = [f"d{number}" for number in range(50)]
     chance = random.Random(7)
     answers = await asyncio.gather(
-        *(store.accept(delivery(name)) for store in four for name in chance.sample(names, 50))
+        *(store.accept(make_delivery(name)) for store in four for name in chance.sample(names, 50))
     )
     assert answers.count(Acceptance.QUEUED) == 50
 
@@ -122,14 +122,14 @@ async def test_what_arrives_while_its_lane_is_given_back_is_never_forgotten(four
 
     async def arrive(store, letter):
         for number in range(30):
-            await store.accept(delivery(f"{letter}{number}"))
+            await store.accept(make_delivery(f"{letter}{number}"))
 
     async def work():
         seen = []
         while len(seen) < 90:
             for claim in await worker.claim(10):
                 seen += [one.id for one in claim.deliveries]
-                await apply_turn(worker, claim, done(claim))
+                await apply_turn(worker, claim, make_turn_result(claim))
                 await worker.release(claim)
         return seen
 
@@ -146,7 +146,7 @@ async def test_doors_workers_and_retries_on_the_same_lanes_do_not_deadlock(four)
     async def door(store):
         for start in range(0, 90, 15):
             batch = chance.sample(names[: start + 15], 15)
-            await asyncio.gather(*(store.accept(delivery(*name)) for name in batch))
+            await asyncio.gather(*(store.accept(make_delivery(*name)) for name in batch))
             await store.retry(tuple(name for name, _ in batch))
 
     async def worker(store):
@@ -155,7 +155,9 @@ async def test_doors_workers_and_retries_on_the_same_lanes_do_not_deadlock(four)
                 ids = [one.id for one in claim.deliveries]
                 half = len(ids) // 2
                 parked = tuple((one, "no") for one in ids[half:])
-                await apply_turn(store, claim, TurnResult(None, (show(),), tuple(ids[:half]), parked))
+                await apply_turn(
+                    store, claim, TurnResult(None, (make_show_comment(),), tuple(ids[:half]), parked)
+                )
                 await store.release(claim)
 
     async def sweeper(store):
@@ -169,7 +171,7 @@ async def test_doors_workers_and_retries_on_the_same_lanes_do_not_deadlock(four)
 
 async def test_the_lanes_of_a_dead_instance_go_to_whoever_starts_next(postgres_url, clock):
     async with open_store(postgres_url, worker=True, clock=clock, instance="one") as dying:
-        await dying.accept(delivery("d1"))
+        await dying.accept(make_delivery("d1"))
         await dying.claim(10)
     clock.advance(30)
     async with open_store(postgres_url, worker=True, clock=clock, instance="two") as next_one:

@@ -16,7 +16,7 @@ from bot.store.database import StoreConfigError, load_server_version, parse_stor
 from bot.store.deliveries import load_parked
 from bot.store.schema import metadata
 from bot.store.store import connect_database, open_store
-from tests.store.store_builders import delivery
+from tests.store.store_builders import make_delivery
 
 
 async def ask(url, question):
@@ -30,7 +30,7 @@ async def ask(url, question):
 
 async def test_the_first_start_makes_directory_and_tables(bare_store_url):
     async with open_store(bare_store_url, worker=True) as store:
-        await store.accept(delivery("d1"))
+        await store.accept(make_delivery("d1"))
         assert len(await store.claim(10)) == 1
 
 
@@ -176,7 +176,7 @@ def modes_in(directory):
 async def test_only_its_owner_can_read_a_new_store_and_the_files_beside_it(bare_sqlite_url):
     directory = Path(bare_sqlite_url.removeprefix("sqlite:///")).parent
     async with open_store(bare_sqlite_url, worker=True) as store:
-        await store.accept(delivery("d1"))
+        await store.accept(make_delivery("d1"))
         modes = modes_in(directory)
     private = dict.fromkeys(("store.db", "store.db-wal", "store.db-shm", "store.db.lock"), 0o600)
     assert modes == {directory.name: 0o700, **private}

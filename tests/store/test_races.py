@@ -10,7 +10,7 @@ from bot.store import lanes
 from bot.store.model import Acceptance
 from bot.store.store import open_store
 from bot.turn.store import apply_turn
-from tests.store.store_builders import LANE, claim_one, delivery, done
+from tests.store.store_builders import LANE, claim_one, make_delivery, make_turn_result
 
 NUMBERS = range(10)
 INSERT = """
@@ -47,14 +47,14 @@ async def held_up(url, *statements):
 
 
 async def accept_all(store, names, lane):
-    return await asyncio.gather(*(store.accept(delivery(name, lane(name))) for name in names))
+    return await asyncio.gather(*(store.accept(make_delivery(name, lane(name))) for name in names))
 
 
 async def test_a_delivery_that_is_committed_while_its_lane_is_given_back_has_a_turn(doors, postgres_url):
     store, _ = doors
-    await store.accept(delivery("d1"))
+    await store.accept(make_delivery("d1"))
     claim = await claim_one(store)
-    await apply_turn(store, claim, done(claim))
+    await apply_turn(store, claim, make_turn_result(claim))
     async with held_up(postgres_url, (INSERT, "d2", LANE, "queued"), (ARRIVE, LANE)) as until_blocked:
         releasing = asyncio.create_task(store.release(claim))
         await until_blocked(1)
@@ -98,7 +98,7 @@ async def test_a_turn_and_a_door_that_repeats_its_deliveries_do_not_deadlock(doo
     claim = await claim_one(one)
     async with held_up(postgres_url, (ARRIVE, LANE)) as until_blocked:
         door = asyncio.create_task(accept_all(other, ["d1", "d3", "d2"], lambda _: LANE))
-        turn = asyncio.create_task(apply_turn(one, claim, done(claim)))
+        turn = asyncio.create_task(apply_turn(one, claim, make_turn_result(claim)))
         await until_blocked(2)
     await turn
     assert await door == [Acceptance.DUPLICATE, Acceptance.QUEUED, Acceptance.DUPLICATE]

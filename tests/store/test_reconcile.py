@@ -10,7 +10,7 @@ from bot.store.model import ReconcileOutcome, ReconcileRun
 from bot.store.reconcile import record_missed, record_redelivery
 from bot.store.store import open_store
 from bot.turn.store import apply_turn
-from tests.store.store_builders import claim_one, delivery, done
+from tests.store.store_builders import claim_one, make_delivery, make_turn_result
 
 EVERY = 600
 FIRST = ReconcileRun(None)
@@ -93,9 +93,9 @@ async def test_a_run_noted_by_a_clock_that_was_ahead_delays_no_other(timed_store
 
 async def test_only_what_never_came_is_missed_and_each_is_counted(timed_store, clock):
     for name in ("queued", "done", "parked"):
-        await timed_store.accept(delivery(name, name))
+        await timed_store.accept(make_delivery(name, name))
     for claim in await timed_store.claim(10):
-        turn = done(claim)
+        turn = make_turn_result(claim)
         if claim.lane == "parked":
             turn = type(turn)(None, (), (), (("parked", "no"),))
         if claim.lane != "queued":

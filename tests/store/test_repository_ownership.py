@@ -26,9 +26,9 @@ from bot.store.repositories import LOSS_KEPT, TRANSFER_GRACE, find_active_reposi
 from bot.store.store import open_store
 from bot.turn.store import apply_turn, save_turn
 from bot.values import Repository
-from tests.builders import START, pull_request
+from tests.builders import START, make_pull_request
 from tests.clock import Clock
-from tests.store.store_builders import delivery, done, show
+from tests.store.store_builders import make_delivery, make_show_comment, make_turn_result
 
 LONG_AGO = START - timedelta(days=900)
 ACME = Repository(77, "acme", "knowledge", 5)
@@ -46,11 +46,11 @@ def judged(where=ACME, number=1):
     verdict = Verdict(
         f"review:{number}", Validator("user:1", "alice"), Stance.REJECTS, START, "abc", (Item("date_errors"),)
     )
-    return pull_request(repository=where, number=number, verdicts=(verdict,), created_at=START)
+    return make_pull_request(repository=where, number=number, verdicts=(verdict,), created_at=START)
 
 
 async def claimed(store, lane, installation_id=5, name=None):
-    await store.accept(delivery(name or f"{lane} {next(COUNT)}", lane, installation_id))
+    await store.accept(make_delivery(name or f"{lane} {next(COUNT)}", lane, installation_id))
     return await due(store, lane)
 
 
@@ -68,13 +68,13 @@ COUNT = itertools.count()
 async def kept(store, known):
     """A turn of its own."""
     claim = await claimed(store, f"pr:{known.repository.id}:{known.number}", known.repository.installation_id)
-    await apply_turn(store, claim, done(claim, pull_request=known))
+    await apply_turn(store, claim, make_turn_result(claim, pull_request=known))
     await store.release(claim)
 
 
 async def noted(store, *store_commands, lane="installation:9"):
     claim = await claimed(store, lane, 9)
-    await apply_turn(store, claim, replace(done(claim), store_commands=store_commands))
+    await apply_turn(store, claim, replace(make_turn_result(claim), store_commands=store_commands))
     await store.release(claim)
 
 
@@ -166,7 +166,9 @@ async def test_an_uninstalled_owners_configs_unsent_words_and_deliveries_go_too(
         where = known.repository
         claim = await claimed(timed_store, f"pr:{where.id}:1", where.installation_id, f"of {where.id}")
         await apply_turn(
-            timed_store, claim, done(claim, replace(show(), repository=where), pull_request=known)
+            timed_store,
+            claim,
+            make_turn_result(claim, replace(make_show_comment(), repository=where), pull_request=known),
         )
         await timed_store.release(claim)
     await noted(timed_store, GONE)
@@ -174,7 +176,7 @@ async def test_an_uninstalled_owners_configs_unsent_words_and_deliveries_go_too(
     assert [key for key in keys if await timed_store.config(key)] == ["owner:6:other"]
     assert [claim.lane for claim in await timed_store.claim(10) if claim.outbox] == ["pr:78:1"]
     bodies = [(await timed_store.read(load_delivery, f"of {which}")).delivery.body for which in (77, 78)]
-    assert bodies == [b"{}", delivery("any").body]
+    assert bodies == [b"{}", make_delivery("any").body]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ async def bodies(store, *names):
     return [(await store.read(load_delivery, name)).delivery.body for name in names]
 
 
-WORDS = delivery("any").body
+WORDS = make_delivery("any").body
 BACK = replace(ACME, installation_id=8)
 """The App was removed from the owner's account, and installed there again."""
 
@@ -211,11 +213,11 @@ BACK = replace(ACME, installation_id=8)
 )
 async def test_what_is_told_once_the_app_is_back_is_still_to_be_heard(timed_store, clock, lost, back):
     claim = await claimed(timed_store, "pr:77:1", 5, "before")
-    await apply_turn(timed_store, claim, done(claim, pull_request=judged()))
+    await apply_turn(timed_store, claim, make_turn_result(claim, pull_request=judged()))
     await timed_store.release(claim)
     await noted(timed_store, lost)
     clock.advance(1)
-    await timed_store.accept(delivery("since", "pr:77:2", back.repository.installation_id))
+    await timed_store.accept(make_delivery("since", "pr:77:2", back.repository.installation_id))
     await noted(timed_store, back)
     assert await numbers(timed_store) == []
     assert await bodies(timed_store, "before", "since") == [b"{}", WORDS]
@@ -223,16 +225,16 @@ async def test_what_is_told_once_the_app_is_back_is_still_to_be_heard(timed_stor
 
 async def test_a_repository_taken_away_and_given_back_at_once_keeps_what_waits(store):
     await kept(store, judged())
-    await store.accept(delivery("waits", "pr:77:2", 5))
+    await store.accept(make_delivery("waits", "pr:77:2", 5))
     await noted(store, LEFT, AddRepository(ACME))
     assert await bodies(store, "waits") == [WORDS]
 
 
 async def test_what_an_unknown_installation_tells_outlives_the_erasure(timed_store, clock):
     await kept(timed_store, judged())
-    await timed_store.accept(delivery("old", "pr:77:2", 5))
+    await timed_store.accept(make_delivery("old", "pr:77:2", 5))
     await noted(timed_store, GONE)
-    await timed_store.accept(delivery("new", "pr:77:3", 8))
+    await timed_store.accept(make_delivery("new", "pr:77:3", 8))
     await later(timed_store, clock)
     assert await numbers(timed_store) == []
     assert await bodies(timed_store, "old", "new") == [b"{}", WORDS]
@@ -248,7 +250,7 @@ async def test_a_lane_knows_that_its_repository_was_left_whoever_tells_of_it(sto
         told,
         TurnResult(None, (), (), store_commands=(UpdateRepository(replace(BACK, default_branch="")),)),
     )
-    await apply_turn(store, told, done(told, pull_request=judged(BACK, 2)))
+    await apply_turn(store, told, make_turn_result(told, pull_request=judged(BACK, 2)))
     assert (await store.read(find_repository, 77), await numbers(store)) == (BACK, [2])
 
 
@@ -266,7 +268,7 @@ async def test_a_turn_that_began_before_the_move_has_to_begin_again(store):
     claim = await claimed(store, "pr:77:1")
     await noted(store, TRANSFERRED)
     with pytest.raises(LaneFenced):
-        await apply_turn(store, claim, done(claim, pull_request=judged()))
+        await apply_turn(store, claim, make_turn_result(claim, pull_request=judged()))
     again = await due(store, "pr:77:1")
     assert again.ownership == RepositoryOwnership(frozenset({5}), OTHER)
     assert again.deliveries == claim.deliveries
@@ -277,12 +279,16 @@ async def test_a_week_that_was_decided_before_the_move_is_decided_again(store):
     claim = await claimed(store, "weekly:77")
     await noted(store, TRANSFERRED)
     with pytest.raises(LaneFenced):
-        await apply_turn(store, claim, done(claim, replace(show(), repository=ACME)))
+        await apply_turn(store, claim, make_turn_result(claim, replace(make_show_comment(), repository=ACME)))
 
 
 async def test_what_was_owed_is_written_through_the_new_installation(store):
     claim = await claimed(store, "pr:77:1")
-    await apply_turn(store, claim, done(claim, replace(show(), repository=ACME), pull_request=judged()))
+    await apply_turn(
+        store,
+        claim,
+        make_turn_result(claim, replace(make_show_comment(), repository=ACME), pull_request=judged()),
+    )
     await store.release(claim, retry_after=3600.0)
     await noted(store, LEFT)
     await noted(store, TRANSFERRED)
@@ -340,9 +346,11 @@ async def test_both_halves_of_a_transfer_at_once_on_two_instances(postgres_url):
             mine = await claimed(one, f"installation:{which}")
             theirs = await claimed(two, f"repository:{which}", 6)
             working = await claimed(one, f"pr:{which}:2")
-            lost = replace(done(mine), store_commands=(RemoveRepository(which, 5),))
-            gained = replace(done(theirs), store_commands=(AddRepository(there, transferred=True),))
-            turn: TurnResult = done(working, pull_request=judged(here, 2))
+            lost = replace(make_turn_result(mine), store_commands=(RemoveRepository(which, 5),))
+            gained = replace(
+                make_turn_result(theirs), store_commands=(AddRepository(there, transferred=True),)
+            )
+            turn: TurnResult = make_turn_result(working, pull_request=judged(here, 2))
             await asyncio.gather(
                 apply_turn(one, mine, lost),
                 apply_turn(two, theirs, gained),

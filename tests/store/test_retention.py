@@ -12,16 +12,26 @@ from bot.store.pull_requests import load_pull_request
 from bot.store.schema import delivery_table as delivery_rows
 from bot.store.schema import forgotten_table
 from bot.turn.store import apply_turn
-from tests.builders import pull_request
-from tests.store.store_builders import claim_one, delivery, done, owing, show
+from tests.builders import make_pull_request
+from tests.store.store_builders import (
+    claim_one,
+    claim_with_effects,
+    make_delivery,
+    make_show_comment,
+    make_turn_result,
+)
 
 DAY = 86_400
 
 
 async def finish(store, *names, parked=False):
-    await asyncio.gather(*(store.accept(delivery(name)) for name in names))
+    await asyncio.gather(*(store.accept(make_delivery(name)) for name in names))
     claim = await claim_one(store)
-    turn = TurnResult(None, (), (), parked=tuple((name, "no") for name in names)) if parked else done(claim)
+    turn = (
+        TurnResult(None, (), (), parked=tuple((name, "no") for name in names))
+        if parked
+        else make_turn_result(claim)
+    )
     await apply_turn(store, claim, turn)
     await store.release(claim)
 
@@ -35,18 +45,18 @@ async def test_the_body_of_a_done_delivery_goes_after_eight_days_and_its_id_stay
     await finish(timed_store, "d1")
     clock.advance(8 * DAY - 1)
     await timed_store.sweep()
-    assert await body(timed_store, "d1") == delivery("d1").body
+    assert await body(timed_store, "d1") == make_delivery("d1").body
     clock.advance(2)
     await timed_store.sweep()
     assert await body(timed_store, "d1") is None
-    assert await timed_store.accept(delivery("d1")) is Acceptance.DUPLICATE
+    assert await timed_store.accept(make_delivery("d1")) is Acceptance.DUPLICATE
 
 
 async def test_an_id_is_forgotten_after_thirty_days(timed_store, clock):
     await finish(timed_store, "d1")
     clock.advance(30 * DAY + 1)
     await timed_store.sweep()
-    assert await timed_store.accept(delivery("d1")) is Acceptance.QUEUED
+    assert await timed_store.accept(make_delivery("d1")) is Acceptance.QUEUED
 
 
 async def test_a_parked_delivery_can_be_retried_for_thirty_days(timed_store, clock):
@@ -54,7 +64,7 @@ async def test_a_parked_delivery_can_be_retried_for_thirty_days(timed_store, clo
     clock.advance(30 * DAY - 1)
     await timed_store.sweep()
     assert await timed_store.retry(("d1",)) == 1
-    assert (await claim_one(timed_store)).deliveries == (delivery("d1"),)
+    assert (await claim_one(timed_store)).deliveries == (make_delivery("d1"),)
 
 
 async def test_a_parked_delivery_is_forgotten_after_thirty_days(timed_store, clock):
@@ -65,19 +75,22 @@ async def test_a_parked_delivery_is_forgotten_after_thirty_days(timed_store, clo
 
 
 async def test_what_still_waits_is_never_swept(timed_store, clock):
-    claim = await owing(timed_store, show())
-    await apply_turn(timed_store, claim, TurnResult(pull_request(), (), ()))
-    await timed_store.accept(delivery("d2"))
+    claim = await claim_with_effects(timed_store, make_show_comment())
+    await apply_turn(timed_store, claim, TurnResult(make_pull_request(), (), ()))
+    await timed_store.accept(make_delivery("d2"))
     await timed_store.release(claim, retry_after=60)
     clock.advance(400 * DAY)
     await timed_store.sweep()
     again = await claim_one(timed_store)
-    assert (again.deliveries, [row.effect for row in again.outbox]) == ((delivery("d2"),), [show()])
-    assert await timed_store.read(load_pull_request, again.lane) == pull_request()
+    assert (again.deliveries, [row.effect for row in again.outbox]) == (
+        (make_delivery("d2"),),
+        [make_show_comment()],
+    )
+    assert await timed_store.read(load_pull_request, again.lane) == make_pull_request()
 
 
 async def test_a_lane_in_work_is_never_swept(timed_store, clock):
-    claim = await owing(timed_store)
+    claim = await claim_with_effects(timed_store)
     clock.advance(400 * DAY)
     await timed_store.sweep()
     assert await apply_turn(timed_store, claim, TurnResult(None, (), ())) == ()
@@ -129,6 +142,6 @@ async def test_a_look_at_a_small_store_promises_nothing_about_its_size(store):
     def known(transaction):
         return transaction.execute(text("SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'lane'")).scalar()
 
-    await store.accept(delivery("d1"))
+    await store.accept(make_delivery("d1"))
     await store.sweep()
     assert await store.database.read(known) == 0

@@ -13,8 +13,8 @@ from bot.pull_request.effects import RemoveRepository
 from bot.pull_request.model import Item, Stance, Validator, Verdict
 from bot.turn.store import apply_turn
 from bot.values import Account, Repository
-from tests.builders import START, pull_request
-from tests.store.store_builders import claim_one, delivery, done
+from tests.builders import START, make_pull_request
+from tests.store.store_builders import claim_one, make_delivery, make_turn_result
 
 LONG_AGO = START - timedelta(days=900)
 RIO = Account(9, "rio-agent[bot]", bot=True)
@@ -30,7 +30,7 @@ def judged(where, hours=0):
     alice = Validator("user:1", "alice")
     rejects = Verdict("review:1", alice, Stance.REJECTS, START, "abc", (Item("date_errors"),))
     approves = Verdict("review:2", alice, Stance.APPROVES, START + timedelta(hours=hours), "def")
-    return pull_request(
+    return make_pull_request(
         repository=where, number=1, author=RIO, verdicts=(rejects, approves), created_at=START
     )
 
@@ -38,13 +38,15 @@ def judged(where, hours=0):
 async def kept(store, known, *, is_shared, store_commands=()):
     lane = f"pr:{known.repository.id}:{known.number}"
     await store.accept(
-        delivery(f"{lane} {is_shared} {store_commands}", lane, known.repository.installation_id)
+        make_delivery(f"{lane} {is_shared} {store_commands}", lane, known.repository.installation_id)
     )
     claim = await claim_one(store)
     await apply_turn(
         store,
         claim,
-        replace(done(claim, pull_request=known), is_shared=is_shared, store_commands=store_commands),
+        replace(
+            make_turn_result(claim, pull_request=known), is_shared=is_shared, store_commands=store_commands
+        ),
     )
     await store.release(claim)
 

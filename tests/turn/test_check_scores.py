@@ -3,46 +3,74 @@
 from bot.feedback.build import build_feedback
 from bot.pull_request.checks import CheckResult
 from bot.pull_request.record import record_event
-from tests.builders import RULES, at, moment
-from tests.turn.iteration_story import after, ended, head, judged, said
+from tests.builders import RULES, at_minute, make_decision_time
+from tests.turn.turn_builders import (
+    decide_and_post,
+    make_check_event,
+    make_revised_pull_request,
+    make_revision,
+    make_revision_review,
+)
 
 
 def progress(known, rules=RULES):
-    return build_feedback(known, rules, moment()).progress
+    return build_feedback(known, rules, make_decision_time()).progress
 
 
 def test_a_check_that_ends_changes_the_score_of_its_own_iteration():  # row 85
-    known = after(judged(head(1), head(2)), said(1, "date_errors"), said(2, "date_errors"))
+    known = decide_and_post(
+        make_revised_pull_request(make_revision(1), make_revision(2)),
+        make_revision_review(1, "date_errors"),
+        make_revision_review(2, "date_errors"),
+    )
     before = [each.quality for each in progress(known).trajectory.scored]
     late = record_event(
-        record_event(known, ended("build", "success"), at(51)), ended("lint", "failure"), at(51)
+        record_event(known, make_check_event("build", "success"), at_minute(51)),
+        make_check_event("lint", "failure"),
+        at_minute(51),
     )
     assert before == [0.8333, 0.8333]
     assert [each.quality for each in progress(late).trajectory.scored] == [0.7222, 0.8333]
 
 
 def test_a_check_that_is_run_again_replaces_its_first_result():
-    known = record_event(after(judged(head(1)), said(1, "date_errors")), ended("build", "failure"), at(51))
-    again = record_event(known, ended("build", "success"), at(52))
+    known = record_event(
+        decide_and_post(make_revised_pull_request(make_revision(1)), make_revision_review(1, "date_errors")),
+        make_check_event("build", "failure"),
+        at_minute(51),
+    )
+    again = record_event(known, make_check_event("build", "success"), at_minute(52))
     assert again.revisions[0].checks == (CheckResult("build", "success"),)
 
 
 def test_a_check_of_a_foreign_head_is_not_kept():
-    known = after(judged(head(1)), said(1, "date_errors"))
-    assert record_event(known, ended("build", "failure", 7), at(51)) == known
+    known = decide_and_post(
+        make_revised_pull_request(make_revision(1)), make_revision_review(1, "date_errors")
+    )
+    assert record_event(known, make_check_event("build", "failure", 7), at_minute(51)) == known
 
 
 def test_a_failed_test_check_makes_it_incorrect():  # row 79
-    known = record_event(after(judged(head(1)), said(1)), ended("unit-tests", "failure"), at(51))
-    assert build_feedback(known, RULES, moment()).score == 0.3889
+    known = record_event(
+        decide_and_post(make_revised_pull_request(make_revision(1)), make_revision_review(1)),
+        make_check_event("unit-tests", "failure"),
+        at_minute(51),
+    )
+    assert build_feedback(known, RULES, make_decision_time()).score == 0.3889
 
 
 def test_our_own_check_never_counts():
-    known = record_event(after(judged(head(1)), said(1)), ended("whetstone/gates", "failure"), at(51))
-    assert build_feedback(known, RULES, moment()).score == 1.0
+    known = record_event(
+        decide_and_post(make_revised_pull_request(make_revision(1)), make_revision_review(1)),
+        make_check_event("whetstone/gates", "failure"),
+        at_minute(51),
+    )
+    assert build_feedback(known, RULES, make_decision_time()).score == 1.0
 
 
 def test_nothing_observed_is_left_out_of_the_score():  # row 82
-    known = after(judged(head(1)), said(1, "date_errors"))
+    known = decide_and_post(
+        make_revised_pull_request(make_revision(1)), make_revision_review(1, "date_errors")
+    )
     score = progress(known).trajectory.final.score
     assert [dimension.value for dimension in score.unobserved] == ["validation", "efficiency"]

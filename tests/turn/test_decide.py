@@ -14,20 +14,20 @@ from bot.values import Account, Location
 from tests.builders import (
     ALICE,
     BOB,
+    FEEDBACK_ID,
     HEADS,
-    ID,
     ME,
     RIO,
     RULES,
-    at,
-    decided,
-    facts,
-    inline,
-    moment,
-    pull_request,
-    review,
-    snapshot,
-    written,
+    apply_posted_comment,
+    at_minute,
+    decide,
+    make_decision_time,
+    make_facts,
+    make_inline_comment,
+    make_pull_request,
+    make_review,
+    make_snapshot,
 )
 
 NOTHING = (CancelWrite("comment"),)
@@ -37,7 +37,7 @@ TWO = "<!-- ISSUES: scope_error, near_duplicate -->"
 
 
 def shown(known, read, rules=RULES) -> ShowComment:
-    (effect,) = decided(known, read, rules).effects
+    (effect,) = decide(known, read, rules).effects
     assert isinstance(effect, ShowComment)
     return effect
 
@@ -48,16 +48,16 @@ def marker(known, read) -> dict:
 
 def after(known, read, minutes=42):
     """The pull request once the comment that was decided has been written."""
-    return written(decided(known, read, when=moment(minutes)))
+    return apply_posted_comment(decide(known, read, time=make_decision_time(minutes)))
 
 
 def test_a_rejection_with_a_tag_is_answered_with_the_marker():
-    assert marker(pull_request(), facts(review(3, BAD_DATE))) == {
+    assert marker(make_pull_request(), make_facts(make_review(3, BAD_DATE))) == {
         "issues": ["date_errors"],
         "source": "alice",
         "ts": "2026-11-15T10:42:00+00:00",
         "v": 1,
-        "id": ID,
+        "id": FEEDBACK_ID,
         "verdict": "refine",
         "blocking": ["date_errors"],
         "head": HEADS[0],
@@ -69,82 +69,88 @@ def test_a_rejection_with_a_tag_is_answered_with_the_marker():
 
 @pytest.mark.parametrize(("action", "adopts"), [("opened", False), ("synchronize", True), ("reopened", True)])
 def test_only_where_we_missed_the_opening_a_comment_of_ours_is_looked_for_first(action, adopts):
-    known = record_event(None, PullRequestEvent(action, snapshot()), at(0))
-    again = record_event(known, PullRequestEvent("edited", snapshot(updated_at=at(1))), at(1))
-    first = shown(again, facts(review(3, BAD_DATE)))
-    later = shown(after(again, facts(review(3, BAD_DATE))), facts(review(3, TWO)))
+    known = record_event(None, PullRequestEvent(action, make_snapshot()), at_minute(0))
+    again = record_event(
+        known, PullRequestEvent("edited", make_snapshot(updated_at=at_minute(1))), at_minute(1)
+    )
+    first = shown(again, make_facts(make_review(3, BAD_DATE)))
+    later = shown(after(again, make_facts(make_review(3, BAD_DATE))), make_facts(make_review(3, TWO)))
     assert (first.adopts, later.adopts) == (adopts, False)
 
 
 def test_a_rejection_without_a_tag_is_recorded_and_not_answered():
-    decision = decided(pull_request(), facts(review(3, "This is not what we want.")))
+    decision = decide(make_pull_request(), make_facts(make_review(3, "This is not what we want.")))
     assert (decision.effects, len(decision.pull_request.verdicts)) == (NOTHING, 1)
 
 
 @pytest.mark.parametrize("role", [None, "read", "triage", "none", "something custom"])
 def test_whoever_may_not_write_is_recorded_but_rejects_nothing(role):
-    decision = decided(pull_request(), facts(review(3, BAD_DATE), roles={ALICE.id: role}))
+    decision = decide(make_pull_request(), make_facts(make_review(3, BAD_DATE), roles={ALICE.id: role}))
     assert decision.effects == NOTHING
     assert [verdict.counted for verdict in decision.pull_request.verdicts] == [False]
 
 
 @pytest.mark.parametrize("role", ["write", "maintain", "admin"])
 def test_whoever_may_write_is_a_validator(role):
-    assert shown(pull_request(), facts(review(3, BAD_DATE), roles={ALICE.id: role})).issues == (
-        "date_errors",
-    )
+    assert shown(
+        make_pull_request(), make_facts(make_review(3, BAD_DATE), roles={ALICE.id: role})
+    ).issues == ("date_errors",)
 
 
 def test_a_named_app_is_a_validator_without_any_role():
     validator = Account(44, "leo[bot]", bot=True)
     rules = replace(RULES, validators=replace(RULES.validators, apps=("leo",)))
-    said = review(3, BAD_DATE, author=validator)
-    assert shown(pull_request(), facts(said, roles={}), rules).issues == ("date_errors",)
+    said = make_review(3, BAD_DATE, author=validator)
+    assert shown(make_pull_request(), make_facts(said, roles={}), rules).issues == ("date_errors",)
 
 
 @pytest.mark.parametrize("account", [ME, RIO])
 def test_neither_the_bot_nor_the_author_judges_the_pull_request(account):
-    said = review(3, f"<!-- VERDICT:X:REQUEST_CHANGES -->\n{BAD_DATE}", author=account)
-    assert decided(pull_request(), facts(said, roles={account.id: "admin"})).effects == NOTHING
+    said = make_review(3, f"<!-- VERDICT:X:REQUEST_CHANGES -->\n{BAD_DATE}", author=account)
+    assert decide(make_pull_request(), make_facts(said, roles={account.id: "admin"})).effects == NOTHING
 
 
 def test_the_same_verdict_twice_changes_nothing():
-    read = facts(review(3, BAD_DATE))
-    decision = decided(after(pull_request(), read), read, when=moment(50, "another-id"))
+    read = make_facts(make_review(3, BAD_DATE))
+    decision = decide(after(make_pull_request(), read), read, time=make_decision_time(50, "another-id"))
     assert (decision.effects, decision.reason) == (NOTHING, "the comment says so already")
 
 
 def test_equal_or_better_is_edited_in_place():
-    known = after(pull_request(), facts(review(3, "<!-- ISSUES: date_errors, scope_error -->")))
-    effect = shown(known, facts(review(3, "x"), review(4, BAD_DATE)))
+    known = after(
+        make_pull_request(), make_facts(make_review(3, "<!-- ISSUES: date_errors, scope_error -->"))
+    )
+    effect = shown(known, make_facts(make_review(3, "x"), make_review(4, BAD_DATE)))
     assert (effect.anew, effect.issues) == (False, ("date_errors",))
 
 
 def test_a_new_blocking_tag_is_posted_anew():
-    known = after(pull_request(), facts(review(3, BAD_DATE)))
-    assert shown(known, facts(review(4, "<!-- ISSUES: date_errors, scope_error -->"))).anew
+    known = after(make_pull_request(), make_facts(make_review(3, BAD_DATE)))
+    assert shown(known, make_facts(make_review(4, "<!-- ISSUES: date_errors, scope_error -->"))).anew
 
 
 def test_a_new_warning_is_edited_in_place():
-    known = after(pull_request(), facts(review(3, BAD_DATE)))
-    assert not shown(known, facts(review(4, "<!-- ISSUES: date_errors, near_duplicate -->"))).anew
+    known = after(make_pull_request(), make_facts(make_review(3, BAD_DATE)))
+    assert not shown(known, make_facts(make_review(4, "<!-- ISSUES: date_errors, near_duplicate -->"))).anew
 
 
 def test_one_of_two_rejecting_reviewers_approving_does_not_resolve_it():
-    both = (review(3, BAD_DATE), review(4, "<!-- ISSUES: scope_error -->", author=BOB))
-    known = after(pull_request(), facts(*both))
-    effect = shown(known, facts(*both, review(5, state=APPROVED)))
+    both = (make_review(3, BAD_DATE), make_review(4, "<!-- ISSUES: scope_error -->", author=BOB))
+    known = after(make_pull_request(), make_facts(*both))
+    effect = shown(known, make_facts(*both, make_review(5, state=APPROVED)))
     assert (effect.issues, "**Resolved**" in effect.body) == (("scope_error",), False)
 
 
 def test_it_is_resolved_when_the_last_rejecting_reviewer_approves():
-    known = after(pull_request(), facts(review(3, "<!-- ISSUES: date_errors, near_duplicate -->")))
-    known = replace(known, head=HEADS[1], revisions=(*known.revisions, Revision(HEADS[1], at(4))))
+    known = after(
+        make_pull_request(), make_facts(make_review(3, "<!-- ISSUES: date_errors, near_duplicate -->"))
+    )
+    known = replace(known, head=HEADS[1], revisions=(*known.revisions, Revision(HEADS[1], at_minute(4))))
     effect = shown(
         known,
-        facts(
-            review(3, "<!-- ISSUES: date_errors, near_duplicate -->"),
-            review(5, state=APPROVED, head=HEADS[1]),
+        make_facts(
+            make_review(3, "<!-- ISSUES: date_errors, near_duplicate -->"),
+            make_review(5, state=APPROVED, head=HEADS[1]),
         ),
     )
     data = parse_marker(FEEDBACK_MARKER, effect.body)
@@ -158,10 +164,13 @@ def test_it_is_resolved_when_the_last_rejecting_reviewer_approves():
 @pytest.mark.parametrize(
     ("before", "gone"),
     [
-        ((review(3, TWO), review(4, BAD_DATE, author=BOB)), "the issue is gone"),
-        ((review(3, "No."), review(4, "No.", author=BOB)), "no verdict rejects it any more"),
+        ((make_review(3, TWO), make_review(4, BAD_DATE, author=BOB)), "the issue is gone"),
+        ((make_review(3, "No."), make_review(4, "No.", author=BOB)), "no verdict rejects it any more"),
         (
-            (review(3, TWO), review(4, author=BOB, documents=(Item(None, "It leaks", severity="major"),))),
+            (
+                make_review(3, TWO),
+                make_review(4, author=BOB, documents=(Item(None, "It leaks", severity="major"),)),
+            ),
             "the issue is gone",
         ),
     ],
@@ -170,66 +179,69 @@ def test_a_resolution_counts_what_was_open_last(before, gone):
     always = replace(RULES, comment=CommentRules(when=CommentPolicy.ALWAYS))
     first, second = before
     dismissed = replace(first, state=ReviewState.DISMISSED)
-    known = written(decided(pull_request(), facts(*before), always, moment(5)))
-    known = written(decided(known, facts(dismissed, second), always, moment(6)))
-    approved = review(7, state=APPROVED, author=BOB)
-    body = shown(known, facts(dismissed, second, approved), always).body
+    known = apply_posted_comment(
+        decide(make_pull_request(), make_facts(*before), always, make_decision_time(5))
+    )
+    known = apply_posted_comment(decide(known, make_facts(dismissed, second), always, make_decision_time(6)))
+    approved = make_review(7, state=APPROVED, author=BOB)
+    body = shown(known, make_facts(dismissed, second, approved), always).body
     assert body.splitlines()[2].startswith(f"**Resolved** — {gone} at ")
 
 
 def test_a_document_has_at_least_one_item_so_an_approval_makes_none():  # row 15
-    rejected = review(3, BAD_DATE)
-    known = after(pull_request(), facts(rejected))
+    rejected = make_review(3, BAD_DATE)
+    known = after(make_pull_request(), make_facts(rejected))
     before, now = (
-        decided(pull_request(), facts(rejected)),
-        decided(known, facts(rejected, review(5, state=APPROVED))),
+        decide(make_pull_request(), make_facts(rejected)),
+        decide(known, make_facts(rejected, make_review(5, state=APPROVED))),
     )
     assert [len(decision.store_commands) for decision in (before, now)] == [1, 0]
 
 
 def test_a_second_approval_leaves_the_resolved_comment_alone():
-    rejected = review(3, BAD_DATE)
-    known = after(pull_request(), facts(rejected))
-    known = after(known, facts(rejected, review(5, state=APPROVED)))
+    rejected = make_review(3, BAD_DATE)
+    known = after(make_pull_request(), make_facts(rejected))
+    known = after(known, make_facts(rejected, make_review(5, state=APPROVED)))
     assert (
-        decided(
-            known, facts(rejected, review(5, state=APPROVED), review(6, state=APPROVED, author=BOB))
+        decide(
+            known,
+            make_facts(rejected, make_review(5, state=APPROVED), make_review(6, state=APPROVED, author=BOB)),
         ).effects
         == NOTHING
     )
 
 
 def test_somebody_elses_approval_lifts_nothing():
-    known = after(pull_request(), facts(review(3, BAD_DATE)))
-    effect = shown(known, facts(review(3, BAD_DATE), review(4, state=APPROVED, author=BOB)))
+    known = after(make_pull_request(), make_facts(make_review(3, BAD_DATE)))
+    effect = shown(known, make_facts(make_review(3, BAD_DATE), make_review(4, state=APPROVED, author=BOB)))
     assert effect.blocking == ("date_errors",)
     assert "**Rejected** — 1 blocking issue" in effect.body
     assert "judged by `alice`; `bob` approves." in effect.body
 
 
 def test_a_dismissed_review_is_gone_and_an_older_one_does_not_come_back():
-    said = (review(3, "<!-- ISSUES: scope_error -->"), review(4, BAD_DATE))
-    known = after(pull_request(), facts(*said))
-    dismissed = facts(said[0], replace(said[1], state=ReviewState.DISMISSED))
+    said = (make_review(3, "<!-- ISSUES: scope_error -->"), make_review(4, BAD_DATE))
+    known = after(make_pull_request(), make_facts(*said))
+    dismissed = make_facts(said[0], replace(said[1], state=ReviewState.DISMISSED))
     assert "**Resolved**" in shown(known, dismissed).body
 
 
 def test_an_approval_of_a_pull_request_that_was_never_rejected_is_not_answered():
-    assert decided(pull_request(), facts(review(3, state=APPROVED))).effects == NOTHING
+    assert decide(make_pull_request(), make_facts(make_review(3, state=APPROVED))).effects == NOTHING
 
 
 def test_a_comment_review_with_a_verdict_line_rejects():
-    said = review(3, f"<!-- VERDICT:LEO:REQUEST_CHANGES -->\n{BAD_DATE}", state=ReviewState.COMMENTED)
-    assert shown(pull_request(), facts(said)).issues == ("date_errors",)
+    said = make_review(3, f"<!-- VERDICT:LEO:REQUEST_CHANGES -->\n{BAD_DATE}", state=ReviewState.COMMENTED)
+    assert shown(make_pull_request(), make_facts(said)).issues == ("date_errors",)
 
 
 def test_a_comment_review_without_a_verdict_line_is_only_talk():
-    said = review(3, BAD_DATE, state=ReviewState.COMMENTED)
-    assert decided(pull_request(), facts(said)).effects == NOTHING
+    said = make_review(3, BAD_DATE, state=ReviewState.COMMENTED)
+    assert decide(make_pull_request(), make_facts(said)).effects == NOTHING
 
 
 def test_warnings_alone_say_who_requests_changes():
-    body = shown(pull_request(), facts(review(3, "<!-- ISSUES: near_duplicate -->"))).body
+    body = shown(make_pull_request(), make_facts(make_review(3, "<!-- ISSUES: near_duplicate -->"))).body
     assert body.split("\n\n")[1:3] == [
         "**Warnings** — 1 non-blocking issue",
         "`alice` requests changes without naming a blocking gate.",
@@ -237,30 +249,35 @@ def test_warnings_alone_say_who_requests_changes():
 
 
 def test_a_deleted_comment_stays_deleted_until_the_next_verdict():
-    known = after(pull_request(), facts(review(3, BAD_DATE)))
-    known = replace(known, sticky=replace(known.sticky, deleted_at=at(10)))
-    assert decided(known, facts(review(3, BAD_DATE))).effects == NOTHING
-    again = shown(known, facts(review(3, BAD_DATE), review(11, "<!-- ISSUES: scope_error -->")))
+    known = after(make_pull_request(), make_facts(make_review(3, BAD_DATE)))
+    known = replace(known, sticky=replace(known.sticky, deleted_at=at_minute(10)))
+    assert decide(known, make_facts(make_review(3, BAD_DATE))).effects == NOTHING
+    again = shown(
+        known, make_facts(make_review(3, BAD_DATE), make_review(11, "<!-- ISSUES: scope_error -->"))
+    )
     assert (again.issues, again.anew) == (("scope_error",), False)
 
 
 def test_a_closed_pull_request_gets_no_first_comment():
-    assert decided(pull_request(open=False), facts(review(3, BAD_DATE))).effects == NOTHING
+    assert decide(make_pull_request(open=False), make_facts(make_review(3, BAD_DATE))).effects == NOTHING
 
 
 def test_comments_switched_off_are_not_written():
     rules = replace(RULES, comment=CommentRules(enabled=False))
-    assert decided(pull_request(), facts(review(3, BAD_DATE)), rules).effects == NOTHING
+    assert decide(make_pull_request(), make_facts(make_review(3, BAD_DATE)), rules).effects == NOTHING
 
 
 def test_an_event_without_new_reads_decides_on_what_is_recorded():
-    known = after(pull_request(), facts(review(3, BAD_DATE)))
-    assert decided(known, Facts(ME)).effects == NOTHING
+    known = after(make_pull_request(), make_facts(make_review(3, BAD_DATE)))
+    assert decide(known, Facts(ME)).effects == NOTHING
 
 
 def test_places_are_linked_at_the_judged_head():
     body = shown(
-        pull_request(), facts(review(3), comments=(inline(71, 3, "[date_errors] month 13 is out of range"),))
+        make_pull_request(),
+        make_facts(
+            make_review(3), comments=(make_inline_comment(71, 3, "[date_errors] month 13 is out of range"),)
+        ),
     ).body
     assert (
         f"  - Where: [`claims/futarchy.md:5`](https://github.com/acme/knowledge/blob/{HEADS[0]}/claims/futarchy.md#L5)"
@@ -269,41 +286,43 @@ def test_places_are_linked_at_the_judged_head():
 
 
 def test_somebody_elses_reply_in_a_review_thread_is_not_the_validators_word():
-    reply = inline(72, 3, "[scope_error] I would say", author=BOB)
-    effect = shown(pull_request(), facts(review(3, BAD_DATE), comments=(reply,)))
+    reply = make_inline_comment(72, 3, "[scope_error] I would say", author=BOB)
+    effect = shown(make_pull_request(), make_facts(make_review(3, BAD_DATE), comments=(reply,)))
     assert effect.issues == ("date_errors",)
 
 
 def test_the_third_time_in_a_row_a_person_decides():
     heads = HEADS[:3]
-    said = [review(number + 3, BAD_DATE, head=head) for number, head in enumerate(heads)]
-    known = pull_request(
-        head=heads[2], revisions=tuple(Revision(head, at(i)) for i, head in enumerate(heads))
+    said = [make_review(number + 3, BAD_DATE, head=head) for number, head in enumerate(heads)]
+    known = make_pull_request(
+        head=heads[2], revisions=tuple(Revision(head, at_minute(i)) for i, head in enumerate(heads))
     )
-    effect, told = decided(known, facts(*said)).effects
+    effect, told = decide(known, make_facts(*said)).effects
     assert isinstance(told, Announce)
     assert parse_marker(FEEDBACK_MARKER, effect.body)["verdict"] == "escalate"
     assert "**Next**: stop, a person decides: `date_errors` keeps coming back." in effect.body
 
 
 def test_a_strangers_review_is_recorded_without_their_words():
-    (said,) = decided(
-        pull_request(), facts(review(3, BAD_DATE), roles={ALICE.id: "read"})
+    (said,) = decide(
+        make_pull_request(), make_facts(make_review(3, BAD_DATE), roles={ALICE.id: "read"})
     ).pull_request.verdicts
     assert (said.stance, said.counted, said.items) == (Stance.REJECTS, False, ())
 
 
 def test_words_that_were_not_counted_are_heard_once_their_author_may_judge():
-    known = decided(pull_request(), facts(review(3, BAD_DATE), roles={ALICE.id: "read"})).pull_request
-    assert shown(known, facts(review(3, BAD_DATE))).issues == ("date_errors",)
+    known = decide(
+        make_pull_request(), make_facts(make_review(3, BAD_DATE), roles={ALICE.id: "read"})
+    ).pull_request
+    assert shown(known, make_facts(make_review(3, BAD_DATE))).issues == ("date_errors",)
 
 
 def test_a_verdict_line_that_is_taken_out_again_no_longer_rejects():
-    said = review(3, f"<!-- VERDICT:LEO:REQUEST_CHANGES -->\n{BAD_DATE}", state=ReviewState.COMMENTED)
-    known = after(pull_request(), facts(said))
-    assert marker(known, facts(replace(said, body="never mind")))["verdict"] == "accept"
-    again = decided(known, facts(replace(said, body="never mind"))).pull_request
-    assert shown(replace(again, sticky=None), facts(said)).issues == ("date_errors",)
+    said = make_review(3, f"<!-- VERDICT:LEO:REQUEST_CHANGES -->\n{BAD_DATE}", state=ReviewState.COMMENTED)
+    known = after(make_pull_request(), make_facts(said))
+    assert marker(known, make_facts(replace(said, body="never mind")))["verdict"] == "accept"
+    again = decide(known, make_facts(replace(said, body="never mind"))).pull_request
+    assert shown(replace(again, sticky=None), make_facts(said)).issues == ("date_errors",)
 
 
 def test_each_thing_said_without_a_tag_is_an_issue_of_its_own():
@@ -319,20 +338,22 @@ def test_each_thing_said_without_a_tag_is_an_issue_of_its_own():
         ),
         Item(None, "the retry never ends", aspect="correctness", severity="major", place=Location("b.py", 3)),
     )
-    first = decided(pull_request(), facts(review(3, documents=said)))
+    first = decide(make_pull_request(), make_facts(make_review(3, documents=said)))
     (shown,) = [effect for effect in first.effects if isinstance(effect, ShowComment)]
     assert "**Rejected** — 2 blocking issues, 1 warning" in shown.body
     assert shown.body.index("`SQL can be injected`") < shown.body.index(
         "[WARN] Correctness**: `tmp2 says nothing`"
     )
     known = replace(
-        written(first), head=HEADS[1], revisions=(Revision(HEADS[0], at(0)), Revision(HEADS[1], at(10)))
+        apply_posted_comment(first),
+        head=HEADS[1],
+        revisions=(Revision(HEADS[0], at_minute(0)), Revision(HEADS[1], at_minute(10))),
     )
     moved = replace(said[1], place=Location("a.py", 9))
-    again = review(13, documents=(moved, said[2]), head=HEADS[1])
+    again = make_review(13, documents=(moved, said[2]), head=HEADS[1])
     (shown,) = [
         effect
-        for effect in decided(known, facts(review(3, documents=said), again)).effects
+        for effect in decide(known, make_facts(make_review(3, documents=said), again)).effects
         if isinstance(effect, ShowComment)
     ]
     assert "1 fixed, 2 still open, 0 new" in shown.body

@@ -7,8 +7,15 @@ from bot.pull_request.events import ReviewThreadEvent
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import FollowUp, GroupBy
 from bot.pull_request.record import record_event
-from tests.builders import ME, at, facts, inline, snapshot
-from tests.turn.iteration_story import decided, head, judged, page, said, three
+from tests.builders import ME, at_minute, make_facts, make_inline_comment, make_snapshot
+from tests.turn.turn_builders import (
+    decide,
+    make_page_diff,
+    make_revised_pull_request,
+    make_revision,
+    make_revision_review,
+    make_three_iterations,
+)
 
 LINES = ("type: claim", "domain: markets", "source: x", "one more", "created: 2026-13-01")
 
@@ -16,14 +23,17 @@ LINES = ("type: claim", "domain: markets", "source: x", "one more", "created: 20
 def two_iterations(*lines, base="m1"):
     """An item at line 5 of the page in iteration 1, and what the page has in iteration 2."""
     heads = (
-        head(1, files=(page(*LINES),), base="m1"),
-        head(2, files=(page(*lines),), base=base),
+        make_revision(1, files=(make_page_diff(*LINES),), base="m1"),
+        make_revision(2, files=(make_page_diff(*lines),), base=base),
     )
-    comment = inline(71, 11, "[date_errors] month 13 is out of range")
+    comment = make_inline_comment(71, 11, "[date_errors] month 13 is out of range")
     read = replace(
-        facts(said(1, "scope_error"), said(2, "scope_error", "date_errors")), inline_comments=(comment,)
+        make_facts(
+            make_revision_review(1, "scope_error"), make_revision_review(2, "scope_error", "date_errors")
+        ),
+        inline_comments=(comment,),
     )
-    return decided(judged(*heads), read).pull_request
+    return decide(make_revised_pull_request(*heads), read).pull_request
 
 
 def followed(known) -> dict:
@@ -37,7 +47,7 @@ def test_an_item_whose_lines_changed_was_followed():  # row 21
 
 def test_the_week_is_told_which_placed_items_were_followed():  # row 35
     mended = two_iterations(*LINES[:4], "created: 2026-11-15")
-    assert followed_item_urls(mended) == (inline(71, 11, "").url,)
+    assert followed_item_urls(mended) == (make_inline_comment(71, 11, "").url,)
     assert followed_item_urls(two_iterations("first", *LINES)) == ()
 
 
@@ -52,7 +62,7 @@ def test_an_item_is_followed_over_a_rebase_too():
 
 
 def test_improvement_and_clarity_are_kept_with_the_iteration():  # row 22 # row 23 # row 24
-    known = three("date_errors")
+    known = make_three_iterations("date_errors")
     assert [each.tracking for each in known.tracked] == [
         FollowUp(followed=True, delta=0.1916, clarity=0.6),
         FollowUp(followed=True, delta=-0.125, clarity=0.6),
@@ -60,8 +70,8 @@ def test_improvement_and_clarity_are_kept_with_the_iteration():  # row 22 # row 
 
 
 def test_the_same_turn_twice_tracks_the_same():
-    known = three("date_errors")
-    assert decided(known, Facts(ME)).pull_request.tracked == known.tracked
+    known = make_three_iterations("date_errors")
+    assert decide(known, Facts(ME)).pull_request.tracked == known.tracked
 
 
 def test_the_rates_tell_what_has_a_place_from_what_has_none():  # row 53 # row 54
@@ -74,17 +84,17 @@ def test_the_rates_tell_what_has_a_place_from_what_has_none():  # row 53 # row 5
     ]
     rates = {rate.key: (rate.items, rate.followed) for rate in follow_rates(outcomes, GroupBy.PLACE)}
     assert rates == {"with a place": (2, 1), "without a place": (2, 0)}
-    assert {outcome.at for outcome in outcomes} == {at(21)}
+    assert {outcome.at for outcome in outcomes} == {at_minute(21)}
 
 
 def thread(action: str) -> ReviewThreadEvent:
-    return ReviewThreadEvent(action, snapshot(), (inline(71, 11, "").url,))
+    return ReviewThreadEvent(action, make_snapshot(), (make_inline_comment(71, 11, "").url,))
 
 
 def test_an_item_whose_thread_was_resolved_was_followed():
     known = two_iterations(*LINES)
-    resolved = record_event(known, thread("resolved"), at(60))
-    again = decided(resolved, Facts(ME)).pull_request
+    resolved = record_event(known, thread("resolved"), at_minute(60))
+    again = decide(resolved, Facts(ME)).pull_request
     assert (followed(known)["date_errors"], followed(again)["date_errors"]) == (False, True)
-    reopened = record_event(again, thread("unresolved"), at(61))
-    assert followed(decided(reopened, Facts(ME)).pull_request)["date_errors"] is False
+    reopened = record_event(again, thread("unresolved"), at_minute(61))
+    assert followed(decide(reopened, Facts(ME)).pull_request)["date_errors"] is False

@@ -9,8 +9,27 @@ from bot.feedback.document import summarize_feedback
 from bot.pull_request.effects import ShowComment
 from bot.pull_request.facts import Facts
 from bot.pull_request.record import record_event
-from tests.builders import BOB, ID, ME, REPOSITORY, RULES, at, facts, issues, moment, review
-from tests.turn.iteration_story import after, closed, decided, ended, head, judged, said
+from tests.builders import (
+    BOB,
+    FEEDBACK_ID,
+    ME,
+    REPOSITORY,
+    RULES,
+    at_minute,
+    issues_marker,
+    make_decision_time,
+    make_facts,
+    make_review,
+)
+from tests.turn.turn_builders import (
+    close_pull_request,
+    decide,
+    decide_and_post,
+    make_check_event,
+    make_revised_pull_request,
+    make_revision,
+    make_revision_review,
+)
 
 
 def identity(decision) -> str:
@@ -18,18 +37,28 @@ def identity(decision) -> str:
 
 
 def test_another_score_alone_is_no_new_feedback():
-    known = after(judged(head(1), head(2)), said(1, "date_errors"), said(2, "date_errors"))
-    late = record_event(known, ended("build", "failure", 2), at(51))
-    assert identity(decided(late, Facts(ME), identity="another")) == ID
-    assert identity(decided(closed(known), Facts(ME), identity="another")) == ID
+    known = decide_and_post(
+        make_revised_pull_request(make_revision(1), make_revision(2)),
+        make_revision_review(1, "date_errors"),
+        make_revision_review(2, "date_errors"),
+    )
+    late = record_event(known, make_check_event("build", "failure", 2), at_minute(51))
+    assert identity(decide(late, Facts(ME), identity="another")) == FEEDBACK_ID
+    assert identity(decide(close_pull_request(known), Facts(ME), identity="another")) == FEEDBACK_ID
 
 
 def test_another_verdict_is_new_feedback():
-    known = after(judged(head(1), head(2)), said(1, "date_errors"), said(2, "date_errors"))
-    more = facts(
-        said(1, "date_errors"), said(2, "date_errors"), review(60, issues("scope_error"), author=BOB)
+    known = decide_and_post(
+        make_revised_pull_request(make_revision(1), make_revision(2)),
+        make_revision_review(1, "date_errors"),
+        make_revision_review(2, "date_errors"),
     )
-    assert identity(decided(known, more, identity="another")) == "another"
+    more = make_facts(
+        make_revision_review(1, "date_errors"),
+        make_revision_review(2, "date_errors"),
+        make_review(60, issues_marker("scope_error"), author=BOB),
+    )
+    assert identity(decide(known, more, identity="another")) == "another"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +66,16 @@ def test_another_verdict_is_new_feedback():
 )
 def test_the_summary_of_a_document_has_50_to_500_characters(tags):  # row 19
     small = replace(REPOSITORY, owner="a", name="b")
-    first = after(judged(head(1), repository=small, number=1), said(1, *tags))
-    second = after(judged(head(1), head(2), repository=small, number=1), said(1, *tags), said(2, *tags))
-    summaries = [summarize_feedback(build_feedback(known, RULES, moment())) for known in (first, second)]
+    first = decide_and_post(
+        make_revised_pull_request(make_revision(1), repository=small, number=1),
+        make_revision_review(1, *tags),
+    )
+    second = decide_and_post(
+        make_revised_pull_request(make_revision(1), make_revision(2), repository=small, number=1),
+        make_revision_review(1, *tags),
+        make_revision_review(2, *tags),
+    )
+    summaries = [
+        summarize_feedback(build_feedback(known, RULES, make_decision_time())) for known in (first, second)
+    ]
     assert all(50 <= len(text) <= 500 for text in summaries)

@@ -5,12 +5,22 @@ from dataclasses import replace
 from bot.iterations.selection import selection_report_markdown
 from bot.pull_request.effects import AnnouncementKind
 from bot.pull_request.facts import Facts
-from tests.builders import ME, RULES, pull_request, written
-from tests.turn.iteration_story import after, closed, decided, head, judged, page, said, three, told
+from tests.builders import ME, RULES, apply_posted_comment, make_pull_request
+from tests.turn.turn_builders import (
+    announcements_of,
+    close_pull_request,
+    decide,
+    decide_and_post,
+    make_page_diff,
+    make_revised_pull_request,
+    make_revision,
+    make_revision_review,
+    make_three_iterations,
+)
 
 
 def test_on_close_the_report_is_folded_into_the_comment():  # row 67 # row 72 # row 89
-    decision = decided(closed(three("date_errors"), merged=True), Facts(ME))
+    decision = decide(close_pull_request(make_three_iterations("date_errors"), merged=True), Facts(ME))
     (effect,) = decision.effects
     folded = effect.body.split("<details>")[1]
     assert folded.startswith(
@@ -26,38 +36,49 @@ def test_on_close_the_report_is_folded_into_the_comment():  # row 67 # row 72 # 
 
 
 def test_one_iteration_has_no_report():
-    known = closed(after(judged(head(1)), said(1, "date_errors")))
-    (effect,) = decided(known, Facts(ME)).effects
+    known = close_pull_request(
+        decide_and_post(make_revised_pull_request(make_revision(1)), make_revision_review(1, "date_errors"))
+    )
+    (effect,) = decide(known, Facts(ME)).effects
     assert "Output Selection Report" not in effect.body
 
 
 def test_a_best_that_was_left_unmerged_is_reported_in_a_comment_of_its_own_once():  # row 70 # row 71
-    decision = decided(closed(three("date_errors")), Facts(ME))
-    (announced,) = told(decision)
+    decision = decide(close_pull_request(make_three_iterations("date_errors")), Facts(ME))
+    (announced,) = announcements_of(decision)
     assert (announced.kind, "**Selected Iteration**: 2" in announced.body) == (
         AnnouncementKind.SELECTION,
         True,
     )
-    assert told(decided(decision.pull_request, Facts(ME))) == []
+    assert announcements_of(decide(decision.pull_request, Facts(ME))) == []
 
 
 def test_a_merge_and_a_best_end_are_reported_in_the_fold_only():
-    assert told(decided(closed(three("date_errors"), merged=True), Facts(ME))) == []
-    assert told(decided(closed(three()), Facts(ME))) == []
+    assert (
+        announcements_of(
+            decide(close_pull_request(make_three_iterations("date_errors"), merged=True), Facts(ME))
+        )
+        == []
+    )
+    assert announcements_of(decide(close_pull_request(make_three_iterations()), Facts(ME))) == []
 
 
 def test_reopened_the_fold_shows_the_way_again():
-    known = written(decided(closed(three("date_errors")), Facts(ME)))
-    (effect,) = decided(replace(known, open=True, closed_at=None), Facts(ME)).effects
+    known = apply_posted_comment(decide(close_pull_request(make_three_iterations("date_errors")), Facts(ME)))
+    (effect,) = decide(replace(known, open=True, closed_at=None), Facts(ME)).effects
     assert "iteration 2 was the best. How to go back to it</summary>" in effect.body
     assert "Output Selection Report" not in effect.body
 
 
 def test_the_report_says_which_revision_github_no_longer_has():
-    known = judged(head(1, files=(page("one"),), gone=True), head(2))
-    report = selection_report_markdown(after(known, said(1, "date_errors"), said(2)), RULES)
+    known = make_revised_pull_request(
+        make_revision(1, files=(make_page_diff("one"),), gone=True), make_revision(2)
+    )
+    report = selection_report_markdown(
+        decide_and_post(known, make_revision_review(1, "date_errors"), make_revision_review(2)), RULES
+    )
     assert "iteration 1 `1111111` is gone from GitHub, its hashes are kept" in report
 
 
 def test_nothing_judged_has_no_report():
-    assert selection_report_markdown(pull_request(), RULES) is None
+    assert selection_report_markdown(make_pull_request(), RULES) is None

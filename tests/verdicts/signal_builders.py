@@ -1,4 +1,4 @@
-"""What the voices of a test amount to, under a config that names an App and two checks."""
+"""Verdicts from signals, under a config that names an App and two checks."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ from bot.gates.config import AnnotationRule, CheckRule, DetectionConfig, Validat
 from bot.pull_request.facts import Facts
 from bot.values import Account
 from bot.verdicts.signals import merge_signals
-from tests.builders import ALICE, ME, RULES, pull_request
+from tests.builders import ALICE, ME, RULES, make_pull_request
 
 LEO = Account(44, "leo[bot]", bot=True)
 MAPPED = replace(
@@ -22,6 +22,6 @@ MAPPED = replace(
 )
 
 
-def heard(*spoken, known=None, rules=MAPPED, roles=None, annotations=None):
+def verdicts_from(*spoken, known=None, rules=MAPPED, roles=None, annotations=None):
     read = Facts(ME, signals=spoken, roles=roles or {ALICE.id: "write"}, annotations=annotations or {})
-    return merge_signals(known or pull_request(), read, rules).verdicts
+    return merge_signals(known or make_pull_request(), read, rules).verdicts

@@ -11,19 +11,19 @@ from bot.pull_request.model import Item, Stance
 from bot.values import Location
 from bot.verdicts.checks import is_mapped_check
 from bot.verdicts.signals import as_signal
-from tests.builders import HEADS, ME, REPOSITORY, at, pull_request
-from tests.verdicts.signal_builders import MAPPED, heard
+from tests.builders import HEADS, ME, REPOSITORY, at_minute, make_pull_request
+from tests.verdicts.signal_builders import MAPPED, verdicts_from
 
 
 def check(name="validate", conclusion="failure", **changes) -> CheckEvent:
     seen = CheckEvent(
-        REPOSITORY, HEADS[0], name, conclusion, at(5), "https://ci/1", run_id=9, title="1 mistake"
+        REPOSITORY, HEADS[0], name, conclusion, at_minute(5), "https://ci/1", run_id=9, title="1 mistake"
     )
     return replace(seen, **changes)
 
 
 def test_a_failed_check_is_a_verdict_with_its_provenance():
-    (verdict,) = heard(check())
+    (verdict,) = verdicts_from(check())
     assert (verdict.id, verdict.validator.key, verdict.validator.check) == (
         f"check:validate@{HEADS[0]}",
         "check:validate",
@@ -45,7 +45,7 @@ def test_annotations_give_tags_by_their_text_and_places():
         CheckAnnotation("a.md", 5, 7, "month 13"),
         CheckAnnotation("a.md", 9, 9, "fine", level="notice"),
     )
-    (verdict,) = heard(check(), annotations={9: found})
+    (verdict,) = verdicts_from(check(), annotations={9: found})
     assert [(item.tag, item.place, item.evidence) for item in verdict.items] == [
         ("date_errors", Location("a.md", 5, 7), "month 13"),
         ("broken_wiki_links", Location("a.md", 3), "links: Wiki link leads nowhere"),
@@ -53,21 +53,21 @@ def test_annotations_give_tags_by_their_text_and_places():
 
 
 def test_what_another_check_printed_stays():
-    (first,), (other,) = (heard(check(output="1 != 2")), heard(check("tests", output="boom")))
-    known = pull_request(head=HEADS[1], verdicts=(first, other))
-    again = check(head=HEADS[1], at=at(9), output="1 != 3")
-    assert [each.said for each in heard(again, known=known)] == ["", "boom", "1 != 3"]
+    (first,), (other,) = (verdicts_from(check(output="1 != 2")), verdicts_from(check("tests", output="boom")))
+    known = make_pull_request(head=HEADS[1], verdicts=(first, other))
+    again = check(head=HEADS[1], at=at_minute(9), output="1 != 3")
+    assert [each.said for each in verdicts_from(again, known=known)] == ["", "boom", "1 != 3"]
 
 
 def test_what_a_failed_check_printed_is_kept_for_its_newest_head_only():  # row 196
-    (first,) = heard(check(output="expected 11 but got 13"))
+    (first,) = verdicts_from(check(output="expected 11 but got 13"))
     assert first.said == "expected 11 but got 13"
-    known = pull_request(head=HEADS[1], verdicts=(first,))
-    again = check(head=HEADS[1], at=at(9), output="expected 11 but got 12")
-    assert [each.said for each in heard(again, known=known)] == ["", "expected 11 but got 12"]
-    late = check(head=HEADS[2], at=at(9), output="late")
-    assert [each.said for each in heard(late, known=known)] == ["expected 11 but got 13", "late"]
-    assert [each.said for each in heard(check(conclusion="success", output="fine"))] == [""]
+    known = make_pull_request(head=HEADS[1], verdicts=(first,))
+    again = check(head=HEADS[1], at=at_minute(9), output="expected 11 but got 12")
+    assert [each.said for each in verdicts_from(again, known=known)] == ["", "expected 11 but got 12"]
+    late = check(head=HEADS[2], at=at_minute(9), output="late")
+    assert [each.said for each in verdicts_from(late, known=known)] == ["expected 11 but got 13", "late"]
+    assert [each.said for each in verdicts_from(check(conclusion="success", output="fine"))] == [""]
 
 
 FOUND = CheckAnnotation("a.md", 5, 5, "This is a wrong date.", "frontmatter")
@@ -87,14 +87,14 @@ NOTICE = CheckAnnotation("a.md", 6, 6, "This is a broken wiki link.", level="not
 def test_the_words_of_a_failed_check_that_no_tag_is_mapped_to_mean_a_gate(seen, tags):
     noted = replace(MAPPED, validators=ValidatorRules(checks=(CheckRule("notes"),)))
     found = (FOUND, NOTICE) if seen.annotations else ()
-    (verdict,) = heard(seen, rules=noted, annotations={9: found})
+    (verdict,) = verdicts_from(seen, rules=noted, annotations={9: found})
     assert [(item.tag, item.place, item.inferred) for item in verdict.items] == [
         (tag, place, 0.6) for tag, place in tags
     ]
 
 
 def test_an_annotation_of_a_check_with_two_tags_is_given_to_neither():
-    (verdict,) = heard(check("tests"), annotations={9: (CheckAnnotation("a.py", 1, 1, "boom"),)})
+    (verdict,) = verdicts_from(check("tests"), annotations={9: (CheckAnnotation("a.py", 1, 1, "boom"),)})
     assert [(item.tag, item.place) for item in verdict.items] == [
         ("body_too_thin", None),
         ("scope_error", None),
@@ -102,11 +102,11 @@ def test_an_annotation_of_a_check_with_two_tags_is_given_to_neither():
 
 
 def test_a_check_that_runs_again_replaces_what_it_said_and_an_older_result_does_not():
-    known = replace(pull_request(), verdicts=heard(check()))
-    (passed,) = heard(check(conclusion="success", at=at(9)), known=known)
+    known = replace(make_pull_request(), verdicts=verdicts_from(check()))
+    (passed,) = verdicts_from(check(conclusion="success", at=at_minute(9)), known=known)
     assert (passed.stance, passed.items) == (Stance.APPROVES, ())
     known = replace(known, verdicts=(passed,))
-    assert heard(check(at=at(7)), known=known) == (passed,)
+    assert verdicts_from(check(at=at_minute(7)), known=known) == (passed,)
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_a_check_that_runs_again_replaces_what_it_said_and_an_older_result_does_
 )
 def test_only_checks_that_the_config_maps_count_and_never_our_own(seen, mapped):
     assert is_mapped_check(seen, MAPPED, ME) is mapped
-    assert (as_signal(seen, pull_request(), MAPPED, ME) is not None) is mapped
+    assert (as_signal(seen, make_pull_request(), MAPPED, ME) is not None) is mapped

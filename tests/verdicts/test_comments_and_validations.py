@@ -10,12 +10,14 @@ from bot.pull_request.events import CommentEvent, ToolResult, ValidationEvent
 from bot.pull_request.model import Item, Revision, Stance
 from bot.pull_request.record import record_event
 from bot.verdicts.signals import as_signal
-from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, at, pull_request
-from tests.verdicts.signal_builders import LEO, MAPPED, heard
+from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, at_minute, make_pull_request
+from tests.verdicts.signal_builders import LEO, MAPPED, verdicts_from
 
 
 def comment(body, author=LEO, **changes) -> CommentEvent:
-    seen = CommentEvent("created", REPOSITORY, 212, 81, author, author, body, at(5), at(5), "https://c/81")
+    seen = CommentEvent(
+        "created", REPOSITORY, 212, 81, author, author, body, at_minute(5), at_minute(5), "https://c/81"
+    )
     return replace(seen, **changes)
 
 
@@ -31,7 +33,7 @@ def comment(body, author=LEO, **changes) -> CommentEvent:
     ],
 )
 def test_a_named_validators_comment_counts_by_its_codes(body, stance, tags):
-    (verdict,) = heard(comment(body))
+    (verdict,) = verdicts_from(comment(body))
     assert (verdict.stance, [item.tag for item in verdict.items]) == (stance, tags)
     assert (verdict.permission, verdict.url, len(verdict.body_hash)) == ("config", "https://c/81", 64)
 
@@ -52,92 +54,96 @@ WRONG = "The created field has a wrong date, and there is a broken wiki link."
     ],
 )
 def test_plain_words_mean_a_gate_where_the_comment_rejects_without_a_tag(body, inferred):
-    (verdict,) = heard(comment(body))
+    (verdict,) = verdicts_from(comment(body))
     assert [item.tag for item in verdict.items if item.inferred == 0.6] == inferred
     assert verdict.said == body
 
 
 def test_plain_words_are_no_verdict_by_themselves():
-    assert as_signal(comment(WRONG), pull_request(), MAPPED, ME) is None
+    assert as_signal(comment(WRONG), make_pull_request(), MAPPED, ME) is None
 
 
 def test_inference_from_a_comment_can_be_switched_off():
     rules = replace(MAPPED, detection=replace(MAPPED.detection, enabled=False))
-    assert [verdict.items for verdict in heard(comment(f"{REJECTS}\n{WRONG}"), rules=rules)] == [()]
+    assert [verdict.items for verdict in verdicts_from(comment(f"{REJECTS}\n{WRONG}"), rules=rules)] == [()]
 
 
 def test_a_comment_that_does_not_count_is_not_listened_to():
-    (verdict,) = heard(comment(f"{REJECTS}\n{WRONG}"), known=pull_request(author=LEO))
+    (verdict,) = verdicts_from(comment(f"{REJECTS}\n{WRONG}"), known=make_pull_request(author=LEO))
     assert (verdict.counted, verdict.items, verdict.said) == (False, (), "")
 
 
 def test_the_words_of_a_deleted_comment_are_not_kept():
     rejects = comment(f"{REJECTS}\n{WRONG}")
-    (verdict,) = heard(rejects, replace(rejects, action="deleted", updated_at=at(9)))
-    assert (verdict.lifted_at, verdict.said, verdict.body_hash) == (at(9), "", "")
+    (verdict,) = verdicts_from(rejects, replace(rejects, action="deleted", updated_at=at_minute(9)))
+    assert (verdict.lifted_at, verdict.said, verdict.body_hash) == (at_minute(9), "", "")
 
 
 def test_an_older_version_of_a_comment_that_is_told_late_changes_nothing():
     rejects = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: a_b -->"
-    edited = comment("<!-- VERDICT:LEO:APPROVE -->", action="edited", updated_at=at(9))
-    (verdict,) = heard(edited, comment(rejects))
+    edited = comment("<!-- VERDICT:LEO:APPROVE -->", action="edited", updated_at=at_minute(9))
+    (verdict,) = verdicts_from(edited, comment(rejects))
     assert verdict.stance is Stance.APPROVES
-    taken_back = comment("never mind", action="edited", updated_at=at(12))
-    (verdict,) = heard(comment(rejects), taken_back, edited)
-    assert verdict.lifted_at == at(12)
+    taken_back = comment("never mind", action="edited", updated_at=at_minute(12))
+    (verdict,) = verdicts_from(comment(rejects), taken_back, edited)
+    assert verdict.lifted_at == at_minute(12)
 
 
 @pytest.mark.parametrize("sender", [LEO, BOB])
 def test_a_comment_whose_deletion_is_told_first_does_not_stand(sender):
     rejects = "<!-- VERDICT:LEO:REQUEST_CHANGES -->\n<!-- ISSUES: a_b -->"
     deleted = comment(rejects, action="deleted", sender=sender)
-    assert as_signal(deleted, pull_request(), MAPPED, ME) is deleted
-    late = heard(deleted, comment(rejects))
-    assert [(each.stance, each.items, each.lifted_at) for each in late] == [(Stance.SILENT, (), at(5))]
+    assert as_signal(deleted, make_pull_request(), MAPPED, ME) is deleted
+    late = verdicts_from(deleted, comment(rejects))
+    assert [(each.stance, each.items, each.lifted_at) for each in late] == [(Stance.SILENT, (), at_minute(5))]
 
 
 def test_an_app_that_can_not_be_told_from_others_lifts_no_rejection():
     rejects = ValidationEvent(
-        "1", REPOSITORY, 212, None, "write", at(5), HEADS[0], items=(Item("date_errors"),)
+        "1", REPOSITORY, 212, None, "write", at_minute(5), HEADS[0], items=(Item("date_errors"),)
     )
-    accepts = replace(rejects, id="2", at=at(6), items=(), accepts=True)
-    stances = [verdict.stance for verdict in standing_verdicts(heard(rejects, accepts))]
+    accepts = replace(rejects, id="2", at=at_minute(6), items=(), accepts=True)
+    stances = [verdict.stance for verdict in standing_verdicts(verdicts_from(rejects, accepts))]
     assert stances == [Stance.REJECTS, Stance.APPROVES]
     log = replace(rejects, tool="ruff", items=())
-    clean = replace(log, id="2", at=at(6))
-    assert len({verdict.validator.key for verdict in heard(log, clean)}) == 2
+    clean = replace(log, id="2", at=at_minute(6))
+    assert len({verdict.validator.key for verdict in verdicts_from(log, clean)}) == 2
 
 
 def test_findings_that_the_config_gives_no_meaning_are_no_consent():
-    log = ValidationEvent("1", REPOSITORY, 212, ALICE, "write", at(5), HEADS[0], tool="ruff")
+    log = ValidationEvent("1", REPOSITORY, 212, ALICE, "write", at_minute(5), HEADS[0], tool="ruff")
     found = replace(log, findings=(ToolResult("E999", "syntax error", level="error"),))
-    assert [(each.stance, each.counted) for each in heard(found)] == [(Stance.APPROVES, False)]
-    assert [(each.stance, each.counted) for each in heard(log)] == [(Stance.APPROVES, True)]
+    assert [(each.stance, each.counted) for each in verdicts_from(found)] == [(Stance.APPROVES, False)]
+    assert [(each.stance, each.counted) for each in verdicts_from(log)] == [(Stance.APPROVES, True)]
 
 
 def test_a_log_without_what_it_rejected_for_lifts_its_rejection():
     rules = replace(MAPPED, validators=replace(MAPPED.validators, sarif=(SarifRule("F401", "date_errors"),)))
     bad = ToolResult("F401", "unused"), ToolResult("E999", "syntax error")
-    log = ValidationEvent("1", REPOSITORY, 212, ALICE, "write", at(5), HEADS[0], tool="ruff", findings=bad)
-    better = replace(log, id="2", at=at(6), findings=bad[1:])
-    stood = standing_verdicts(heard(log, better, rules=rules))
+    log = ValidationEvent(
+        "1", REPOSITORY, 212, ALICE, "write", at_minute(5), HEADS[0], tool="ruff", findings=bad
+    )
+    better = replace(log, id="2", at=at_minute(6), findings=bad[1:])
+    stood = standing_verdicts(verdicts_from(log, better, rules=rules))
     assert [(each.stance, each.counted) for each in stood] == [(Stance.APPROVES, True)]
 
 
 def test_a_commit_that_was_never_the_head_is_no_revision_of_its_own():
     # A pipeline on a pull request checks out what GitHub would merge, which nobody pushed.
-    known = pull_request(head=HEADS[1], revisions=(Revision(HEADS[0], at(0)), Revision(HEADS[1], at(3))))
+    known = make_pull_request(
+        head=HEADS[1], revisions=(Revision(HEADS[0], at_minute(0)), Revision(HEADS[1], at_minute(3)))
+    )
     seen = ValidationEvent(
-        "1", REPOSITORY, 212, ALICE, "write", at(5), "f" * 40, items=(Item("date_errors"),)
+        "1", REPOSITORY, 212, ALICE, "write", at_minute(5), "f" * 40, items=(Item("date_errors"),)
     )
     told = [replace(seen, head=head) for head in ("f" * 40, HEADS[0])]
-    assert [heard(one, known=known)[0].head for one in told] == [HEADS[1], HEADS[0]]
-    assert [record_event(known, one, at(5)).unsure for one in told] == [True, False]
+    assert [verdicts_from(one, known=known)[0].head for one in told] == [HEADS[1], HEADS[0]]
+    assert [record_event(known, one, at_minute(5)).unsure for one in told] == [True, False]
 
 
 def test_a_critical_item_without_a_tag_rejects_in_a_comment_too():
     item = Item(None, "The lock is never released", aspect="correctness", severity="critical")
-    (verdict,) = heard(comment("See below.", documents=(item,)))
+    (verdict,) = verdicts_from(comment("See below.", documents=(item,)))
     assert (verdict.stance, verdict.items) == (Stance.REJECTS, (item,))
 
 
@@ -153,9 +159,11 @@ def test_a_critical_item_without_a_tag_rejects_in_a_comment_too():
     ],
 )
 def test_other_comments_say_nothing(seen):
-    assert as_signal(seen, pull_request(), MAPPED, ME) is None
+    assert as_signal(seen, make_pull_request(), MAPPED, ME) is None
 
 
 def test_a_named_author_does_not_judge_their_own_pull_request():
-    known = pull_request(author=LEO)
-    assert [verdict.counted for verdict in heard(comment("<!-- ISSUES: a_b -->"), known=known)] == [False]
+    known = make_pull_request(author=LEO)
+    assert [verdict.counted for verdict in verdicts_from(comment("<!-- ISSUES: a_b -->"), known=known)] == [
+        False
+    ]

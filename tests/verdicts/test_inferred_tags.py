@@ -6,13 +6,13 @@ import pytest
 
 from bot.gates.config import DetectionConfig
 from bot.gates.model import Gates
-from tests.builders import KNOWLEDGE_BASE, RULES, decided, facts, pull_request, review
+from tests.builders import KNOWLEDGE_BASE, RULES, decide, make_facts, make_pull_request, make_review
 
 UNDERSTANDING = replace(RULES, detection=DetectionConfig())
 
 
 def inferred(body, rules=UNDERSTANDING):
-    (verdict,) = decided(pull_request(), facts(review(3, body)), rules).pull_request.verdicts
+    (verdict,) = decide(make_pull_request(), make_facts(make_review(3, body)), rules).pull_request.verdicts
     return [(item.tag, item.inferred) for item in verdict.items]
 
 

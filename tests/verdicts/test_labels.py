@@ -7,16 +7,18 @@ import pytest
 from bot.pull_request.events import LabelEvent
 from bot.pull_request.model import Item, Stance
 from bot.verdicts.signals import as_signal
-from tests.builders import ALICE, BOB, ME, RIO, RULES, at, pull_request, snapshot
-from tests.verdicts.signal_builders import heard
+from tests.builders import ALICE, BOB, ME, RIO, RULES, at_minute, make_pull_request, make_snapshot
+from tests.verdicts.signal_builders import verdicts_from
 
 
 def label(name="gate:date_errors", action="labeled", minutes=5, sender=ALICE) -> LabelEvent:
-    return LabelEvent(action, snapshot(updated_at=at(minutes)), name, sender, "https://github.com/p/1")
+    return LabelEvent(
+        action, make_snapshot(updated_at=at_minute(minutes)), name, sender, "https://github.com/p/1"
+    )
 
 
 def test_a_label_is_a_verdict_of_whoever_put_it_there():
-    (verdict,) = heard(label())
+    (verdict,) = verdicts_from(label())
     assert (verdict.id, verdict.validator.name, verdict.permission, verdict.counted) == (
         "label:date_errors",
         "alice",
@@ -27,33 +29,37 @@ def test_a_label_is_a_verdict_of_whoever_put_it_there():
 
 
 def test_a_label_whose_removal_is_told_first_does_not_stand():
-    late = heard(label(action="unlabeled", minutes=9), label(minutes=5))
+    late = verdicts_from(label(action="unlabeled", minutes=9), label(minutes=5))
     assert [(each.stance, each.items) for each in late] == [(Stance.SILENT, ())]
-    (again,) = heard(label(minutes=12), known=pull_request(verdicts=late))
+    (again,) = verdicts_from(label(minutes=12), known=make_pull_request(verdicts=late))
     assert (again.stance, again.lifted_at, again.counted) == (Stance.REJECTS, None, True)
 
 
 def test_a_label_taken_off_is_lifted_and_put_on_again_stands_again():
-    first = heard(label())
-    off = heard(label(action="unlabeled", minutes=6), known=replace(pull_request(), verdicts=first))
-    assert [verdict.lifted_at for verdict in off] == [at(6)]
-    again = heard(label(minutes=7), known=replace(pull_request(), verdicts=off))
-    assert [(verdict.lifted_at, verdict.at) for verdict in again] == [(None, at(7))]
-    late = heard(label(action="unlabeled", minutes=6), known=replace(pull_request(), verdicts=again))
+    first = verdicts_from(label())
+    off = verdicts_from(
+        label(action="unlabeled", minutes=6), known=replace(make_pull_request(), verdicts=first)
+    )
+    assert [verdict.lifted_at for verdict in off] == [at_minute(6)]
+    again = verdicts_from(label(minutes=7), known=replace(make_pull_request(), verdicts=off))
+    assert [(verdict.lifted_at, verdict.at) for verdict in again] == [(None, at_minute(7))]
+    late = verdicts_from(
+        label(action="unlabeled", minutes=6), known=replace(make_pull_request(), verdicts=again)
+    )
     assert late == again
 
 
 @pytest.mark.parametrize("name", ["bug", "gate:", "gate:single", "gate: not a tag!", "gates:date_errors"])
 def test_other_labels_say_nothing(name):
-    assert as_signal(label(name), pull_request(), RULES, ME) is None
+    assert as_signal(label(name), make_pull_request(), RULES, ME) is None
 
 
 @pytest.mark.parametrize("name", ["gate:date_errors", "Gate:Date-Errors", "gate: date errors"])
 def test_a_label_is_read_in_any_case(name):
-    assert [item.tag for item in heard(label(name))[0].items] == ["date_errors"]
+    assert [item.tag for item in verdicts_from(label(name))[0].items] == ["date_errors"]
 
 
 @pytest.mark.parametrize(("sender", "role"), [(BOB, "triage"), (BOB, None), (RIO, "admin")])
 def test_a_label_of_no_validator_is_recorded_and_not_counted(sender, role):
-    (verdict,) = heard(label(sender=sender), roles={sender.id: role})
+    (verdict,) = verdicts_from(label(sender=sender), roles={sender.id: role})
     assert (verdict.counted, verdict.permission) == (False, role)

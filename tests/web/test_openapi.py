@@ -13,7 +13,7 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth
 
 from bot.web.api.public import describe_api
-from tests.journeys.environment import Town
+from tests.journeys.harness import Harness
 
 FEW = settings(
     max_examples=12,
@@ -37,13 +37,13 @@ WELL_ASKED = described(GenerationMode.POSITIVE)
 BADLY_ASKED = described(GenerationMode.NEGATIVE).include(path_regex=r"\{")
 
 
-async def _town(url: str, ready: Future, stop: asyncio.Event) -> None:
-    town = Town(url)
-    async with town.github as github, town.running() as bot:
+async def _harness(url: str, ready: Future, stop: asyncio.Event) -> None:
+    harness = Harness(url)
+    async with harness.github as github, harness.run_bot() as bot:
         where = github.repository("acme/knowledge", collaborators={"alice": "write"})
         pull = github.open_pull_request(where, "rio-agent[bot]")
         github.submit_review(pull, "alice", "CHANGES_REQUESTED", "<!-- ISSUES: date_errors -->")
-        await town.settled()
+        await harness.wait_until_idle()
         # One caller a question: the limit of calls a minute is proven elsewhere.
         ready.set_result((bot.address, lambda: github.tokens.for_user(github.account("alice")).token))
         await stop.wait()
@@ -54,7 +54,7 @@ def server(tmp_path_factory):
     """The real server with one rejected pull request, in a loop of its own."""
     url = f"sqlite:///{tmp_path_factory.mktemp('openapi') / 'store.db'}"
     loop, ready, stop = asyncio.new_event_loop(), Future(), asyncio.Event()
-    thread = threading.Thread(target=loop.run_until_complete, args=(_town(url, ready, stop),))
+    thread = threading.Thread(target=loop.run_until_complete, args=(_harness(url, ready, stop),))
     thread.start()
     try:
         (host, port), token = ready.result(timeout=120)

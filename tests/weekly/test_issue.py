@@ -18,7 +18,7 @@ from bot.values import Repository
 from bot.weekly.issue import ISSUE_LABEL, ISSUE_TITLE, render_weekly_issue
 from bot.weekly.recommendations import WeeklyContext
 from bot.weekly.summary import AuthorWeek, GateWeek, WeeklySummary, WeekQuery, WeekTotal
-from tests.history.record_stories import GATES
+from tests.history.record_builders import GATES
 from tests.live_markdown import live_references
 
 HERE = Repository(1, "acme", "knowledge", 9)

@@ -23,7 +23,16 @@ from bot.weekly.summary import (
     summarize_week,
     summary_needed_since,
 )
-from tests.history.record_stories import BOB, CLAY, GATES, NOW, approves, days_ago, record, rejects
+from tests.history.record_builders import (
+    BOB,
+    CLAY,
+    GATES,
+    NOW,
+    days_ago,
+    make_approval,
+    make_record,
+    make_rejection,
+)
 
 HERE = Repository(1, "acme", "knowledge", 9)
 # NOW is Sunday noon, so the week reaches six and a half days back.
@@ -36,13 +45,17 @@ def of(*stories, **asked):
 
 def test_a_week_and_the_one_before():
     week = of(
-        record(1, rejects(3, "date_errors"), closed=2),
-        record(
-            2, rejects(4, "date_errors"), rejects(3, "date_errors", head="b"), approves(1, head="c"), merged=1
+        make_record(1, make_rejection(3, "date_errors"), closed=2),
+        make_record(
+            2,
+            make_rejection(4, "date_errors"),
+            make_rejection(3, "date_errors", head="b"),
+            make_approval(1, head="c"),
+            merged=1,
         ),
-        record(3, approves(2), merged=1),
-        record(4, merged=1),
-        record(5, rejects(9, "date_errors", "scope_error"), closed=8),
+        make_record(3, make_approval(2), merged=1),
+        make_record(4, merged=1),
+        make_record(5, make_rejection(9, "date_errors", "scope_error"), closed=8),
     )
     assert (week.now, week.before, week.merged_unreviewed) == (Tally(4, 1, 2), Tally(1, 1, 0), 1)
     assert week.later_iterations == (3,)
@@ -56,52 +69,70 @@ def test_a_week_and_the_one_before():
 @pytest.mark.parametrize(
     ("verdicts", "fixed"),
     [
-        ((rejects(4, "date_errors"), approves(3, head="b")), 1),
-        ((rejects(4, "date_errors"), rejects(3, "scope_error", head="b")), 1),
-        ((rejects(4, "date_errors"), rejects(3, "date_errors", head="b"), approves(2, head="c")), 0),
-        ((rejects(4, "date_errors"), approves(3)), 0),
-        ((rejects(4, "date_errors"), approves(3, head="b", by="carol")), 0),
-        ((rejects(4, "date_errors"), approves(3, head="b", by="carol"), approves(2, head="b")), 1),
-        ((rejects(4, "date_errors"),), 0),
-        ((rejects(4, "date_errors", lifted_at=days_ago(3.5)), approves(3, head="b")), 0),
+        ((make_rejection(4, "date_errors"), make_approval(3, head="b")), 1),
+        ((make_rejection(4, "date_errors"), make_rejection(3, "scope_error", head="b")), 1),
+        (
+            (
+                make_rejection(4, "date_errors"),
+                make_rejection(3, "date_errors", head="b"),
+                make_approval(2, head="c"),
+            ),
+            0,
+        ),
+        ((make_rejection(4, "date_errors"), make_approval(3)), 0),
+        ((make_rejection(4, "date_errors"), make_approval(3, head="b", by="carol")), 0),
+        (
+            (
+                make_rejection(4, "date_errors"),
+                make_approval(3, head="b", by="carol"),
+                make_approval(2, head="b"),
+            ),
+            1,
+        ),
+        ((make_rejection(4, "date_errors"),), 0),
+        ((make_rejection(4, "date_errors", lifted_at=days_ago(3.5)), make_approval(3, head="b")), 0),
     ],
 )
 def test_fixed_by_the_next_iteration(verdicts, fixed):
-    (gate,) = (gate for gate in of(record(1, *verdicts)).gates if gate.tag == "date_errors")
+    (gate,) = (gate for gate in of(make_record(1, *verdicts)).gates if gate.tag == "date_errors")
     assert gate.fixed_next == fixed
 
 
 def test_a_fix_names_the_revision_where_no_validator_names_the_tag_any_more():
-    story = record(
+    story = make_record(
         7,
-        rejects(5, "date_errors"),
-        rejects(4, "date_errors", by="carol"),
-        approves(3, head="b"),
-        approves(2, head="c", by="carol"),
+        make_rejection(5, "date_errors"),
+        make_rejection(4, "date_errors", by="carol"),
+        make_approval(3, head="b"),
+        make_approval(2, head="c", by="carol"),
     )
     assert find_fixes(story, NOW) == (TagFix("date_errors", 7, "c" * 40, days_ago(2)),)
 
 
 def test_overturned():
-    story = record(1, rejects(4, "date_errors", "scope_error"), overturned=((3, "date_errors"),))
+    story = make_record(1, make_rejection(4, "date_errors", "scope_error"), overturned=((3, "date_errors"),))
     assert of(story).gates == (GateWeek("date_errors", 1, 0, 0, 1), GateWeek("scope_error", 1, 0, 0, 0))
 
 
 def test_feedback_followed_with_and_without_a_place():
     stories = (
-        record(1, rejects(4, "date_errors", "scope_error", placed=True), rejects(3, "scope_error", head="b")),
-        record(2, rejects(4, "date_errors"), approves(3, head="b")),
-        record(3, rejects(4, "date_errors", placed=True)),
-        record(4, rejects(4, "date_errors", placed=True), followed=("u4-date_errors",)),
-        record(5, rejects(4, "date_errors"), approves(3)),
+        make_record(
+            1,
+            make_rejection(4, "date_errors", "scope_error", placed=True),
+            make_rejection(3, "scope_error", head="b"),
+        ),
+        make_record(2, make_rejection(4, "date_errors"), make_approval(3, head="b")),
+        make_record(3, make_rejection(4, "date_errors", placed=True)),
+        make_record(4, make_rejection(4, "date_errors", placed=True), followed=("u4-date_errors",)),
+        make_record(5, make_rejection(4, "date_errors"), make_approval(3)),
     )
     assert of(*stories).followed == FollowedShares(Ratio(2, 3), Ratio(1, 1))
 
 
 def test_gates_that_nobody_broke_for_eight_weeks():
-    old = record(1, rejects(57, "near_duplicate"), closed=57)
-    recent = record(
-        2, rejects(40, *(tag for tag in GATES.tags if tag not in {"near_duplicate", "scope_error"}))
+    old = make_record(1, make_rejection(57, "near_duplicate"), closed=57)
+    recent = make_record(
+        2, make_rejection(40, *(tag for tag in GATES.tags if tag not in {"near_duplicate", "scope_error"}))
     )
     # Nobody ever broke `scope_error`: that may as well be a gate that this repository has no use for.
     assert of(old, recent).not_broken == ("near_duplicate",)
@@ -109,18 +140,20 @@ def test_gates_that_nobody_broke_for_eight_weeks():
 
 
 def test_reviews_that_did_not_count():
-    stories = [record(n, rejects(3, "date_errors", by="dora", counted=False)) for n in range(3)]
-    stories.append(record(9, approves(3, by="eve", counted=False), rejects(9, by="fay", counted=False)))
+    stories = [make_record(n, make_rejection(3, "date_errors", by="dora", counted=False)) for n in range(3)]
+    stories.append(
+        make_record(9, make_approval(3, by="eve", counted=False), make_rejection(9, by="fay", counted=False))
+    )
     assert of(*stories).uncounted == {"dora": 3}
 
 
 def test_agents_are_named_and_people_counted():
     stories = (
-        record(1, approves(3)),
-        record(2, rejects(3, "date_errors")),
-        record(3, approves(2), author=BOB),
-        record(4, approves(2), author=replace(BOB, id=504, login="eve")),
-        record(5, approves(2), author=CLAY),
+        make_record(1, make_approval(3)),
+        make_record(2, make_rejection(3, "date_errors")),
+        make_record(3, make_approval(2), author=BOB),
+        make_record(4, make_approval(2), author=replace(BOB, id=504, login="eve")),
+        make_record(5, make_approval(2), author=CLAY),
     )
     agents = (
         AuthorWeek("rio-agent[bot]", 1, Tally(2, 1, 1), Trend.NO_DATA),
@@ -143,18 +176,19 @@ def test_agents_are_named_and_people_counted():
 
 
 def test_the_trend_of_people_is_that_of_all_of_them():
-    now = [record(n, approves(3), author=replace(BOB, id=600 + n)) for n in range(5)]
+    now = [make_record(n, make_approval(3), author=replace(BOB, id=600 + n)) for n in range(5)]
     before = [
-        record(10 + n, rejects(9, "date_errors"), author=replace(BOB, id=700 + n), closed=9) for n in range(5)
+        make_record(10 + n, make_rejection(9, "date_errors"), author=replace(BOB, id=700 + n), closed=9)
+        for n in range(5)
     ]
     (people,) = of(*now, *before).authors
     assert people == AuthorWeek(None, 5, Tally(5, 0, 5), Trend.IMPROVING)
 
 
 def test_a_running_week_ends_now():
-    story = record(1, rejects(3, "date_errors"), approves(1, head="b"))
+    story = make_record(1, make_rejection(3, "date_errors"), make_approval(1, head="b"))
     assert of(story, as_of=days_ago(2)).now == Tally(1, 1, 0)
-    assert of(record(1, approves(2)), as_of=days_ago(2)).now == Tally(1, 0, 1)
+    assert of(make_record(1, make_approval(2)), as_of=days_ago(2)).now == Tally(1, 0, 1)
 
 
 def test_records_are_needed_from_twelve_weeks_and_the_time_to_die_ago():
@@ -170,7 +204,7 @@ def test_a_week_starts_at_midnight_of_the_repositorys_own_clock():
     assert window.start.isoformat() == "2026-11-08T23:00:00+00:00"
     assert week_containing(window.start, berlin) == Week(2026, 46)
     assert week_containing(window.start, UTC) == Week(2026, 45)
-    story = record(1, replace(approves(1), at=window.start))
+    story = make_record(1, replace(make_approval(1), at=window.start))
     assert of(story, zone=berlin).now.total == 1
     assert of(story).now.total == 0
 

@@ -12,7 +12,7 @@ from bot.web.api.access import RateLimiter
 from bot.web.api.pulls import MAX_BODY, PER_MINUTE, ValidationEndpoint
 from bot.web.bodies import BodyBudget
 from bot.web.server import build_application
-from tests.builders import at
+from tests.builders import at_minute
 
 LOG = b'{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "ruff"}}, "results": []}]}'
 
@@ -45,7 +45,12 @@ async def post(aiohttp_client, guard, knowledge, timer, inbox):
     """Hand in these bytes, or these chunks, as somebody; gives the status and the answer."""
     knowledge.private = False
     validations = ValidationEndpoint(
-        inbox, RuleBook(), BodyBudget(), lambda: "1", lambda: at(0), rate=RateLimiter(PER_MINUTE, timer)
+        inbox,
+        RuleBook(),
+        BodyBudget(),
+        lambda: "1",
+        lambda: at_minute(0),
+        rate=RateLimiter(PER_MINUTE, timer),
     )
     client = await aiohttp_client(build_application(validations.routes(guard)))
 

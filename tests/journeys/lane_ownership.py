@@ -1,4 +1,4 @@
-"""Who owned a pull request's lane at the moment when it was written to?"""
+"""Audit that only the instance that owned a lane wrote to its pull request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-WATCH = """
+OWNERSHIP_TRIGGER = """
 CREATE TABLE watch (lane text, owner text, at double precision);
 CREATE FUNCTION watch_lane() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO watch VALUES (NEW.key, NEW.owner, extract(epoch FROM clock_timestamp()));
@@ -28,7 +28,7 @@ class Write:
 
 
 @dataclass(slots=True)
-class Witness:
+class LaneOwnershipAudit:
     """Notes every write to a thread with its time, and whose address it came to."""
 
     github: object
@@ -37,12 +37,12 @@ class Witness:
     def __post_init__(self) -> None:
         self.github.observers.append(self._note)
 
-    async def watch(self, postgres) -> None:
+    async def install(self, postgres) -> None:
         """Have the database write down every change of ownership."""
         async with postgres.connected() as connection:
-            await connection.execute(WATCH)
+            await connection.execute(OWNERSHIP_TRIGGER)
 
-    async def strangers(self, postgres, pids: dict[str, int]) -> list[Write]:
+    async def foreign_writes(self, postgres, pids: dict[str, int]) -> list[Write]:
         """The writes by an instance that did not own the lane then; `pids` are by address."""
         async with postgres.connected() as connection:
             rows = await connection.fetch("SELECT lane, owner, at FROM watch ORDER BY at")

@@ -1,4 +1,4 @@
-"""A whole town for a journey: GitHub's stand-in and the real bot, speaking HTTP over loopback."""
+"""A fake GitHub and the real bot, speaking HTTP over loopback."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ KEYS = new_key_pair()
 SECRET = "journey-secret"
 
 
-class Town:
-    """The stand-in, and the bot once it has been started."""
+class Harness:
+    """The fake GitHub, and the bot while it runs."""
 
     def __init__(self, database_url: str, *, enterprise: bool = False) -> None:
-        self.ahead = timedelta(0)
+        self.clock_offset = timedelta(0)
         registration = AppRegistration(public_pem=KEYS.public_pem, webhook_secret=SECRET)
         self.github = FakeGitHub(registration, clock=self.clock, enterprise=enterprise)
         self.github.deliveries.patience = 60  # the machine may be slow, and nobody sends it again
@@ -31,11 +31,11 @@ class Town:
 
     def clock(self) -> datetime:
         """What GitHub's clock says."""
-        return datetime.now(UTC) + self.ahead
+        return datetime.now(UTC) + self.clock_offset
 
-    def later(self, seconds: float = 5) -> None:
+    def advance_clock(self, seconds: float = 5) -> None:
         """GitHub's clock goes on: its times have whole seconds, and one second can't be put in order."""
-        self.ahead += timedelta(seconds=seconds)
+        self.clock_offset += timedelta(seconds=seconds)
 
     @property
     def settings(self) -> Settings:
@@ -50,7 +50,7 @@ class Town:
         )
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[app.RunningInstance]:
+    async def run_bot(self) -> AsyncIterator[app.RunningInstance]:
         """The bot, from start to graceful stop."""
         async with app.run_instance(self.settings) as instance:
             host, port = instance.address
@@ -59,7 +59,7 @@ class Town:
             yield instance
         self.bot = None
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Return when every webhook was delivered and the bot has nothing left to do."""
         while True:
             await self.github.until(lambda: self.github.deliveries.is_idle)

@@ -1,4 +1,4 @@
-"""Pull requests told in days: who said what on which day, and how it ended."""
+"""Builders of history records; times are in days before `NOW`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def days_ago(number: float) -> datetime:
     return NOW - timedelta(days=number)
 
 
-def said(ago, stance, tags=(), *, by="alice", head="a", placed=False, **facts) -> Verdict:
+def make_verdict(ago, stance, tags=(), *, by="alice", head="a", placed=False, **facts) -> Verdict:
     place = Location("claims/x.md", 5) if placed else None
     items = tuple(Item(tag, place=place, url=f"u{ago}-{tag}") for tag in tags)
     facts.setdefault("id", f"review:{by}{ago}")
@@ -34,15 +34,15 @@ def said(ago, stance, tags=(), *, by="alice", head="a", placed=False, **facts) -
     )
 
 
-def rejects(ago, *tags, **facts) -> Verdict:
-    return said(ago, Stance.REJECTS, tags, **facts)
+def make_rejection(ago, *tags, **facts) -> Verdict:
+    return make_verdict(ago, Stance.REJECTS, tags, **facts)
 
 
-def approves(ago, **facts) -> Verdict:
-    return said(ago, Stance.APPROVES, **facts)
+def make_approval(ago, **facts) -> Verdict:
+    return make_verdict(ago, Stance.APPROVES, **facts)
 
 
-def record(
+def make_record(
     number, *verdicts, author=RIO, pushed=(), closed=None, merged=None, overturned=(), **facts
 ) -> HistoryRecord:
     """`pushed`, `closed` and `merged` are days ago; `overturned` are (days ago, tag)."""

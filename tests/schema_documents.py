@@ -6,7 +6,7 @@ from functools import reduce
 from bot.gates import schemas
 
 
-def changed(document, path, value):
+def replace_value(document, path, value):
     """The document with another value at this place, `a.b` or its steps; `...` takes the place out."""
     result = copy.deepcopy(document)
     *way, last = path.split(".") if isinstance(path, str) else path
@@ -18,5 +18,5 @@ def changed(document, path, value):
     return result
 
 
-def told(name, document):
+def violations_of(name, document):
     return [str(violation) for violation in schemas.find_violations(name, document)]
