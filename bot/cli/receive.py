@@ -35,6 +35,7 @@ from bot.resources import (
     read_settings,
     utc_now,
 )
+from bot.store.codec import effect_name
 from bot.store.model import Delivery
 from bot.turn.decide import conclude, decide_pull_request
 from bot.turn.fetch import fetch_proposed_config, fetch_reviews, fetch_signals, fetch_unrecorded
@@ -85,13 +86,13 @@ def _read_payload(name: str) -> bytes:
 
 
 def _as_json(effect: Effect) -> dict[str, object]:
-    return {"effect": type(effect).__name__, **asdict(effect)}
+    return {"effect": effect_name(effect), **asdict(effect)}
 
 
 def _text(effect: Effect) -> str:
     fields = asdict(effect)
     body = fields.pop("body", "")
-    lines = [type(effect).__name__, *(f"  {name}: {_plain(value)}" for name, value in fields.items())]
+    lines = [effect_name(effect), *(f"  {name}: {_plain(value)}" for name, value in fields.items())]
     return "\n".join([*lines, "", body]) if body else "\n".join(lines)
 
 

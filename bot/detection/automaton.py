@@ -38,7 +38,7 @@ class PatternNode:
 
 
 def compile_phrase(phrase: str, cue: int, lists: Collection[str]) -> PatternNode:
-    """Return the start of the phrase; raise `PatternError` where it is not one."""
+    """Return the start of the phrase; raise `PhrasePatternError` where it is not one."""
     reader = _PatternReader(phrase, lists)
     start = PatternNode()
     end = reader.sequence(start, 0)

@@ -235,7 +235,7 @@ def _together(strong: int, weak: int, unrelated: bool, settled: bool, only_asks:
 def word_features(sentences: Iterable[Sentence], kinds: Mapping[str, str]) -> set[str]:
     """Name the words, their kinds, and two or three of these in a row: for the training.
 
-    `Tests fail` is among others the pair `{tests} {fail}`. `Learnt` finds the same by number.
+    `Tests fail` is among others the pair `{tests} {fail}`. `LearnedWeights` finds the same by number.
     """
     found: set[str] = set()
     for said, asks in sentences:

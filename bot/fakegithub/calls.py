@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from bot.fakegithub.github import GitHubState
+from bot.fakegithub.github import GitHubActions
 from bot.fakegithub.model import (
     Account,
     ApiRefusal,
@@ -46,7 +46,7 @@ class ApiAnswer:
 class ApiCall:
     """One request, with its caller and its repository resolved."""
 
-    github: GitHubState
+    github: GitHubActions
     caller: Caller
     params: Mapping[str, str]
     query: Mapping[str, str]
@@ -159,7 +159,7 @@ _DEFAULT_SIZE, _MAX_SIZE = 30, 100
 
 
 def page_answer(
-    call: ApiCall, items: Iterable[PagedItem], shape: Callable[[GitHubState, PagedItem], object]
+    call: ApiCall, items: Iterable[PagedItem], shape: Callable[[GitHubActions, PagedItem], object]
 ) -> ApiAnswer:
     """Answer with the requested page of a list, and the addresses of the others in the `Link` header."""
     page, headers = cut_page(call, items)

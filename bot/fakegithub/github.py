@@ -233,7 +233,7 @@ def _check_length(resource: str, body: str) -> None:
         )
 
 
-class GitHubState(RepositoryActions, PullRequestActions, ReviewActions, CommentActions, CheckActions):
+class GitHubActions(RepositoryActions, PullRequestActions, ReviewActions, CommentActions, CheckActions):
     """Everything people and Apps can do here."""
 
     def user_token(self, login: str | Account) -> str:

@@ -19,7 +19,7 @@ from aiohttp import web
 from bot.fakegithub import app_api, commit_api, issue_api, pull_api
 from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
 from bot.fakegithub.deliveries import Exchange, ExchangeObserver, WebhookDelivery
-from bot.fakegithub.github import GitHubState
+from bot.fakegithub.github import GitHubActions
 from bot.fakegithub.model import ROLES, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
 from bot.fakegithub.registration import registration_routes
 from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, Unauthorized, UserCaller
@@ -209,7 +209,7 @@ _DOCUMENTATION = "https://docs.github.com/rest"
 _LIMIT_EXCEEDED = "API rate limit exceeded for installation."
 
 
-class RequestHandler(GitHubState):
+class RequestHandler(GitHubActions):
     """The checks before every endpoint, and what GitHub adds to every answer."""
 
     def answer(self, route: Route, request: web.Request, body: Any) -> ApiAnswer:
@@ -316,7 +316,7 @@ ALL_ROUTES = (
     *commit_api.GIT_ROUTES,
 )
 GRAPHQL_ROUTE = Route("POST", "/graphql", issue_api.answer_graphql, ANYBODY)
-UNUSED_URL = Route("*", "", lambda _: ApiAnswer({"message": "Not Found"}, status=404), ANYBODY)
+NOT_FOUND_ROUTE = Route("*", "", lambda _: ApiAnswer({"message": "Not Found"}, status=404), ANYBODY)
 
 _MAX_BODY = 32 * 1024 * 1024
 _FREE_TEXT = {
@@ -424,7 +424,7 @@ class FakeGitHub(RequestHandler, FaultActions):
         graphql_path = "/api/graphql" if self.enterprise else "/graphql"
         router.add_route("POST", graphql_path, partial(self._serve, GRAPHQL_ROUTE))
         application.add_routes(registration_routes(self))
-        router.add_route("*", "/{tail:.*}", partial(self._serve, UNUSED_URL))
+        router.add_route("*", "/{tail:.*}", partial(self._serve, NOT_FOUND_ROUTE))
         return application
 
     async def _serve(self, route: Route, request: web.Request) -> web.StreamResponse:

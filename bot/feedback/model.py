@@ -235,7 +235,7 @@ class Decision:
     effects: tuple[Effect, ...]
     reason: str
     store_commands: tuple[StoreCommand, ...] = ()
-    """The document that the comment carries a copy of."""
+    """What to store besides the pull request, such as the whole document."""
     feedback: Feedback | None = None
     """What is wrong now; None before the first verdict."""
     body: str | None = None

@@ -15,7 +15,7 @@ from bot.github.payloads import get_path, get_text
 
 
 class GitHubError(Exception):
-    """GitHub did not do what was request."""
+    """GitHub did not do what was requested."""
 
 
 class RateLimited(GitHubError):

@@ -194,7 +194,7 @@ def parse_listed_pull(repository: Repository, tree: JsonObject) -> PullRequestSn
 
 
 def parse_review(tree: JsonObject) -> ReviewSnapshot:
-    """A review, from a webhook or from a list; `Odd` for a pending one without a time."""
+    """A review, from a webhook or from a list; raises `PayloadError` for a pending one without a time."""
     submitted = get_time(tree, "submitted_at") or get_time(tree, "updated_at")
     if submitted is None:
         raise PayloadError("review.submitted_at", "a time")

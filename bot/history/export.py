@@ -43,7 +43,7 @@ def export_files(
 def iteration_history(
     scored: Sequence[ScoredIteration], tracked: Sequence[TrackedIteration] = ()
 ) -> list[ExportJson]:
-    """Return one entry for iteration_ iteration, in the document's names."""
+    """Return one entry per iteration, in the document's names."""
     return [_entry(iteration) | _tracking(iteration, tracked) for iteration in scored]
 
 

@@ -186,7 +186,7 @@ def document_content(document: Any, body: bytes) -> ValidationContent:
 
 
 def sarif_content(log: JsonObject, body: bytes) -> ValidationContent:
-    """The open results of a SARIF log as parsed from JSON; raises `sarif.NotSarif`."""
+    """The open results of a SARIF log as parsed from JSON; raises `sarif.SarifError`."""
     results = sarif.parse_sarif(log).results
     tools = sorted({result.tool for result in results if result.tool} or set(_tools(log)))
     findings = tuple(

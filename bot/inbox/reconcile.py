@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bot.github.errors import GitHubError, NotFound, RateLimited
 from bot.github.model import DeliveryAttempt
-from bot.inbox.retry import Backoff
+from bot.inbox.retry import StoreBackoff
 from bot.store.model import LaneFenced, ReconcileOutcome, ReconcileRun, StoreUnavailable
 from bot.store.reconcile import record_missed, record_redelivery
 from bot.store.store import Store
@@ -86,7 +86,9 @@ class Reconciler:
     github: GitHubAppApi
     store: Store
     schedule: ReconcileSchedule = ReconcileSchedule()
-    _outage: Backoff = field(default_factory=lambda: Backoff("missed deliveries can't be looked for"))
+    _outage: StoreBackoff = field(
+        default_factory=lambda: StoreBackoff("missed deliveries can't be looked for")
+    )
 
     async def run(self) -> None:
         """Run until cancelled; what fails is tried again with the next run."""

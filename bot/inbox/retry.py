@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 from bot.github.errors import Forbidden, GitHubError, NotFound
 from bot.store.model import Delivery, LaneClaim, OutboxRow
 
-MAX_BACKOFF = 30.0
+MAX_STORE_BACKOFF = 30.0
+"""Seconds between two calls at most while the store is away."""
 
 logger = logging.getLogger("whetstone.worker")
 
 
 @dataclass(slots=True)
-class Backoff:
+class StoreBackoff:
     """Back-off for one call to the store that is repeated, with one log line per outage."""
 
     what: str
@@ -25,7 +26,7 @@ class Backoff:
     @property
     def delay(self) -> float:
         """Seconds to wait before the next call: 0 after a success, then doubled with each failure."""
-        return min(MAX_BACKOFF, 2.0 ** min(self.failures - 1, 10)) if self.failures else 0.0
+        return min(MAX_STORE_BACKOFF, 2.0 ** min(self.failures - 1, 10)) if self.failures else 0.0
 
     def failed(self, error: Exception, *, is_expected: bool = False) -> None:
         """Record a failure; the first in a row is logged, unless it is expected."""
@@ -68,7 +69,8 @@ def lookup_time(row: OutboxRow, now: datetime) -> datetime:
 GONE_AFTER_ATTEMPTS = 4
 """Attempts after which a 404 no longer means that GitHub is slow to show a thing."""
 MAX_ATTEMPTS = 12
-MAX_DELAY = 900.0
+MAX_RETRY_DELAY = 900.0
+"""Seconds between two attempts of a lane at most."""
 ISOLATE_DELIVERY_AFTER = 3
 """Internal errors after which a lane's deliveries run one by one: only one may be the cause."""
 ISOLATE_LANE_AFTER = 2
@@ -93,7 +95,7 @@ def is_final_attempt(attempt: int, error: Exception) -> bool:
 
 def retry_delay(failures: int) -> float:
     """Seconds until a lane is tried again after this many failures."""
-    return min(MAX_DELAY, 2.0 ** min(failures, 10))
+    return min(MAX_RETRY_DELAY, 2.0 ** min(failures, 10))
 
 
 def is_internal_error(attempt: int, error: Exception) -> bool:

@@ -16,8 +16,8 @@ from bot.inbox.heartbeat import Heartbeat
 from bot.inbox.retry import (
     CRASH_ERROR,
     LATE_ERROR,
-    Backoff,
     RetryLater,
+    StoreBackoff,
     TurnDropped,
     crashing_deliveries,
     is_final_attempt,
@@ -80,7 +80,7 @@ class LaneRunner:
     running: dict[asyncio.Task[Any], LaneClaim] = field(default_factory=dict)
     """The claim that each task processes, with the deliveries of its turn only."""
     isolated_lanes: set[str] = field(default_factory=set)
-    _writes: Backoff = field(default_factory=lambda: Backoff("no turn can be stored"))
+    _writes: StoreBackoff = field(default_factory=lambda: StoreBackoff("no turn can be stored"))
 
     async def run(self, claim: LaneClaim, after: Collection[asyncio.Task[None]] = ()) -> None:
         """Process the lane once the tasks of `after` have ended, and release it whatever happens."""

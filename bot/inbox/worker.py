@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.inbox.heartbeat import TICK_EVERY, Heartbeat
-from bot.inbox.retry import LATE_ERROR, Backoff, must_run_isolated
+from bot.inbox.retry import LATE_ERROR, StoreBackoff, must_run_isolated
 from bot.inbox.runner import LaneHandler, LaneRunner, wait_or_stop
 from bot.store.model import LaneClaim, StoreUnavailable
 from bot.store.store import Store
@@ -46,8 +46,8 @@ class Worker:
     _quiet_round: int = -1
     _has_looked: asyncio.Event = field(default_factory=asyncio.Event)
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
-    _claims: Backoff = field(default_factory=lambda: Backoff("no lane can be claimed"))
-    _beats: Backoff = field(default_factory=lambda: Backoff("no heartbeat can be recorded"))
+    _claims: StoreBackoff = field(default_factory=lambda: StoreBackoff("no lane can be claimed"))
+    _beats: StoreBackoff = field(default_factory=lambda: StoreBackoff("no heartbeat can be recorded"))
     _runner: LaneRunner = field(init=False)
 
     def __post_init__(self) -> None:

@@ -334,7 +334,7 @@ def parse_spans(body: str) -> tuple[MarkdownSpan, ...]:
 
 
 def cover_pieces(body: str) -> list[Piece]:
-    """Cover the whole body as `spans` does, without the lines, which take longer to find than the rest."""
+    """Cover the whole body as `parse_spans` does, but without the lines, which take longest to find."""
     if not body:
         return []
     if not _may_be_marked_up(body):

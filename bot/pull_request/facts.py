@@ -84,7 +84,7 @@ class ObservedCheckRun:
 
     @property
     def has_passed(self) -> bool:
-        """Whether it succeeded or was neutral."""
+        """Whether it succeeded; a neutral or skipped run shows nothing."""
         return self.conclusion == "success"
 
 

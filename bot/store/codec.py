@@ -51,6 +51,12 @@ STORED_EFFECTS: dict[str, type[Any]] = {
 
 _STORED_NAMES = {kind: name for name, kind in STORED_EFFECTS.items()}
 
+
+def effect_name(effect: Effect) -> str:
+    """Return the name that an effect is stored and shown under."""
+    return _STORED_NAMES[type(effect)]
+
+
 # msgspec looks at a class when it first makes one, and two threads that do so at once crash the process;
 # so it looks at all of them here, while there is one thread.
 _PREPARED = tuple(map(msgspec.json.Decoder, (PullRequest, *STORED_EFFECTS.values())))
@@ -69,7 +75,7 @@ def decode(text: str, kind: type[StoredValue]) -> StoredValue:
 
 def encode_effect(effect: Effect) -> str:
     """Encode an effect with its stored name."""
-    return encode({"kind": _STORED_NAMES[type(effect)], "value": effect})
+    return encode({"kind": effect_name(effect), "value": effect})
 
 
 def decode_effect(text: str) -> Effect:

@@ -56,10 +56,10 @@ def _analyze(transaction: Transaction) -> None:
 DAY = 86_400.0
 DONE_BODY_KEPT = 8 * DAY
 """GitHub itself can deliver again for three days."""
-DELIVERY = 30 * DAY
-INSTANCE = DAY
-SPENDING = 3600.0
-REDELIVERY = 8 * DAY
+DELIVERY_KEPT = 30 * DAY
+INSTANCE_KEPT = DAY
+SPENDING_KEPT = 3600.0
+REDELIVERY_KEPT = 8 * DAY
 """GitHub lists deliveries for three days, GitHub Enterprise Server for seven."""
 
 SWEEP_BATCH = 500
@@ -97,7 +97,7 @@ def expired_bodies(now: ColumnElement[float]) -> Update:
 
 def expired_deliveries(now: ColumnElement[float]) -> Delete:
     """Delete deliveries so old that GitHub can't redeliver them."""
-    old = and_(delivery_table.c.state.in_((DONE, PARKED)), delivery_table.c.finished_at < now - DELIVERY)
+    old = and_(delivery_table.c.state.in_((DONE, PARKED)), delivery_table.c.finished_at < now - DELIVERY_KEPT)
     return delete(delivery_table).where(
         delivery_table.c.id.in_(select(delivery_table.c.id).where(old).limit(SWEEP_BATCH))
     )
@@ -119,17 +119,17 @@ def empty_lanes(_now: ColumnElement[float]) -> Delete:
 
 def dead_instances(now: ColumnElement[float]) -> Delete:
     """Delete instances that have been dead for a day: none of their claims can still be open."""
-    return delete(instance_table).where(instance_table.c.beat_at < now - INSTANCE)
+    return delete(instance_table).where(instance_table.c.beat_at < now - INSTANCE_KEPT)
 
 
 def expired_spendings(now: ColumnElement[float]) -> Delete:
     """Delete writes that no rate window counts any more."""
-    return delete(spending_table).where(spending_table.c.at < now - SPENDING)
+    return delete(spending_table).where(spending_table.c.at < now - SPENDING_KEPT)
 
 
 def expired_redeliveries(now: ColumnElement[float]) -> Delete:
     """Delete requests for deliveries so old that GitHub lists them no more."""
-    return delete(redelivery_table).where(redelivery_table.c.at < now - REDELIVERY)
+    return delete(redelivery_table).where(redelivery_table.c.at < now - REDELIVERY_KEPT)
 
 
 SWEEP_STEPS: tuple[SweepStep, ...] = (

@@ -10,7 +10,7 @@ from bot.history.model import HistoryRecord
 from bot.pull_request.effects import Effect, RecordWeeklyRun, ShowWeeklyIssue, StoreCommand
 from bot.weekly.recommendations import WeeklyContext, recommend
 from bot.weekly.summary import MIN_REVIEWED, WeeklySummary, WeekQuery, has_enough_reviews, summarize_week
-from bot.weekly.text import render_comment, render_description
+from bot.weekly.text import render_description, render_week_comment
 
 ISSUE_TITLE = "Weekly feedback summary"
 """The title of a repository's only summary issue."""
@@ -46,7 +46,7 @@ def render_weekly_issue(
     recommendations = recommend(summary, context)
     return WeeklyIssue(
         render_description(summary, context, recommendations),
-        render_comment(summary, context, recommendations),
+        render_week_comment(summary, context, recommendations),
     )
 
 

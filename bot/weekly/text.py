@@ -274,7 +274,7 @@ def render_description(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def render_comment(
+def render_week_comment(
     summary: WeeklySummary, context: WeeklyContext, recommendations: Sequence[Recommendation]
 ) -> str:
     """Render the comment of a finished week, which gets mailed."""

@@ -8,7 +8,7 @@ import pytest
 
 from bot.github.errors import Forbidden
 from bot.inbox.heartbeat import HeartbeatSettings
-from bot.inbox.retry import MAX_ATTEMPTS, Backoff
+from bot.inbox.retry import MAX_ATTEMPTS, StoreBackoff
 from bot.inbox.worker import Worker
 from bot.store.deliveries import load_parked
 from bot.store.model import StoreUnavailable
@@ -170,7 +170,7 @@ async def test_a_store_from_which_nothing_can_be_claimed_is_left_alone_for_a_whi
 
 def test_a_store_that_refuses_is_asked_less_and_less_and_told_of_twice(caplog):
     caplog.set_level(logging.WARNING)
-    outage, delays = Backoff("no lane can be claimed"), []
+    outage, delays = StoreBackoff("no lane can be claimed"), []
     for _ in range(7):
         outage.failed(StoreUnavailable("full"))
         delays.append(outage.delay)

@@ -54,7 +54,7 @@ def store_url(sqlite_url) -> str:
 @pytest.mark.parametrize("error", [StoreUnavailable("away"), ValueError("ours")], ids=["away", "ours"])
 @pytest.mark.parametrize("name", ["sweep", "record_heartbeat", "claim", "next_due"])
 async def test_a_worker_takes_turns_after_anything_beside_them_failed(store, monkeypatch, name, error):
-    monkeypatch.setattr(retry, "MAX_BACKOFF", 0.01)
+    monkeypatch.setattr(retry, "MAX_STORE_BACKOFF", 0.01)
     failing, turns = Once(store, name, error), Turns(store)
     worker = Worker(
         failing, turns, lambda: datetime.now(UTC), heartbeat=Heartbeat(HeartbeatSettings(interval=0.01))

@@ -163,7 +163,7 @@ class RepositoryGuard:
         return web.get(API_PREFIX + path, self._guarded(endpoint, Permission.READ), allow_head=False)
 
     def post(self, path: str, endpoint: Endpoint, minimum: Permission) -> web.RouteDef:
-        """A route below the repository's for callers with at minimum this role."""
+        """A route below the repository's for callers with at least this role."""
         return web.post(API_PREFIX + path, self._guarded(endpoint, minimum))
 
     def _guarded(

@@ -220,7 +220,7 @@ def describe_api() -> OpenApiJson:
             f"{_REPO}/gates": _guarded("The gates in force", {"type": "array", "items": schema_ref("gate")}),
             "/api/v1/app": _open("The App's own login", schema_ref("app"), {503: "GitHub is away"}),
             "/schemas/{name}.json": _open(
-                "A published schema", {"type": "object"}, {404: "No such schema"}, _SCHEMA_RESPONSE
+                "A published schema", {"type": "object"}, {404: "No such schema"}, _SCHEMA_NAME
             ),
             "/openapi.json": _open("This description", {"type": "object"}, {}),
         },
@@ -335,7 +335,7 @@ def _query(name: str, most: int, default: int) -> OpenApiJson:
 _HOURS = _query("hours", 24 * 366, 168)
 _PAGES = (_query("page", 1_000_000, 1), _query("per_page", 100, 30))
 _NUMBER = _path("number", {"type": "integer", "minimum": 1, "maximum": 2**31 - 1})
-_SCHEMA_RESPONSE = _path("name", {"type": "string", "enum": list(schemas.schema_names())})
+_SCHEMA_NAME = _path("name", {"type": "string", "enum": list(schemas.schema_names())})
 
 
 PUBLIC_MAX_AGE = 30.0
