@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 
 from bot.cli import CliCommand, UsageError, terminal
 from bot.cli.common import parse_repository_name, report_errors, run_job
-from bot.inbox.jobs import JobFailed, JobProgress
 from bot.resources import (
     CannotStart,
     has_store,
@@ -22,6 +21,7 @@ from bot.resources import (
     utc_now,
 )
 from bot.settings import Settings
+from bot.store.model import JobFailed, JobProgress
 from bot.values import Repository
 
 

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot import regex
-from bot.app import run_instance
 from bot.cli import CommandFailed, UsageError
 from bot.gates.model import Gates
 from bot.github.errors import GitHubError
-from bot.inbox.jobs import JobFailed, JobFollower
 from bot.resources import CannotStart, open_existing_store, utc_now
 from bot.settings import Settings, SettingsError
-from bot.store.model import Delivery, StoreUnavailable
+from bot.store.model import Delivery, JobFailed, StoreUnavailable
 from bot.values import Repository
 
 if TYPE_CHECKING:
+    from bot.inbox.jobs import JobFollower
     from bot.store.store import Store
 
 
@@ -105,6 +104,9 @@ async def run_job(configuration: Settings, delivery: Delivery) -> AsyncIterator[
 
     Yields what follows the job, and whether a server does it.
     """
+    from bot.app import run_instance
+    from bot.inbox.jobs import JobFollower
+
     if await hand_over(configuration, delivery):
         async with open_existing_store(configuration.database_url) as store:
             yield JobFollower(store, utc_now), True

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from bot import settings as settings_of
 from bot.cli import CliCommand, UsageError, terminal
 from bot.cli.common import hand_over, report_errors
-from bot.inbox.jobs import JobFollower
 from bot.resources import (
     NoStore,
     new_id,
@@ -89,6 +88,7 @@ COMMAND = CliCommand(
 async def requeue_parked_deliveries(ids: tuple[str, ...]) -> int:
     """Queue parked deliveries again, in the running server or here; returns how many."""
     from bot.inbox import internal_deliveries
+    from bot.inbox.jobs import JobFollower
 
     delivery = internal_deliveries.retry_delivery(ids, f"retry-{new_id()}", utc_now())
     try:

@@ -7,11 +7,10 @@ import asyncio
 
 from bot.cli import CliCommand
 from bot.cli.common import find_recorded_repository, parse_repository_name, report_errors, run_job
-from bot.inbox.jobs import JobFailed
 from bot.markdown.links import GitHubLinks, LinkContext
 from bot.resources import new_id, open_existing_store, read_database_url, read_settings, utc_now
 from bot.settings import Settings
-from bot.store.model import Delivery
+from bot.store.model import Delivery, JobFailed
 from bot.turn.rule_book import stored_rules
 from bot.values import Repository
 from bot.weekly.issue import WeeklyIssue

@@ -13,24 +13,8 @@ from bot.inbox.parse import parse_delivery
 from bot.pull_request.events import BackfillStep
 from bot.store.deliveries import count_queued, load_delivery
 from bot.store.lanes import lane_due_at
-from bot.store.model import Delivery, DeliveryState
+from bot.store.model import Delivery, DeliveryState, JobFailed, JobProgress
 from bot.store.store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class JobProgress:
-    """How far a job has come."""
-
-    done: int = 0
-    total: int | None = None
-    waits_until: datetime | None = None
-    """Until when the lane waits, for example for a rate limit."""
-    finished: bool = False
-
-
-class JobFailed(Exception):
-    """A job was given up on; the message says why."""
-
 
 POLL_JOB_SECONDS = 0.2
 REPORT_WAIT_AFTER = timedelta(seconds=5)

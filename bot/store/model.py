@@ -192,3 +192,18 @@ class StoreUnavailable(Exception):
 
 class LaneFenced(Exception):
     """Another instance owns the lane by now: nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """How far a job has come."""
+
+    done: int = 0
+    total: int | None = None
+    waits_until: datetime | None = None
+    """Until when the lane waits, for example for a rate limit."""
+    finished: bool = False
+
+
+class JobFailed(Exception):
+    """A job was given up on; the message says why."""

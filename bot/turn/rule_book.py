@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cachetools import LRUCache
 
@@ -24,9 +24,12 @@ from bot.gates.rule_book import (
     ConfigStore,
     StoredConfig,
 )
-from bot.github.client import GitHub
 from bot.github.errors import Forbidden, GitHubUnavailable, NotFound, RateLimited, ValidationFailed
 from bot.values import Conclusion, Repository
+
+if TYPE_CHECKING:
+    # Loading the client takes longer than `whetstone render` runs.
+    from bot.github.client import GitHub
 
 CONFIG_MAX_AGE = timedelta(seconds=60)
 COVERED_MAX_AGE = timedelta(minutes=10)

@@ -11,7 +11,7 @@ import pytest
 from bot.cli import run_command_line
 from bot.cli.history import _line, _row
 from bot.cli.weekly import post_week
-from bot.inbox.jobs import JobFailed
+from bot.store.model import JobFailed
 from tests.journeys.harness import KEYS, SECRET, Harness
 
 REJECT = "CHANGES_REQUESTED"

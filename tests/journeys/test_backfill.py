@@ -16,8 +16,8 @@ from bot.cli.backfill import run_backfill
 from bot.cli.history import all_author_patterns, author_history
 from bot.fakegithub.pull_actions import InlineDraft
 from bot.history.store import load_records
-from bot.inbox.jobs import JobFailed
 from bot.resources import open_existing_store
+from bot.store.model import JobFailed
 from bot.store.pull_requests import load_newest_pull_requests
 from bot.store.repositories import find_repository
 from tests.journeys.harness import SECRET
