@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli import run_command_line
+from bot.cli import receive, run_command_line
 from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
+from bot.pull_request.effects import CancelWrite
 
 PAGE = "claims/a.md"
 TEXT = "---\ntype: claim\ndomain: markets\nsource: hanson.md\ncreated: 2026-13-01\n---\n\n# Markets\n"
@@ -99,3 +100,8 @@ def test_a_setting_that_is_wrong_is_not_called_missing_credentials(payload, monk
     monkeypatch.setenv("PORT", "abc")
     assert run_command_line(["receive", "-e", "issue_comment", "-p", payload]) == 2
     assert "PORT" in capsys.readouterr().err
+
+
+def test_an_effect_is_printed_under_its_stored_name_whatever_its_class_is_called():
+    assert receive._as_json(CancelWrite("comment")) == {"effect": "Withdraw", "target": "comment"}
+    assert receive._text(CancelWrite("comment")) == "Withdraw\n  target: comment"
