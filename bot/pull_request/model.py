@@ -260,6 +260,14 @@ class Item:
     """The part of the file, where no line is given: `("function", "parse_token()")`."""
     origin: Provenance | None = None
     """Its provenance, where that differs from the rest of its verdict."""
+    label: str | None = None
+    """The Conventional Comments label that its text starts with, such as `nitpick`."""
+    blocks: bool | None = None
+    """Whether it blocks by its own words: a label, a decoration, a hedge; None leaves that to the gate."""
+    comment_id: int | None = None
+    """The inline comment that started its thread; None where it was not said inline."""
+    removed_at: datetime | None = None
+    """When its validator edited it out or deleted it."""
 
     @property
     def key(self) -> str:
