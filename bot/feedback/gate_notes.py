@@ -12,12 +12,11 @@ from bot.gates.config import ClaimType, GroundingRules, GroundingTool, HintAudie
 from bot.grounding.items import ItemGrounding, ground_item
 from bot.grounding.log import grounding_item_key
 from bot.grounding.model import ClaimOutcome, Requirement
-from bot.history.model import HistoryRecord, build_history_record
+from bot.history.model import HistoryRecord, build_history_record, lift_dismissed
 from bot.history.outcomes import TagFix, latest_fixes, verdict_names_tag
 from bot.iterations.model import (
     Iteration,
-    apply_dismissals,
-    iterations_after_rulings,
+    list_iterations,
     open_appeals,
     overturned_tags,
 )
@@ -78,9 +77,9 @@ def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: Git
     """Add appeals and recurrences to the gates."""
     pull_request = feedback.pull_request
     others = [record for record in recent if record.number != pull_request.number]
-    records = (*others, build_history_record(apply_dismissals(pull_request), overturned_tags(pull_request)))
+    records = (*others, build_history_record(lift_dismissed(pull_request), overturned_tags(pull_request)))
     appeals = open_appeals(pull_request)
-    iterations = iterations_after_rulings(pull_request)[: feedback.iteration.number]
+    iterations = list_iterations(pull_request)[: feedback.iteration.number]
 
     def annotate(gate: FailedGate) -> FailedGate:
         if not gate.tag:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.feedback.brief import Brief
+from bot.findings.ledger import verdict_order
+from bot.findings.model import Finding, is_blocking
+from bot.findings.turns import Turn
 from bot.gates.config import GroundingRules, shipped_scoring
 from bot.gates.model import Gate, Gates
 from bot.grounding.items import ItemGrounding
-from bot.iterations.model import GateChanges, Iteration, open_items, sort_verdicts, standing_verdicts
+from bot.iterations.model import GateChanges, Iteration
 from bot.iterations.progress import Progress
 from bot.iterations.selection import SelectionReport
 from bot.pull_request.effects import Effect, StoreCommand
 from bot.pull_request.model import (
-    BLOCKING_SEVERITIES,
+    FindingStatus,
     Item,
     Provenance,
     PullRequest,
@@ -49,7 +52,7 @@ class FailedGate:
     gate: Gate | None
     blocking: bool
     findings: tuple[GateItem, ...]
-    status: str = "new"
+    status: FindingStatus = FindingStatus.NEW
     nearest: str | None = None
     recurrence: str = ""
     """Where its author failed it before, or since when it is open."""
@@ -58,10 +61,11 @@ class FailedGate:
 
     @property
     def name(self) -> str:
-        """The gate's name; the tag of an unknown gate; the aspect where there is no tag."""
+        """The gate's name; the tag of an unknown gate; without a tag the label or the aspect."""
         if self.gate:
             return self.gate.gate
-        return self.tag or (self.findings[0].item.aspect or "correctness").capitalize()
+        item = self.findings[0].item
+        return self.tag or (item.label or item.aspect or "Review comment").capitalize()
 
     @property
     def places(self) -> tuple[Location, ...]:
@@ -102,10 +106,16 @@ class Feedback:
     """Quality of this iteration from 0 to 1; it only ranks the author's own revisions."""
     brief: Brief | None = None
     """The brief for the next revision."""
-    previously_open_count: int = 0
-    """Number of issues open the last time that any were: those that a resolution resolves."""
+    closed: Mapping[FindingStatus, int] = field(default_factory=dict)
+    """How many entries were fixed, withdrawn and dismissed since the last rejection."""
+    turn: Turn = Turn.AUTHOR
+    """Who has to act next."""
+    pending: tuple[str, ...] = ()
+    """Checks and reviewers that have not reported at this head yet."""
+    awaited: tuple[Finding, ...] = ()
+    """What the author still has to change or answer."""
     repeated: tuple[str, ...] = ()
-    """The blocking tags that came back so often that a person has to decide."""
+    """The blocking findings that stay open so often that a person has to decide, by tag or id."""
     progress: Progress | None = None
     """The scores of all iterations."""
     grounding: GroundingRules = field(default_factory=GroundingRules)
@@ -141,46 +151,20 @@ class Feedback:
     @property
     def source(self) -> str:
         """The validator: the newest that rejects, else that rejected before; a person before a check."""
-        verdicts = self.rejecting or self._formerly_rejecting or self.iteration.standing
+        rejected = [v for v in self.pull_request.verdicts if v.counted and v.stance is Stance.REJECTS]
+        verdicts = self.rejecting or sorted(rejected, key=verdict_order) or self.iteration.standing
         people = [verdict for verdict in verdicts if not verdict.validator.check]
         newest = (people or list(verdicts))[-1:]
-        return newest[0].validator.name if newest else "validator"
+        return newest[0].validator.name if newest else ""
 
     @property
-    def _formerly_rejecting(self) -> tuple[Verdict, ...]:
-        """The standing verdicts of those who rejected an earlier revision."""
-        rejected = {v.validator.key for v in self.pull_request.verdicts if v.stance is Stance.REJECTS}
-        return tuple(verdict for verdict in self.iteration.standing if verdict.validator.key in rejected)
+    def pushed_since(self) -> str:
+        """The head that was pushed after the reviewed one; empty where the reviewed one is the newest."""
+        head = self.pull_request.head
+        return head if self.pull_request.open and head != self.iteration.head else ""
 
 
-def last_open_gates(pull_request: PullRequest) -> tuple[str, ...]:
-    """Return the gates that were open the last time that any were: tags, and items without one."""
-    verdicts = sort_verdicts(pull_request.verdicts)
-    for count in range(len(verdicts), 0, -1):
-        for moment in _lift_times(verdicts, count):
-            standing = [_restore_lifted(verdict, moment) for verdict in verdicts[:count]]
-            if items := open_items(standing_verdicts(standing)):
-                return tuple(dict.fromkeys(item.key for item in items))
-    return ()
-
-
-def _lift_times(verdicts: Sequence[Verdict], count: int) -> list[datetime]:
-    """Return when verdicts were lifted after the first `count` and before the next, the latest first."""
-    since = verdicts[count - 1].at
-    until = verdicts[count].at if count < len(verdicts) else None
-    lifted = {verdict.lifted_at for verdict in verdicts[:count] if verdict.lifted_at}
-    times = (at for at in lifted if at >= since and (until is None or at < until))
-    return [*sorted(times, reverse=True), since - timedelta.resolution]
-
-
-def _restore_lifted(verdict: Verdict, moment: datetime) -> Verdict:
-    was_standing = verdict.lifted_at is not None and verdict.lifted_at > moment
-    return replace(verdict, lifted_at=None) if was_standing else verdict
-
-
-def find_failed_gates(
-    standing: tuple[Verdict, ...], gates: Gates, before: frozenset[str]
-) -> tuple[FailedGate, ...]:
+def find_failed_gates(standing: tuple[Verdict, ...], gates: Gates) -> tuple[FailedGate, ...]:
     """Return the gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
     by_tag: dict[str, list[GateItem]] = {}
     for verdict in standing:
@@ -189,7 +173,7 @@ def find_failed_gates(
                 by_tag.setdefault(item.key, []).append(
                     GateItem(item, verdict.validator, origin=verdict.origin_of(item))
                 )
-    failed = [_build_failed_gate(tag, tuple(findings), gates, before) for tag, findings in by_tag.items()]
+    failed = [_build_failed_gate(tag, tuple(findings), gates) for tag, findings in by_tag.items()]
     return tuple(sorted(failed, key=_rank))
 
 
@@ -199,22 +183,23 @@ def demote_unlocated(failed: tuple[FailedGate, ...]) -> tuple[FailedGate, ...]:
     return tuple(sorted(strict, key=_rank))
 
 
-def _build_failed_gate(
-    tag: str, findings: tuple[GateItem, ...], gates: Gates, before: frozenset[str]
-) -> FailedGate:
-    if tag.startswith(":"):
-        blocking = any(finding.item.severity in BLOCKING_SEVERITIES for finding in findings)
-        return FailedGate(None, None, blocking, findings, "open" if tag in before else "new")
-    gate = gates.get(tag)
-    stated = any(finding.item.inferred is None for finding in findings)
+def _build_failed_gate(key: str, findings: tuple[GateItem, ...], gates: Gates) -> FailedGate:
+    tag = None if key.startswith(":") else key
+    gate = gates.get(tag) if tag else None
     return FailedGate(
         tag=tag,
         gate=gate,
-        blocking=gate is not None and gate.is_blocking and stated,
+        blocking=any(is_blocking(finding.item, gates) for finding in findings),
         findings=_drop_bare_mentions(findings),
-        status="open" if tag in before else "new",
-        nearest=None if gate else gates.nearest(tag),
+        status=_entry_status([finding.item.status or FindingStatus.NEW for finding in findings]),
+        nearest=gates.nearest(tag) if tag and gate is None else None,
     )
+
+
+def _entry_status(statuses: Sequence[FindingStatus]) -> FindingStatus:
+    """Return the status of an entry: what came back shows first, then what nobody has touched."""
+    order = (FindingStatus.REGRESSED, FindingStatus.OPEN, FindingStatus.NEW, FindingStatus.CHANGED)
+    return next((status for status in order if status in statuses), FindingStatus.NEW)
 
 
 def _drop_bare_mentions(findings: tuple[GateItem, ...]) -> tuple[GateItem, ...]:

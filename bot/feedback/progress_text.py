@@ -80,7 +80,7 @@ def override_line(override: SelectionOverride) -> str:
 
 def count_open_gates(iteration: Iteration, gates: Gates) -> str:
     """Return the number of failed gates, in words."""
-    failed = find_failed_gates(iteration.standing, gates, frozenset())
+    failed = find_failed_gates(iteration.standing, gates)
     blocking = sum(gate.blocking for gate in failed)
     warnings = len(failed) - blocking
     words = [f"{blocking} blocking"] if blocking else []
@@ -92,7 +92,7 @@ def count_open_gates(iteration: Iteration, gates: Gates) -> str:
 
 def blocking_tags(iteration: Iteration, gates: Gates) -> tuple[str | None, ...]:
     """Return the tags of the gates that blocked, by priority."""
-    failed = find_failed_gates(iteration.standing, gates, frozenset())
+    failed = find_failed_gates(iteration.standing, gates)
     return tuple(gate.tag for gate in failed if gate.blocking)
 
 

@@ -394,7 +394,7 @@ def _render_rejected(
         comment_heading(len(feedback.blocking), len(feedback.warnings)),
         no_blocking_line(feedback),
         status_line(feedback, site.web),
-        render_dismissals(current_dismissals(feedback.pull_request)),
+        render_dismissals(current_dismissals(feedback.pull_request, feedback.iteration.ledger)),
         next_step_line(feedback),
     ]
     full = feedback.gates[: min(max_gates, MAX_GATES_IN_FULL)]
@@ -415,13 +415,12 @@ def _render_rejected(
 
 
 def _render_resolved(feedback: Feedback, site: LinkContext) -> str:
-    issues = feedback.previously_open_count
-    what = "the issue is gone" if issues == 1 else f"all {issues} issues are gone"
-    what = what if issues else "no verdict rejects it any more"
+    counts = [f"{count} {status.value}" for status, count in feedback.closed.items() if count]
+    what = ", ".join(counts) or "no verdict rejects it any more"
     result = (
         f"**Resolved** — {what} at {head_link(feedback, site.web)}, iteration {feedback.iteration.number}"
     )
-    dismissed = render_dismissals(current_dismissals(feedback.pull_request))
+    dismissed = render_dismissals(current_dismissals(feedback.pull_request, feedback.iteration.ledger))
     blocks = [
         render_marker(FEEDBACK_MARKER, marker_data(feedback)),
         result,

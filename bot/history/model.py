@@ -8,9 +8,9 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 
 from bot import regex
+from bot.findings.ledger import build_ledger, newest_verdicts, standing_verdicts, verdict_order
 from bot.grounding.audit import GroundingRates, first_observations, grounding_rates
-from bot.iterations.model import sort_verdicts
-from bot.pull_request.model import Item, ItemOutcome, OverturnedTag, PullRequest, Verdict
+from bot.pull_request.model import FindingStatus, Item, ItemOutcome, OverturnedTag, PullRequest, Verdict
 from bot.values import Account
 from bot.verdicts import quality
 
@@ -186,7 +186,9 @@ def build_history_record(
         created_at=pull_request.created_at,
         pushed_at=tuple(revision.seen_at for revision in pull_request.revisions),
         verdicts=tuple(
-            _without_text(verdict, pull_request) for verdict in sort_verdicts(pull_request.verdicts)
+            _without_text(verdict, pull_request)
+           
+            for verdict in sorted(pull_request.verdicts, key=verdict_order)
         ),
         closed_at=None if pull_request.open else pull_request.closed_at,
         merged=pull_request.merged,
@@ -194,6 +196,25 @@ def build_history_record(
         observed=_item_outcomes(pull_request),
         advice=collect_advice(pull_request),
     )
+
+
+def lift_dismissed(pull_request: PullRequest) -> PullRequest:
+    """Lift the verdicts whose findings were all dismissed; their tags still count as overturned."""
+    ledger = build_ledger(pull_request)
+    standing = {verdict.id for verdict in standing_verdicts(pull_request, ledger)}
+    newest = {verdict.id for verdict in newest_verdicts(pull_request)}
+    dismissed_at = {
+        finding.validator.key: finding.closed_at
+        for finding in ledger.findings
+        if finding.status is FindingStatus.DISMISSED
+    }
+    verdicts = tuple(
+        replace(verdict, lifted_at=dismissed_at[verdict.validator.key])
+        if verdict.id in newest - standing and not verdict.lifted_at and verdict.validator.key in dismissed_at
+        else verdict
+        for verdict in pull_request.verdicts
+    )
+    return replace(pull_request, verdicts=verdicts)
 
 
 def _item_outcomes(pull_request: PullRequest) -> tuple[ItemOutcome, ...]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.findings.ledger import verdict_order
 from bot.history.model import INACTIVE_AFTER, HistoryRecord, TimeWindow, earliest_activity
-from bot.iterations.model import standing_verdicts
 from bot.pull_request.model import Stance, Verdict
 from bot.values import Account
 
@@ -133,8 +133,16 @@ def _named_tags(record: HistoryRecord, window: TimeWindow) -> Iterator[str]:
 
 
 def _rejecting(record: HistoryRecord, at: datetime) -> tuple[Verdict, ...]:
+    """Return each validator's newest verdict by then, where it rejects and was not lifted."""
+    newest = {
+        verdict.validator.key: verdict
+        for verdict in sorted(record.verdicts, key=verdict_order)
+        if verdict.counted and verdict.stance is not Stance.SILENT and verdict.at <= at
+    }
     return tuple(
-        verdict for verdict in standing_verdicts(record.verdicts, at) if verdict.stance is Stance.REJECTS
+        verdict
+        for verdict in sorted(newest.values(), key=verdict_order)
+        if verdict.stance is Stance.REJECTS and not (verdict.lifted_at and verdict.lifted_at <= at)
     )
 
 

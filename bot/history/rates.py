@@ -213,6 +213,7 @@ def item_outcomes(
             clarity=tracking.clarity,
         )
         for response in responses
+        if response.is_followed is not None
     )
 
 
@@ -222,14 +223,15 @@ def item_outcomes_in_window(records: Iterable[HistoryRecord], window: TimeWindow
 
 
 def followed_item_urls(pull_request: PullRequest) -> tuple[str, ...]:
-    """Return the addresses of the items whose lines were changed or whose threads were resolved."""
-    changed = (
-        outcome.url
-        for tracked in pull_request.tracked
-        for outcome in tracked.observations
-        if outcome.followed and outcome.url
+    """Return the addresses of the items that were followed."""
+    return tuple(
+        dict.fromkeys(
+            outcome.url
+            for tracked in pull_request.tracked
+            for outcome in tracked.observations
+            if outcome.followed and outcome.url
+        )
     )
-    return tuple(dict.fromkeys((*pull_request.resolved_threads, *changed)))
 
 
 def follow_rates(outcomes: Iterable[ItemOutcome], by: GroupBy) -> tuple[FollowRate, ...]:

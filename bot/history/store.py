@@ -18,6 +18,7 @@ from bot.history.model import (
     TimeWindow,
     build_history_record,
     compute_review_stats,
+    lift_dismissed,
 )
 from bot.history.outcomes import TagFix, find_fixes
 from bot.history.rates import (
@@ -27,7 +28,7 @@ from bot.history.rates import (
     item_fates,
     item_outcomes_in_window,
 )
-from bot.iterations.model import apply_dismissals, overturned_tags
+from bot.iterations.model import overturned_tags
 from bot.pull_request.effects import StoreDocument
 from bot.pull_request.model import ItemOutcome, PullRequest
 from bot.store.codec import column_text, decode, encode
@@ -79,7 +80,7 @@ def save_history(transaction: Transaction, lane: str, pull_request: PullRequest)
 
 def history_record(pull_request: PullRequest) -> HistoryRecord:
     """Build the record of a pull request, with dismissals applied."""
-    record = build_history_record(apply_dismissals(pull_request), overturned_tags(pull_request))
+    record = build_history_record(lift_dismissed(pull_request), overturned_tags(pull_request))
     return replace(
         record, followed=followed_item_urls(pull_request), stated=compute_review_stats(pull_request)
     )

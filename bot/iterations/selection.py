@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot import regex
 from bot.gates.config import RepositoryRules
-from bot.iterations.model import current_iteration, iterations_after_rulings
+from bot.iterations.model import current_iteration, list_iterations
 from bot.iterations.progress import Degradation, Progress, measure_progress
 from bot.iterations.scoring import ScoredIteration, Trajectory, counted_checks, format_percents, quality_delta
 from bot.markdown.escape import code_span
@@ -345,7 +345,7 @@ def build_selection_report(
 
 def selection_report(pull_request: PullRequest, rules: RepositoryRules) -> SelectionReport | None:
     """Return the report of a pull request; None before its first verdict."""
-    iterations = iterations_after_rulings(pull_request)
+    iterations = list_iterations(pull_request)
     current = current_iteration(pull_request, iterations)
     if current is None:
         return None

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.pull_request.model import Item
-from bot.values import Account, Location, Repository
+from bot.values import GHOST, Account, Location, Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +189,8 @@ class PullRequestEvent:
     pull_request: PullRequestSnapshot
     fork: bool = False
     """Its branch is in a fork, whose pushes GitHub does not report."""
+    requested: Account | None = None
+    """Whose review was requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +288,9 @@ class ReviewThreadEvent:
     pull_request: PullRequestSnapshot
     urls: tuple[str, ...]
     """The addresses of its comments."""
+    comment_id: int = 0
+    """The comment that started it."""
+    sender: Account = GHOST
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -226,6 +226,36 @@ class TrackedIteration:
     observations: tuple[ItemOutcome, ...] = ()
 
 
+class FindingStatus(StrEnum):
+    """The state of one thing that a validator says is wrong."""
+
+    NEW = "new"
+    OPEN = "open"
+    CHANGED = "changed"
+    FIXED = "fixed"
+    REGRESSED = "regressed"
+    WITHDRAWN = "withdrawn"
+    DISMISSED = "dismissed"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it still counts against the pull request."""
+        return self not in _CLOSED
+
+
+_CLOSED = frozenset({FindingStatus.FIXED, FindingStatus.WITHDRAWN, FindingStatus.DISMISSED})
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChange:
+    """One step in the life of a finding: what it became, when, at which head, and by whose act."""
+
+    status: FindingStatus
+    at: datetime
+    head: str
+    by: str
+
+
 BLOCKING_SEVERITIES = frozenset({"critical", "major"})
 """Severities of a feedback document that block where no gate says so."""
 
@@ -268,11 +298,17 @@ class Item:
     """The inline comment that started its thread; None where it was not said inline."""
     removed_at: datetime | None = None
     """When its validator edited it out or deleted it."""
+    looks_like: str | None = None
+    """The tag that its plain words suggest; it changes neither name nor severity."""
+    finding: str = ""
+    """The short id of the finding that it reports, once the ledger was read: `f4`."""
+    status: FindingStatus | None = None
+    """The finding's status, likewise."""
 
     @property
     def key(self) -> str:
-        """What groups it with others into one gate: its tag, or else its aspect and text."""
-        return self.tag or f":{self.aspect}:{self.words}"
+        """What groups it with others into one entry of the comment: its tag; without one, the finding."""
+        return self.tag or f":{self.finding}:{self.aspect}:{self.words}"
 
 
 class Stance(StrEnum):
@@ -332,6 +368,10 @@ class Verdict:
     """The kind of source, where the id does not show it: a commit status is stored like a check."""
     by_line: bool = False
     """A review whose state has no stance, so that only its VERDICT line gives one."""
+    advisory: bool = False
+    """It rejects only while one of its findings blocks: a reviewing App's comments, or a validation."""
+    repeats: bool = False
+    """Its text says that earlier remarks still hold ("still", "as above")."""
 
     @property
     def is_formal(self) -> bool:
@@ -363,6 +403,72 @@ class Revision:
     """GitHub no longer has it."""
     reads: int = 0
     """How often reading its files and checks was attempted."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadSpan:
+    """A time during which the branch is known to have been at one head.
+
+    A head that the branch came back to has several. First and last sight are both kept, so that a push in
+    between that is reported late still splits the span.
+    """
+
+    head: str
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadState:
+    """An inline thread that was resolved or reopened: by whom, when, and with which permission."""
+
+    comment_id: int
+    """The comment that started the thread."""
+    resolved: bool
+    at: datetime
+    by_id: int
+    by: str
+    role: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What happened around the reviews: resolved threads, the author's answers, requested reviews."""
+
+    threads: tuple[ThreadState, ...] = ()
+    answers: tuple[tuple[int, datetime], ...] = ()
+    """The first comment of each thread in which the author replied, and when they last did."""
+    requests: tuple[tuple[int, datetime], ...] = ()
+    """Whose review was requested, by account id, and when it last was."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """What is stored of a finding besides the verdicts that report it: its number and its last status."""
+
+    number: int
+    keys: tuple[str, ...]
+    """The reports that it was recognised in; the first one made it."""
+    status: FindingStatus
+    place: Location | None = None
+    """Its location at `head`."""
+    head: str = ""
+
+    @property
+    def id(self) -> str:
+        """The short id, as people and commands write it: `f4`."""
+        return f"f{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenScore:
+    """An iteration's score when the next one started: what comes in later does not change it."""
+
+    number: int
+    head: str
+    value: float | None
+    decided: str = ""
+    unobserved: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,8 +548,6 @@ class PullRequest:
     escalation: Escalation | None = None
     reported: str | None = None
     """The head for which the selection report got a comment of its own."""
-    resolved_threads: tuple[str, ...] = ()
-    """Addresses of the inline comments whose threads were resolved."""
     asked: FeedbackIdentity | None = None
     """What the comment asks for, under which id: another score alone is no new feedback."""
     briefs: tuple[PostedBrief, ...] = ()
@@ -464,6 +568,13 @@ class PullRequest:
     """Its opening was received, so every comment of the bot on it is recorded."""
     proposes: bool = False
     """It proposes another config, so that every head is checked, whatever the push changed."""
+    heads: tuple[HeadSpan, ...] = ()
+    """Where the branch was, in the order of the pushes."""
+    conversation: Conversation = field(default_factory=Conversation)
+    findings: tuple[FindingRecord, ...] = ()
+    """Number and last status of every finding, in the order in which they were first reported."""
+    scores: tuple[FrozenScore, ...] = ()
+    """The scores of the iterations that are over."""
 
     @property
     def name(self) -> str:

@@ -14,12 +14,10 @@ from bot.pull_request.model import Item, Provenance, PullRequest, Stance, Valida
 from bot.values import Account, Location
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
-    TextVerdict,
+    ValidatorText,
     comment_location,
     infer_items,
     limit_items,
-    parse_tags,
-    review_texts,
     stated_stance,
 )
 
@@ -90,22 +88,18 @@ def _review_verdict(
     role = facts.roles.get(review.author.id, earlier.permission if earlier else None)
     counted = is_validator(review.author, role, context.pull_request, facts.me, rules)
     permission = granting_permission(review.author, role, rules) if counted else role
-    # What strangers say is not even listened to: there may be any amount of it.
-    stated = parse_tags(review.body, rules.gates, url=review.url) if counted else TextVerdict()
-    stance = formal or (stated.stance if counted else stated_stance(review.body))
+    stance, is_advisory = _stance(review, rules, counted=counted)
     if stance is None:
         # Its author took the VERDICT line out again.
         return earlier and replace(earlier, lifted_at=earlier.lifted_at or context.now)
-    items, more = (
-        _review_items(review, stated, facts.inline_comments, rules, permission) if counted else ((), 0)
-    )
+    items, more = _items_now(review, stance, context, permission) if counted else ((), 0)
     inline_comments = _own_comments(review, facts.inline_comments)
-    if counted and not items and stance is Stance.REJECTS:
-        items = infer_items(review_texts(review, inline_comments, permission), rules)
     body_text = "\n\n".join(filter(None, (review.body, *(comment.body for comment in inline_comments))))
     if counted and facts.inline_comments is None and earlier:
         items, more = earlier.items, earlier.more
         body_text = body_text if earlier.body_hash != hash_text(review.body) else earlier.said
+    elif earlier:
+        items = keep_removed(earlier.items, items, context.now)
     return Verdict(
         id=f"review:{review.id}",
         validator=Validator(f"user:{review.author.id}", review.author.login, bot=review.author.bot),
@@ -121,40 +115,93 @@ def _review_verdict(
         lifted_at=earlier.lifted_at if earlier and formal else None,
         body_hash=hash_text(review.body),
         said=body_text[:MAX_BODY_KEPT] if counted else "",
-        by_line=formal is None,
+        by_line=formal is None and not is_advisory,
+        advisory=is_advisory,
+        repeats=repeats_earlier(review.body),
     )
 
 
-def _review_items(
-    review: ReviewSnapshot,
-    stated: TextVerdict,
-    comments: Sequence[InlineCommentSnapshot] | None,
+def _stance(review: ReviewSnapshot, rules: RepositoryRules, *, counted: bool) -> tuple[Stance | None, bool]:
+    """Return the stance of a review, and whether it only advises: a named App's comments do."""
+    stance = _FORMAL.get(review.state) or stated_stance(review.body)
+    if stance is not None or not counted:
+        return stance, False
+    if review.author.bot and rules.validators.is_named(review.author.login, bot=True):
+        return Stance.REJECTS, True
+    # Tagged remarks of a comment count while their author's rejection stands.
+    return Stance.SILENT, False
+
+
+def _items_now(
+    review: ReviewSnapshot, stance: Stance, context: _ReviewContext, permission: str | None
+) -> tuple[tuple[Item, ...], int]:
+    """Return what a validator's review reports, by its body and its inline comments."""
+    if stance is Stance.APPROVES:
+        return (), 0  # remarks beside an approval are recorded as words, not as findings
+    rules = context.rules
+    format_ = reviewer_format(review.author.login) if review.author.bot else None
+    body = read_review_body(review.body, rules.gates, url=review.url)
+    items = [*body.items, *review.documents] if format_ is None else list(review.documents)
+    for comment in _own_comments(review, context.facts.inline_comments):
+        items += _inline_items(comment, rules, permission, format_)
+    items = [_name_likely_gate(item, rules) for item in items]
+    if stance is Stance.SILENT:
+        items = [item for item in items if item.tag]
+    else:
+        items = list(
+            settle_blocking(items, rules.gates, is_rejection=True, is_app=format_ is not None)
+        )
+    limited, left_out = limit_items(items)
+    return limited, body.more + left_out
+
+
+def _inline_items(
+    comment: InlineCommentSnapshot,
     rules: RepositoryRules,
     permission: str | None,
-) -> tuple[tuple[Item, ...], int]:
-    items = [*stated.items, *review.documents]
-    more = stated.more
-    for comment in _own_comments(review, comments):
-        place = comment_location(comment)
-        inline = parse_tags(comment.body, rules.gates, url=comment.url, place=place)
-        documented = (replace(item, place=item.place or place) for item in comment.documents)
-        hunk = "" if is_secret_path(comment.path) else comment.diff_hunk
-        origin = Provenance("inline comment", permission, hash_text(comment.body))
-        inline_items = (replace(item, origin=origin) for item in (*inline.items, *documented))
-        items += _add_hunk_context(tuple(inline_items), place, hunk)
-        more += inline.more
-    limited, left_out = limit_items(items)
-    return limited, more + left_out
+    format_: ReviewerFormat | None,
+) -> list[Item]:
+    place = comment_location(comment)
+    stated = read_inline_comment(comment, rules.gates, app=format_)
+    documented = (
+        replace(item, place=item.place or place, comment_id=comment.id) for item in comment.documents
+    )
+    hunk = "" if is_secret_path(comment.path) else comment.diff_hunk
+    origin = Provenance("inline comment", permission, hash_text(comment.body))
+    items = [replace(item, origin=origin) for item in (tuple(documented) or stated)]
+    return _add_hunk_context(items, place, hunk)
+
+
+def _name_likely_gate(item: Item, rules: RepositoryRules) -> Item:
+    """Add the tag that plain words suggest; it changes neither the name nor the severity."""
+    if item.tag or not item.words:
+        return item
+    likely = infer_items((ValidatorText(item.words, item.url, item.place),), rules)
+    return replace(item, looks_like=likely[0].tag, inferred=likely[0].inferred) if likely else item
+
+
+def keep_removed(before: Sequence[Item], now: Sequence[Item], at: datetime) -> tuple[Item, ...]:
+    """Return the items that are there now, and those that were edited out or deleted, marked so."""
+    present = {_report_of(item) for item in now}
+    removed = (item for item in before if _report_of(item) not in present)
+    return (*now, *(replace(item, removed_at=item.removed_at or at) for item in removed))
+
+
+def _report_of(item: Item) -> tuple[object, ...]:
+    if item.comment_id:
+        return item.comment_id, item.tag
+    return item.tag, item.place, item.words
 
 
 def _own_comments(
     review: ReviewSnapshot, comments: Sequence[InlineCommentSnapshot] | None
 ) -> tuple[InlineCommentSnapshot, ...]:
-    """Return the inline comments of this review by its own author, without replies of others."""
+    """Return the inline comments of this review by its own author that start a thread."""
     return tuple(
         comment
         for comment in comments or ()
         if comment.review_id == review.id and comment.author.id == review.author.id
+        if comment.in_reply_to is None
     )
 
 

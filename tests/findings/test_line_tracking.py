@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.iterations.followup import was_touched
-from bot.iterations.line_tracking import MAX_LISTED_FILES, UNCHANGED_FILE, LineMap, TrackedFile, track_files
+from bot.findings.line_tracking import MAX_LISTED_FILES, UNCHANGED_FILE, LineMap, TrackedFile, track_files
 from bot.pull_request.diff import FileDiff
 from bot.pull_request.model import Revision
 from bot.values import Location
