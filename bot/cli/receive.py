@@ -170,7 +170,7 @@ class DryRun:
     async def _fetch(
         self, github: GitHub, pull_request: PullRequest, event: Event, rules: RepositoryRules, now: datetime
     ) -> Facts:
-        facts = await fetch_reviews(pull_request, (event,), github, now)
+        facts = await fetch_reviews(pull_request, (event,), rules, github, now)
         facts = await fetch_signals(facts, pull_request, (event,), rules, github)
         return replace(
             facts, config=await fetch_proposed_config(pull_request, (event,), self.rule_book, github)

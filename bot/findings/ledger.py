@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.findings.line_tracking import TrackedFile, track_files
+from bot.findings.line_tracking import TrackedFile, track_files, was_touched
 from bot.findings.model import MAX_FINDINGS, Finding, Ledger
 from bot.pull_request.model import (
     FindingRecord,
@@ -558,11 +558,9 @@ class _LineTracker:
         file = self._file(place.path, old, new)
         if file is None:
             return None
-        if place.line is None or not file.has_changed:
-            return file.has_changed
-        return (
-            True if file.lines is None else file.lines.has_changed(place.line, place.end_line or place.line)
-        )
+        if file.has_changed and file.lines is None:
+            return True  # GitHub shows no patch of a large file: all that is known is that it changed
+        return was_touched(place, {place.path: file})
 
     def carry(self, place: Location | None, old: str, new: str) -> Location | None:
         """Return where the lines are at another head; unchanged where that is not known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
@@ -152,6 +152,16 @@ class TrackedFile:
 
 UNCHANGED_FILE = TrackedFile(has_changed=False)
 """The same blob at both heads: nothing needs to be read."""
+
+
+def was_touched(place: Location | None, files: Mapping[str, TrackedFile]) -> bool | None:
+    """Return whether the location changed: its lines, or the file where it names none; None: not known."""
+    file = files.get(place.path) if place else None
+    if place is None or file is None:
+        return None
+    if place.line is None or not file.has_changed:
+        return file.has_changed
+    return None if file.lines is None else file.lines.has_changed(place.line, place.end_line or place.line)
 
 
 MAX_LISTED_FILES = 300

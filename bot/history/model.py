@@ -187,7 +187,6 @@ def build_history_record(
         pushed_at=tuple(revision.seen_at for revision in pull_request.revisions),
         verdicts=tuple(
             _without_text(verdict, pull_request)
-           
             for verdict in sorted(pull_request.verdicts, key=verdict_order)
         ),
         closed_at=None if pull_request.open else pull_request.closed_at,

@@ -235,7 +235,7 @@ class PastProcessor:
         # What is to be said, the events of today will say: until then nothing counts as shown.
         rules = replace(rules, comment=replace(rules.comment, enabled=False))
         events = [event for event, _ in received]
-        facts = await fetch_reviews(pull_request, events, self.github, moment.now)
+        facts = await fetch_reviews(pull_request, events, rules, self.github, moment.now)
         pull_request = add_past_revisions(pull_request, facts.reviews or (), fresh=stored is None)
         pull_request = merge_verdicts(pull_request, facts, rules, moment.now)
         if pull_request.open and (revisions := unread_revisions(pull_request)):

@@ -370,6 +370,8 @@ class Verdict:
     """A review whose state has no stance, so that only its VERDICT line gives one."""
     advisory: bool = False
     """It rejects only while one of its findings blocks: a reviewing App's comments, or a validation."""
+    unlabelled_by: str = ""
+    """Who removed the label without being a validator; the verdict stands."""
     repeats: bool = False
     """Its text says that earlier remarks still hold ("still", "as above")."""
 

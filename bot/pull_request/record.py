@@ -120,6 +120,15 @@ def record_thread(pull_request: PullRequest, event: ReviewThreadEvent) -> PullRe
     return replace(pull_request, conversation=replace(pull_request.conversation, threads=kept))
 
 
+def record_resolver_roles(pull_request: PullRequest, roles: Mapping[int, str | None]) -> PullRequest:
+    """Record the roles of those who resolved threads, as they were read at that time."""
+    threads = tuple(
+        replace(thread, role=roles[thread.by_id]) if thread.role is None and thread.by_id in roles else thread
+        for thread in pull_request.conversation.threads
+    )
+    return replace(pull_request, conversation=replace(pull_request.conversation, threads=threads))
+
+
 def record_answer(pull_request: PullRequest, comment: InlineCommentSnapshot) -> PullRequest:
     """Record that the author replied in a thread."""
     if comment.in_reply_to is None or comment.author.id != pull_request.author.id:

@@ -29,7 +29,12 @@ from bot.markdown.links import LinkContext
 from bot.pull_request.effects import CancelWrite, ShowComment, StoreDocument
 from bot.pull_request.facts import DecisionTime, Facts
 from bot.pull_request.model import FeedbackIdentity, PullRequest, StickyComment
-from bot.pull_request.record import merge_revisions, merge_snapshot, remove_forgotten_reviewers
+from bot.pull_request.record import (
+    merge_revisions,
+    merge_snapshot,
+    record_resolver_roles,
+    remove_forgotten_reviewers,
+)
 from bot.verdicts.item_context import add_context, add_fixes, files_at_head
 from bot.verdicts.reviews import merge_reviews
 from bot.verdicts.signals import merge_signals
@@ -71,7 +76,7 @@ def merge_verdicts(
     """Merge the verdicts of reviews and of all other sources."""
     merged = merge_snapshot(pull_request, facts.pull_request) if facts.pull_request else pull_request
     merged = merge_signals(merge_reviews(merged, facts, rules, now), facts, rules)
-    return record_maintainer_answer(merged, facts)
+    return record_maintainer_answer(record_resolver_roles(merged, facts.roles), facts)
 
 
 def merge_texts(before: PullRequest, merged: PullRequest, facts: Facts) -> PullRequest:

@@ -32,11 +32,12 @@ from bot.pull_request.events import (
     ReviewEvent,
     ReviewSnapshot,
     ReviewState,
+    ReviewThreadEvent,
     ValidationEvent,
 )
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import PullRequest, Revision, Stance
-from bot.pull_request.record import MAX_KEPT_HEADS, record_event
+from bot.pull_request.record import MAX_KEPT_HEADS, is_verdict_of, record_event
 from bot.store.store import Store
 from bot.values import GHOST, Account, Repository
 from bot.verdicts.checks import conclusion_stance
@@ -48,16 +49,19 @@ MAX_READ_ATTEMPTS = 3
 
 
 def unread_revisions(pull_request: PullRequest) -> tuple[Revision, ...]:
-    """The reviewed heads to read now: from the second iteration on, and only if something was rejected."""
+    """The heads to read now: from the second head on, and only if something was rejected.
+
+    Those that were reviewed are compared with each other, and the newest one shows what the author has
+    changed since.
+    """
     iterations = list_iterations(pull_request)
     rejected = any(verdict.counted and verdict.stance is Stance.REJECTS for verdict in pull_request.verdicts)
-    if len(iterations) < 2 or not rejected:
+    reviewed = {iteration.head: iteration.reviewed_at for iteration in iterations[-MAX_KEPT_HEADS:]}
+    heads = {**reviewed, pull_request.head: pull_request.updated_at} if pull_request.open else reviewed
+    if len(heads) < 2 or not rejected:
         return ()
     by_head = {revision.head: revision for revision in pull_request.revisions}
-    revisions = (
-        by_head.get(iteration.head, Revision(iteration.head, iteration.reviewed_at))
-        for iteration in iterations[-MAX_KEPT_HEADS:]
-    )
+    revisions = (by_head.get(head, Revision(head, at)) for head, at in heads.items())
     return tuple(
         revision
         for revision in revisions
@@ -70,24 +74,28 @@ _LAG = timedelta(seconds=60)
 
 
 async def fetch_reviews(
-    pull_request: PullRequest, events: Sequence[Event], github: GitHub, now: datetime
+    pull_request: PullRequest,
+    events: Sequence[Event],
+    rules: RepositoryRules,
+    github: GitHub,
+    now: datetime,
 ) -> Facts:
     """Fetch reviews, inline comments and roles; nothing is read if no verdict can have changed."""
     me = await github.me()
     snapshot = None
     if pull_request.unsure:
         snapshot = await github.pull_request(pull_request.repository, pull_request.number)
-    if not any(_may_change_verdict(event, pull_request) for event in events):
+    if not any(_may_change_verdict(event, pull_request, rules) for event in events):
         return Facts(me, snapshot)
     reviews = _merge_event_reviews(await github.reviews(pull_request.repository, pull_request.number), events)
     comments = None
-    if any(_rejects(review) for review in reviews):
+    if any(_has_findings(review, rules) for review in reviews):
         listed = await github.inline_comments(pull_request.repository, pull_request.number)
         comments = _merge_event_comments(listed, events, now)
     return Facts(me, snapshot, reviews, comments, await _fetch_roles(pull_request, reviews, github, me))
 
 
-def _may_change_verdict(event: Event, pull_request: PullRequest) -> bool:
+def _may_change_verdict(event: Event, pull_request: PullRequest, rules: RepositoryRules) -> bool:
     verdict_ids = {verdict.id for verdict in pull_request.verdicts}
     match event:
         case ReviewEvent():
@@ -95,9 +103,12 @@ def _may_change_verdict(event: Event, pull_request: PullRequest) -> bool:
                 event.review.state is ReviewState.DISMISSED
                 or f"review:{event.review.id}" in verdict_ids
                 or is_opinionated(event.review)
+                or _is_named_app(event.review.author, rules)
+                or any(is_verdict_of(v, event.review.author.id) and v.counted for v in pull_request.verdicts)
             )
         case InlineCommentEvent():
-            return f"review:{event.comment.review_id}" in verdict_ids
+            # A reply only answers; GitHub sends every other comment once more beside its review.
+            return f"review:{event.comment.review_id}" in verdict_ids and event.comment.in_reply_to is None
         case PastPullRequestEvent():
             return True
         case CheckBackfillEvent():  # it may have been reviewed before the first event came
@@ -106,10 +117,16 @@ def _may_change_verdict(event: Event, pull_request: PullRequest) -> bool:
             return not verdict_ids and not pull_request.seen_opening
 
 
-def _rejects(review: ReviewSnapshot) -> bool:
+def _has_findings(review: ReviewSnapshot, rules: RepositoryRules) -> bool:
+    """Whether a review's inline comments may be findings."""
     return review.state is ReviewState.CHANGES_REQUESTED or (
-        review.state is ReviewState.COMMENTED and is_opinionated(review)
+        review.state is ReviewState.COMMENTED
+        and (is_opinionated(review) or _is_named_app(review.author, rules))
     )
+
+
+def _is_named_app(account: Account, rules: RepositoryRules) -> bool:
+    return account.bot and rules.validators.is_named(account.login, bot=True)
 
 
 def _merge_event_reviews(
@@ -185,6 +202,8 @@ async def fetch_signals(
     signals = tuple(signal for signal in found if signal)
     roles = dict(facts.roles)
     annotations = {}
+    for resolver in _unknown_resolvers(events, pull_request, facts):
+        roles[resolver.id] = await github.role(pull_request.repository, resolver)
     for signal in signals:
         if isinstance(signal, LabelEvent) and _needs_role(signal, pull_request, facts):
             roles[signal.sender.id] = await github.role(pull_request.repository, signal.sender)
@@ -193,6 +212,19 @@ async def fetch_signals(
                 pull_request.repository, signal.run_id, github
             )
     return replace(facts, signals=signals, roles=roles, annotations=annotations)
+
+
+def _unknown_resolvers(
+    events: Sequence[Event], pull_request: PullRequest, facts: Facts
+) -> tuple[Account, ...]:
+    """Return who resolved a thread, where only their role says what that means."""
+    senders = {
+        event.sender.id: event.sender
+        for event in events
+        if isinstance(event, ReviewThreadEvent) and event.action == "resolved"
+    }
+    plain = {0, facts.me.id, pull_request.author.id, *facts.roles}
+    return tuple(sender for key, sender in senders.items() if key not in plain)
 
 
 async def fetch_unrecorded(
@@ -290,7 +322,7 @@ def _may_propose(event: Event, pull_request: PullRequest) -> bool:
 
 def _needs_role(label: LabelEvent, pull_request: PullRequest, facts: Facts) -> bool:
     """Whether the sender's role decides if the label counts."""
-    return label.action == "labeled" and label.sender.id not in {0, facts.me.id, pull_request.author.id}
+    return label.sender.id not in {0, facts.me.id, pull_request.author.id}
 
 
 def _has_annotations(check: CheckEvent) -> bool:

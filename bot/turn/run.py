@@ -94,7 +94,7 @@ class TurnRunner:
 
         rules = await self._rules(pull_request, events)
         moment = DecisionTime(self.clock(), str(uuid.uuid4()))
-        facts = await fetch_reviews(pull_request, events, self.github, moment.now)
+        facts = await fetch_reviews(pull_request, events, rules, self.github, moment.now)
         facts = await fetch_signals(facts, pull_request, events, rules, self.github)
         facts = replace(facts, forgotten=await self.store.read(load_forgotten, pull_request.repository.id))
         is_repetition = not invocations and _may_repeat_review(events)

@@ -26,14 +26,75 @@ FILE_EXTENSIONS = (
 _FILE_NAMES = "Dockerfile|Makefile|Procfile|Jenkinsfile|Gemfile|Rakefile|CODEOWNERS|Vagrantfile|Justfile"
 _EXT = "|".join(FILE_EXTENSIONS.split())
 # `self.key` and `process.env` are no files; neither is the name of a library.
-_DOUBTFUL = frozenset("env key lock mod sum r c h m mm pl sol ex sh properties html json xml text".split())
+_DOUBTFUL = frozenset(
+    [
+        "env",
+        "key",
+        "lock",
+        "mod",
+        "sum",
+        "r",
+        "c",
+        "h",
+        "m",
+        "mm",
+        "pl",
+        "sol",
+        "ex",
+        "sh",
+        "properties",
+        "html",
+        "json",
+        "xml",
+        "text",
+    ]
+)
 _CERTAIN_NAMES = frozenset(
-    "cargo.lock poetry.lock yarn.lock uv.lock gemfile.lock composer.lock go.mod go.sum package.json"
-    " tsconfig.json composer.json index.html pom.xml .env setup.sh install.sh build.sh package-lock.json".split()
+    [
+        "cargo.lock",
+        "poetry.lock",
+        "yarn.lock",
+        "uv.lock",
+        "gemfile.lock",
+        "composer.lock",
+        "go.mod",
+        "go.sum",
+        "package.json",
+        "tsconfig.json",
+        "composer.json",
+        "index.html",
+        "pom.xml",
+        ".env",
+        "setup.sh",
+        "install.sh",
+        "build.sh",
+        "package-lock.json",
+    ]
 )
 _LIBRARIES = frozenset(
-    "node vue next nuxt express react three d3 ember backbone moment chart p5 alpine discord angular knockout"
-    " handlebars socket.io chai deno".split()
+    [
+        "node",
+        "vue",
+        "next",
+        "nuxt",
+        "express",
+        "react",
+        "three",
+        "d3",
+        "ember",
+        "backbone",
+        "moment",
+        "chart",
+        "p5",
+        "alpine",
+        "discord",
+        "angular",
+        "knockout",
+        "handlebars",
+        "socket.io",
+        "chai",
+        "deno",
+    ]
 )
 _FILE_NAME = regex.Regex(_FILE_NAMES)
 _NUMBER = "[1-9][0-9]{0,6}"
@@ -82,16 +143,78 @@ _ELSEWHERE = regex.Regex(
 )
 _SENTENCE_START = regex.Regex(r"(?:^|[.!?;]\s|\n)[^.!?;\n]{0,200}$")
 _COMMANDS = frozenset(
-    "python python3 pytest cat git npm npx yarn pnpm node go cargo make ruff mypy eslint bash sh rm cp mv vi vim"
-    " import from docker tox uv pip ls cd run open import. const let var def class return source sudo".split()
+    [
+        "python",
+        "python3",
+        "pytest",
+        "cat",
+        "git",
+        "npm",
+        "npx",
+        "yarn",
+        "pnpm",
+        "node",
+        "go",
+        "cargo",
+        "make",
+        "ruff",
+        "mypy",
+        "eslint",
+        "bash",
+        "sh",
+        "rm",
+        "cp",
+        "mv",
+        "vi",
+        "vim",
+        "import",
+        "from",
+        "docker",
+        "tox",
+        "uv",
+        "pip",
+        "ls",
+        "cd",
+        "run",
+        "open",
+        "import.",
+        "const",
+        "let",
+        "var",
+        "def",
+        "class",
+        "return",
+        "source",
+        "sudo",
+    ]
 )
-_SYSTEM = ("/usr/", "/lib/", "/opt/", "/etc/", "/var/", "/proc/", "/dev/", "/nix/", "/tmp/", "/root/", "/Users/")
+_SYSTEM = (
+    "/usr/",
+    "/lib/",
+    "/opt/",
+    "/etc/",
+    "/var/",
+    "/proc/",
+    "/dev/",
+    "/nix/",
+    "/tmp/",
+    "/root/",
+    "/Users/",
+)
 _CHECKOUTS = regex.Regex(
     r"^(?:/home/runner/work/[^/]+/[^/]+/|/github/workspace/|/__w/[^/]+/[^/]+/|/builds/[^/]+/[^/]+/|/workspace/"
     r"|/workspaces/[^/]+/|/app/|/code/|/src/(?:github\.com/[^/]+/[^/]+/)?|[A-Z]:/a/[^/]+/[^/]+/"
     r"|/home/circleci/(?:project|repo)/|/drone/src/|/go/src/[^/]+/[^/]+/[^/]+/)"
 )
-_INSTALLED = ("site-packages/", "dist-packages/", "node_modules/", "/lib/python", "<frozen", "/rustc/", "/go/pkg/mod/")
+_INSTALLED = (
+    "site-packages/",
+    "dist-packages/",
+    "node_modules/",
+    "/lib/python",
+    "<frozen",
+    "/rustc/",
+    "/go/pkg/mod/",
+)
 _MARKS = {'"': '"', "“": "”", "«": "»"}
 
 _CALL_BEFORE = regex.Regex(
@@ -141,9 +264,7 @@ def find_locations(text: str, *, repository: str | None = None) -> tuple[Locatio
     return tuple(dict.fromkeys(mention.location for mention in mentions if mention.is_subject))
 
 
-def find_place(
-    text: str, *, repository: str | None = None
-) -> tuple[Location | None, tuple[str, str] | None]:
+def find_place(text: str, *, repository: str | None = None) -> tuple[Location | None, tuple[str, str] | None]:
     """Return the location that the text is most about, and the named part; one with a line is preferred."""
     mentions = [mention for mention in find_mentions(text, repository=repository) if mention.is_subject]
     exact = next((mention for mention in mentions if mention.location.line or mention.part), None)

@@ -21,3 +21,8 @@ class AppRemark:
 
 def read_app_comment(body: str, app: ReviewerFormat) -> AppRemark | None:
     return None
+
+
+def reviewer_format(login: str) -> ReviewerFormat | None:
+    """Return how this App writes its comments; None for one that is not known."""
+    return None

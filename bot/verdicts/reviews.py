@@ -12,6 +12,13 @@ from bot.pull_request.events import InlineCommentSnapshot, ReviewSnapshot, Revie
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import Item, Provenance, PullRequest, Stance, Validator, Verdict, hash_text
 from bot.values import Account, Location
+from bot.verdicts.remarks import (
+    read_inline_comment,
+    read_review_body,
+    repeats_earlier,
+    settle_blocking,
+)
+from bot.verdicts.reviewers import ReviewerFormat, reviewer_format
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
     ValidatorText,
@@ -76,6 +83,8 @@ class _ReviewContext:
     facts: Facts
     rules: RepositoryRules
     now: datetime
+    is_advisory: bool = False
+    """The review rejects only while one of its findings blocks."""
 
 
 def _review_verdict(
@@ -86,13 +95,18 @@ def _review_verdict(
         return earlier and replace(earlier, lifted_at=earlier.lifted_at or context.now)
     formal = _FORMAL.get(review.state)
     role = facts.roles.get(review.author.id, earlier.permission if earlier else None)
+    if review.state is ReviewState.COMMENTED and role is None:
+        role = _earlier_permission(review, context.pull_request)
     counted = is_validator(review.author, role, context.pull_request, facts.me, rules)
     permission = granting_permission(review.author, role, rules) if counted else role
     stance, is_advisory = _stance(review, rules, counted=counted)
+    context = replace(context, is_advisory=is_advisory)
     if stance is None:
         # Its author took the VERDICT line out again.
         return earlier and replace(earlier, lifted_at=earlier.lifted_at or context.now)
     items, more = _items_now(review, stance, context, permission) if counted else ((), 0)
+    if stance is Stance.SILENT and not (items or earlier):
+        return None
     inline_comments = _own_comments(review, facts.inline_comments)
     body_text = "\n\n".join(filter(None, (review.body, *(comment.body for comment in inline_comments))))
     if counted and facts.inline_comments is None and earlier:
@@ -121,6 +135,13 @@ def _review_verdict(
     )
 
 
+def _earlier_permission(review: ReviewSnapshot, pull_request: PullRequest) -> str | None:
+    """Return the role with which the author of a comment reviewed before."""
+    key = f"user:{review.author.id}"
+    roles = (v.permission for v in pull_request.verdicts if v.validator.key == key and v.counted)
+    return next((role for role in roles if role), None)
+
+
 def _stance(review: ReviewSnapshot, rules: RepositoryRules, *, counted: bool) -> tuple[Stance | None, bool]:
     """Return the stance of a review, and whether it only advises: a named App's comments do."""
     stance = _FORMAL.get(review.state) or stated_stance(review.body)
@@ -138,20 +159,19 @@ def _items_now(
     """Return what a validator's review reports, by its body and its inline comments."""
     if stance is Stance.APPROVES:
         return (), 0  # remarks beside an approval are recorded as words, not as findings
-    rules = context.rules
-    format_ = reviewer_format(review.author.login) if review.author.bot else None
+    rules, is_app = context.rules, review.author.bot
+    app = reviewer_format(review.author.login) if is_app else None
     body = read_review_body(review.body, rules.gates, url=review.url)
-    items = [*body.items, *review.documents] if format_ is None else list(review.documents)
+    # The body of a known review App is scaffolding around its inline comments.
+    items = [item for item in body.items if item.tag or not (app or context.is_advisory)]
+    items += review.documents
     for comment in _own_comments(review, context.facts.inline_comments):
-        items += _inline_items(comment, rules, permission, format_)
-    items = [_name_likely_gate(item, rules) for item in items]
+        items += _inline_items(comment, rules, permission, app)
     if stance is Stance.SILENT:
         items = [item for item in items if item.tag]
-    else:
-        items = list(
-            settle_blocking(items, rules.gates, is_rejection=True, is_app=format_ is not None)
-        )
-    limited, left_out = limit_items(items)
+    is_rejection = stance is Stance.REJECTS and not context.is_advisory
+    settled = settle_blocking(items, rules.gates, is_rejection=is_rejection, is_app=is_app)
+    limited, left_out = limit_items(_name_likely_gate(item, rules) for item in settled)
     return limited, body.more + left_out
 
 
@@ -159,10 +179,10 @@ def _inline_items(
     comment: InlineCommentSnapshot,
     rules: RepositoryRules,
     permission: str | None,
-    format_: ReviewerFormat | None,
+    app: ReviewerFormat | None,
 ) -> list[Item]:
     place = comment_location(comment)
-    stated = read_inline_comment(comment, rules.gates, app=format_)
+    stated = read_inline_comment(comment, rules.gates, app=app)
     documented = (
         replace(item, place=item.place or place, comment_id=comment.id) for item in comment.documents
     )

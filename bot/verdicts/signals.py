@@ -149,8 +149,11 @@ def merge_label(
         return pull_request.verdicts
     if event.action == "labeled":
         verdicts[f"label:{tag}"] = _label_verdict(tag, event, role, counted=counted)
-    elif earlier:
+    elif earlier and counted:
         verdicts[earlier.id] = replace(earlier, lifted_at=earlier.lifted_at or at)
+    elif earlier:
+        # Only a validator lifts what a label says; anybody else only takes the label off.
+        verdicts[earlier.id] = replace(earlier, unlabelled_by=event.sender.login)
     else:
         # GitHub may tell of this before it tells that the label was put on.
         lifted = _label_verdict(tag, event, role, counted=False)

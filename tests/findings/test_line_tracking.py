@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.iterations.followup import was_touched
-from bot.findings.line_tracking import MAX_LISTED_FILES, UNCHANGED_FILE, LineMap, TrackedFile, track_files
+from bot.findings.line_tracking import (
+    MAX_LISTED_FILES,
+    UNCHANGED_FILE,
+    LineMap,
+    TrackedFile,
+    track_files,
+    was_touched,
+)
 from bot.pull_request.diff import FileDiff
 from bot.pull_request.model import Revision
 from bot.values import Location
