@@ -359,17 +359,19 @@ class _Replay:
         """Return the finding that a new thread goes on with: closed at the same line, or a bare tag's."""
         if item.tag is None:
             return []
-        same_tag = [entry for entry in own if entry.item.tag == item.tag and id(entry) not in reported]
+        same_tag = [entry for entry in own if entry.item.tag == item.tag]
         closed = [
             entry
             for entry in same_tag
             if not entry.is_open
+            and id(entry) not in reported
             and entry.item.place
             and item.place
             and entry.item.place.path == item.place.path
             and self._distance(entry, item, head) == 0
         ]
-        return closed[-1:] or [entry for entry in same_tag if entry.is_open and entry.item.place is None][:1]
+        bare = [entry for entry in same_tag if entry.is_open and not (entry.item.place or entry.item.words)]
+        return closed[-1:] or bare[:1]
 
     def _distance(self, entry: _Entry, item: Item, head: str) -> int:
         place, now = self._carried(entry, head).place, item.place
