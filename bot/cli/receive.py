@@ -146,7 +146,7 @@ class DryRun:
         moment = DecisionTime(self.clock(), self.new_id())
         if self.github:
             facts = await self._fetch(self.github, pull_request, event, rules, moment.now)
-            assessor = Assessor(rules, moment, self.github, pull_request.verdicts)
+            assessor = Assessor(rules, moment, self.github, pull_request.verdicts, _never_first)
             assessment, facts = await assessor.assess(pull_request, facts)
             decision = conclude(assessment, rules, moment, self.site)
         else:
@@ -202,3 +202,8 @@ async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
         rule_book = build_rule_book(github, NullConfigStore(), NullConfigStore(), utc_now)
         run = DryRun(rule_book, link_context(configuration), utc_now, new_id, github)
         return await run.run(delivery), False
+
+
+async def _never_first() -> bool:
+    """A dry run knows no other pull request, so none of its comments is there only for being the first."""
+    return False

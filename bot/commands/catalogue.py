@@ -29,7 +29,7 @@ from bot.commands.overrides import (
 from bot.gates.config import Permission, RecordVisibility, record_visibility
 from bot.gates.model import is_tag
 from bot.history.text import HistoryContext, render_history
-from bot.iterations.model import open_appeals
+from bot.iterations.model import current_iteration, open_appeals
 from bot.markdown.escape import code_span
 from bot.pull_request.effects import CommandSource, ForgetPerson
 from bot.pull_request.model import Item, RulingAction
@@ -93,6 +93,24 @@ class HistoryRequest(CommandRequest):
         is_default = self.login is None
         setting = HistoryContext(repository, context.rules.gates, context.site.web, is_default)
         return context.reply(render_history(facts.history, setting))
+
+
+@dataclass(frozen=True, slots=True)
+class ShowRequest(CommandRequest):
+    """`/feedback`: post or refresh the comment now."""
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> ShowRequest | ArgumentError:
+        """Accept no arguments."""
+        return _unexpected(arguments.words) or ShowRequest()
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Ask for the comment; it is the answer, unless there is nothing to show."""
+        iteration = current_iteration(context.pull_request)
+        if iteration is None or not (iteration.is_rejected or context.pull_request.sticky):
+            return context.reply("No reviewer or check requests changes on this pull request.\n")
+        asked = replace(context.pull_request, comment_requested_at=context.invocation.at)
+        return replace(context, pull_request=asked).acknowledge()
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,6 +439,14 @@ SLASH_COMMANDS = (
         help="Delete what is stored about you; without `confirm` only say what would go.",
         who=_ANYONE,
         request=ForgetRequest,
+    ),
+    SlashCommand(
+        name="",
+        usage="",
+        example="/feedback",
+        help="Post the feedback comment, or refresh it.",
+        who=_ANYONE_AND_BOT,
+        request=ShowRequest,
     ),
     SlashCommand(
         name="help",

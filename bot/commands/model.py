@@ -29,7 +29,7 @@ from bot.pull_request.effects import (
 from bot.pull_request.model import PullRequest, Ruling, RulingAction
 from bot.values import Account
 
-COMMAND_PREFIX = "/feedback-"
+COMMAND_PREFIX = "/feedback"
 """How every command begins."""
 NO_ACCOUNT = 0
 """The account of a reply to somebody who was forgotten: it is counted, and says nothing of them."""
@@ -131,8 +131,8 @@ class SlashCommand:
 
     @property
     def line(self) -> str:
-        """How it begins: `/feedback-history`."""
-        return f"{COMMAND_PREFIX}{self.name}"
+        """How it begins: `/feedback-history`; `/feedback` itself has no name."""
+        return f"{COMMAND_PREFIX}-{self.name}" if self.name else COMMAND_PREFIX
 
     @property
     def synopsis(self) -> str:
@@ -358,6 +358,10 @@ class CommandContext:
     def refuse(self) -> CommandOutcome:
         """React with confusion, and reply nothing."""
         return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.CONFUSED),))
+
+    def acknowledge(self) -> CommandOutcome:
+        """React, and leave the answer to the comment."""
+        return CommandOutcome(self.pull_request, (self._reaction(ReactionKind.EYES),))
 
     def reply(self, body: str, *rulings: Ruling, anonymous: bool = False) -> CommandOutcome:
         """React and reply; the rulings are recorded in the pull request."""

@@ -78,12 +78,17 @@ def _overlay(old: Any, new: Any) -> Any:
 
 def _overlay_validators(old: ValidatorRules, new: ConfigValues) -> ValidatorRules:
     simple = {key: value for key, value in new.items() if key not in ("checks", "sarif")}
+    severities = dict(old.app_severities)
+    if isinstance(apps := new.get("apps"), dict):
+        severities |= {name: app["blocking"] for name, app in apps.items() if "blocking" in (app or {})}
     checks = {rule.name: rule for rule in old.checks}
     checks |= {name: _check(name, values) for name, values in new.get("checks", {}).items()}
     sarif = {rule.rule: rule for rule in old.sarif}
     sarif |= {rule: SarifRule(rule, tag) for rule, tag in new.get("sarif", {}).items()}
     rules: ValidatorRules = _overlay(old, simple)
-    return replace(rules, checks=tuple(checks.values()), sarif=tuple(sarif.values()))
+    return replace(
+        rules, checks=tuple(checks.values()), sarif=tuple(sarif.values()), app_severities=severities
+    )
 
 
 def _check(name: str, values: Any) -> CheckRule:

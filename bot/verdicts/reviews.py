@@ -101,7 +101,7 @@ def _review_verdict(
     permission = granting_permission(review.author, role, rules) if counted else role
     stance, is_advisory = _stance(review, rules, counted=counted)
     context = replace(context, is_advisory=is_advisory)
-    if stance is None:
+    if stance is None or (earlier and stance is Stance.SILENT is not earlier.stance):
         # Its author took the VERDICT line out again.
         return earlier and replace(earlier, lifted_at=earlier.lifted_at or context.now)
     items, more = _items_now(review, stance, context, permission) if counted else ((), 0)
