@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import gc
 import importlib
 import sys
 from collections.abc import Sequence
@@ -34,7 +35,9 @@ class CliCommand:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the command; returns its exit code."""
-        code: int = self._module().run(arguments)
+        command = self._module()
+        gc.enable()
+        code: int = command.run(arguments)
         return code
 
     def _module(self) -> ModuleType:

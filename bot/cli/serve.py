@@ -79,6 +79,7 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     reconcile: ReconcileSchedule | None = None,
 ) -> int:
     """Serve until a signal comes and what is under way has ended; returns the exit code."""
+    gc.disable()
     configure_logging_from(settings)
     print(describe_store(settings), flush=True)
     reconcile = reconcile or ReconcileSchedule()
@@ -89,12 +90,13 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     async with app.run_instance(
         settings, serve=web, work=worker, heartbeat=heartbeat, limits=limits, reconcile=reconcile
     ) as instance:
-        # What was loaded at the start stays for good: no later collection has to look through it.
-        gc.collect()
-        gc.freeze()
         if instance.address:
             url = server_url(*instance.address)
             print(f"Listening on {url}: deliveries go to /webhook.", flush=True)
+        # What was loaded at the start stays for good: no later collection has to look through it.
+        gc.collect()
+        gc.freeze()
+        gc.enable()
         await stop.wait()
         print("Stopping: what is under way comes to its end first.", flush=True)
     return 0
