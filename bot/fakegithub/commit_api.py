@@ -39,6 +39,7 @@ from bot.fakegithub.pull_shapes import (
     full_commit_json,
     simple_pull_json,
     tree_json,
+    workflow_run_json,
 )
 from bot.fakegithub.shapes import page_url, repository_url
 from bot.fakegithub.tokens import InstallationCaller
@@ -108,6 +109,31 @@ def list_runs(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(body, headers=headers)
 
 
+def list_workflow_runs(call: ApiCall) -> ApiAnswer:
+    """The runs of workflows, newest first; the event that began one is told nowhere else."""
+    suite, sha = call.query.get("check_suite_id"), call.query.get("head_sha")
+    runs = [
+        run
+        for run in reversed(call.repository.workflow_runs.values())
+        if suite in {None, str(run.suite_id)}
+        and sha in {None, run.head_sha}
+        and call.query.get("event", run.event) == run.event
+        and call.query.get("branch", run.head_branch) == run.head_branch
+        and call.query.get("actor", run.actor.login) == run.actor.login
+    ]
+    page, headers = cut_page(call, runs)
+    shown = [workflow_run_json(call.github, run) for run in page]
+    return ApiAnswer({"total_count": len(runs), "workflow_runs": shown}, headers=headers)
+
+
+def get_job_log(call: ApiCall) -> ApiAnswer:
+    """Where a job's log can be read for a minute, without a token; a job that still runs has none."""
+    job = call.repository.check_runs.get(call.number("job_id"))
+    if job is None or job.log is None or job.status != "completed":
+        raise not_found_refusal()
+    return ApiAnswer(status=302, headers={"Location": f"{call.github.logs_url}/{job.id}"})
+
+
 def get_status(call: ApiCall) -> ApiAnswer:
     """What the statuses of a commit come to."""
     sha = call.repository.branches.get(call.params["ref"], call.params["ref"])
@@ -158,6 +184,8 @@ CHECK_ROUTES = (
     Route("PATCH", _RUN, update_run, requires_write("checks")),
     Route("GET", f"{_RUN}/annotations", list_annotations, requires_read("checks")),
     Route("GET", f"{REPO_ROUTE}/commits/{{ref}}/check-runs", list_runs, requires_read("checks")),
+    Route("GET", f"{REPO_ROUTE}/actions/runs", list_workflow_runs, requires_read("actions")),
+    Route("GET", f"{REPO_ROUTE}/actions/jobs/{{job_id}}/logs", get_job_log, requires_read("actions")),
     Route("GET", f"{REPO_ROUTE}/commits/{{ref}}/status", get_status, requires_read("statuses")),
 )
 

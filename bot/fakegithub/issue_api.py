@@ -1,11 +1,8 @@
-"""Endpoints of issues, comments, reactions and labels, and GraphQL."""
+"""Endpoints of issues, comments, reactions and labels."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
-
-import re2
 
 from bot.fakegithub.calls import (
     REPO_ROUTE,
@@ -26,104 +23,7 @@ from bot.fakegithub.model import (
     not_found_refusal,
 )
 from bot.fakegithub.shapes import comment_json, issue_json, label_json, reaction_json
-from bot.fakegithub.tokens import AnonymousCaller, InstallationCaller
-
-_CLASSIFIERS = ("ABUSE", "DUPLICATE", "OFF_TOPIC", "OUTDATED", "RESOLVED", "SPAM")
-_FACES = ("CONFUSED", "EYES", "HEART", "HOORAY", "LAUGH", "ROCKET", "THUMBS_DOWN", "THUMBS_UP")
-_ARGUMENT = re2.compile(r"(subjectId|classifier|content)\s*:\s*(?:\"([^\"]*)\"|\$(\w+)|(\w+))")
-
-
-def answer_graphql(call: ApiCall) -> ApiAnswer:  # noqa: PLR0911  a return for each thing that can be wrong
-    """Minimise a comment, or show it again; everything GraphQL finds wrong is a 200 with errors."""
-    if isinstance(call.caller, AnonymousCaller):
-        return ApiAnswer({"message": "This endpoint requires you to be authenticated."}, status=401)
-    query = str(call.fields.get("query", ""))
-    if "viewer" in query:
-        return _viewer(call)
-    if "addReaction" in query:
-        return _react(call, _arguments(query, call.fields.get("variables") or {}))
-    name = next(
-        (mutation for mutation in ("unminimizeComment", "minimizeComment") if mutation in query), None
-    )
-    if name is None:
-        return _failed(None, "undefinedField", "Only minimizeComment and unminimizeComment are known here.")
-    arguments = _arguments(query, call.fields.get("variables") or {})
-    comment = _comment(call, arguments.get("subjectId"))
-    if comment is None:
-        missing = f"Could not resolve to a node with the global id of '{arguments.get('subjectId')}'."
-        return _failed(name, "NOT_FOUND", missing)
-    if not _may_write(call, comment):
-        return _failed(name, "FORBIDDEN", "Resource not accessible by integration")
-    if name == "minimizeComment" and arguments.get("classifier") not in _CLASSIFIERS:
-        return _failed(None, "argumentLiteralsIncompatible", "Argument 'classifier' has an invalid value.")
-    reason = arguments["classifier"].lower().replace("_", "-") if name == "minimizeComment" else None
-    call.github.minimize(comment, reason)
-    data = {"isMinimized": reason is not None, "minimizedReason": reason}
-    return ApiAnswer({"data": {name: {_field(name): data, "clientMutationId": None}}})
-
-
-def _viewer(call: ApiCall) -> ApiAnswer:
-    """Who is asking; also an installation gets to know its App's account here, and nowhere else."""
-    account = call.actor
-    return ApiAnswer({"data": {"viewer": {"login": account.login, "databaseId": account.id}}})
-
-
-def _react(call: ApiCall, variables: dict[str, str]) -> ApiAnswer:
-    """Put a reaction on a review, which REST does not let anybody do."""
-    name, wanted, face = "addReaction", variables.get("subjectId"), variables.get("content")
-    reviews = (
-        review
-        for repository in call.github.repositories.values()
-        for thread in repository.threads.values()
-        if isinstance(thread, PullRequest)
-        for review in thread.reviews.values()
-    )
-    review = next((subject for subject in reviews if subject.node_id == wanted), None)
-    if review is None:
-        return _failed(name, "NOT_FOUND", f"Could not resolve to a node with the global id of '{wanted}'.")
-    if face not in _FACES:
-        return _failed(None, "argumentLiteralsIncompatible", "Argument 'content' has an invalid value.")
-    call.github.react_to_review(review, call.actor, face.lower())
-    return ApiAnswer({"data": {name: {"reaction": {"content": face}, "clientMutationId": None}}})
-
-
-def _arguments(query: str, variables: dict[str, Any]) -> dict[str, str]:
-    """The input's fields, given in place, as variables, or as one variable that holds them all."""
-    inputs = variables.get("input")
-    arguments = {key: str(value) for key, value in inputs.items()} if isinstance(inputs, dict) else {}
-    for name, text, variable, word in _ARGUMENT.findall(query):
-        if value := (str(variables.get(variable, "")) if variable else text or word):
-            arguments.setdefault(name, value)
-    return arguments
-
-
-def _comment(call: ApiCall, wanted: str | None) -> IssueComment | None:
-    comments = (
-        comment
-        for repository in call.github.repositories.values()
-        for comment in repository.comments.values()
-    )
-    return next((comment for comment in comments if comment.node_id == wanted), None)
-
-
-def _may_write(call: ApiCall, comment: IssueComment) -> bool:
-    repository = comment.issue.repository
-    if isinstance(call.caller, InstallationCaller):
-        granted = {call.caller.level("issues"), call.caller.level("pull_requests")}
-        return call.caller.covers(repository) and "write" in granted
-    return call.account is not None and repository.role(call.account) in {"write", "maintain", "admin"}
-
-
-def _field(name: str) -> str:
-    return "minimizedComment" if name == "minimizeComment" else "unminimizedComment"
-
-
-def _failed(name: str | None, kind: str, message: str) -> ApiAnswer:
-    error: dict[str, Any] = {"type": kind, "message": message, "locations": [{"line": 1, "column": 1}]}
-    if name is None:
-        return ApiAnswer({"errors": [error]})
-    return ApiAnswer({"data": {name: None}, "errors": [error | {"path": [name]}]})
-
+from bot.fakegithub.tokens import InstallationCaller
 
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")

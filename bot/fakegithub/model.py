@@ -96,6 +96,7 @@ class PullRequest(Issue):
     head_sha: str
     head_repository: Repository | None
     draft: bool = False
+    requested_reviewers: list[Account] = field(default_factory=list)
     merged_at: datetime | None = None
     merged_by: Account | None = None
     merge_commit_sha: str | None = None
@@ -170,12 +171,18 @@ class ReviewComment:
     updated_at: datetime
     in_reply_to: ReviewComment | None = None
     outdated: bool = False
+    resolved_by: Account | None = None  # of the thread that this comment began
     reactions: list[Reaction] = field(default_factory=list)
 
     @property
     def node_id(self) -> str:
         """The comment's GraphQL id."""
         return node_id("PRRC", self.id)
+
+    @property
+    def thread_id(self) -> str:
+        """The GraphQL id of the thread that this comment began."""
+        return node_id("PRRT", self.id)
 
 
 Role = Literal["read", "triage", "write", "maintain", "admin"]
@@ -213,6 +220,7 @@ class Repository:
     comments: dict[int, IssueComment] = field(default_factory=dict)
     review_comments: dict[int, ReviewComment] = field(default_factory=dict)
     check_runs: dict[int, CheckRun] = field(default_factory=dict)
+    workflow_runs: dict[int, WorkflowRun] = field(default_factory=dict)
     statuses: list[CommitStatus] = field(default_factory=list)
     truncate_trees: bool = False
 
@@ -258,8 +266,32 @@ class Annotation:
 
 
 @dataclass(slots=True, eq=False)
+class WorkflowRun:
+    """A workflow of GitHub Actions that ran on a commit; its jobs are the check runs of its suite."""
+
+    id: int
+    suite_id: int
+    workflow_id: int
+    repository: Repository
+    name: str
+    event: str
+    head_branch: str
+    head_sha: str
+    head_repository: Repository
+    actor: Account
+    created_at: datetime
+    attempt: int = 1
+
+    @property
+    def jobs(self) -> list[CheckRun]:
+        """The newest job of every name."""
+        jobs = [run for run in self.repository.check_runs.values() if run.suite_id == self.suite_id]
+        return list({job.name: job for job in jobs}.values())
+
+
+@dataclass(slots=True, eq=False)
 class CheckRun:
-    """A check on a commit, by an App."""
+    """A check on a commit, by an App; `log` is that of a job of GitHub Actions."""
 
     id: int
     suite_id: int
@@ -277,6 +309,7 @@ class CheckRun:
     external_id: str = ""
     details_url: str | None = None
     annotations: list[Annotation] = field(default_factory=list)
+    log: str | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -17,6 +17,7 @@ from bot.fakegithub.model import (
     Repository,
     Review,
     ReviewComment,
+    WorkflowRun,
     node_id,
 )
 from bot.fakegithub.shapes import (
@@ -84,6 +85,62 @@ def check_suite_json(world: World, run: CheckRun) -> ShapeJson:
         "app": app_json(world, run.app),
         "created_at": format_time(run.started_at),
         "updated_at": format_time(run.completed_at or run.started_at),
+    }
+
+
+def workflow_run_json(world: World, run: WorkflowRun) -> ShapeJson:
+    """A run of a workflow; its status and conclusion come from its jobs."""
+    repository, commit = run.repository, run.repository.objects.commits[run.head_sha]
+    actions = f"{repository_url(world, repository)}/actions"
+    api, workflow = f"{actions}/runs/{run.id}", f"{actions}/workflows/{run.workflow_id}"
+    suite = f"{repository_url(world, repository)}/check-suites/{run.suite_id}"
+    statuses, conclusions = {job.status for job in run.jobs}, {job.conclusion for job in run.jobs}
+    status = statuses.pop() if len(statuses) == 1 else "in_progress" if statuses else "queued"
+    failed = sorted(str(conclusion) for conclusion in conclusions - {"success", "skipped", "neutral"})
+    person = {"name": commit.login, "email": f"{commit.login}@users.noreply.github.com"}
+    pulls = pulls_at(repository, run.head_sha)
+    return {
+        "id": run.id,
+        "name": run.name,
+        "node_id": node_id("WFR", run.id),
+        "check_suite_id": run.suite_id,
+        "check_suite_node_id": node_id("CS", run.suite_id),
+        "head_branch": run.head_branch,
+        "head_sha": run.head_sha,
+        "path": f".github/workflows/{run.name.lower().replace(' ', '-')}.yml",
+        "display_title": commit.message.partition("\n")[0],
+        "run_number": [*repository.workflow_runs].index(run.id) + 1,
+        "run_attempt": run.attempt,
+        "event": run.event,
+        "status": status,
+        "conclusion": None if status != "completed" else failed[0] if failed else "success",
+        "workflow_id": run.workflow_id,
+        "url": api,
+        "html_url": f"{page_url(world, repository)}/actions/runs/{run.id}",
+        "pull_requests": [_minimal(world, pull) for pull in pulls],
+        "created_at": format_time(run.created_at),
+        "updated_at": format_time(run.created_at),
+        "run_started_at": format_time(run.created_at),
+        "actor": user_json(world, run.actor),
+        "triggering_actor": user_json(world, run.actor),
+        "jobs_url": f"{api}/jobs",
+        "logs_url": f"{api}/logs",
+        "check_suite_url": suite,
+        "artifacts_url": f"{api}/artifacts",
+        "cancel_url": f"{api}/cancel",
+        "rerun_url": f"{api}/rerun",
+        "previous_attempt_url": f"{api}/attempts/{run.attempt - 1}" if run.attempt > 1 else None,
+        "workflow_url": workflow,
+        "head_commit": {
+            "id": commit.sha,
+            "tree_id": commit.tree_sha,
+            "message": commit.message,
+            "timestamp": format_time(commit.at),
+            "author": person,
+            "committer": person,
+        },
+        "repository": repository_json(world, repository),
+        "head_repository": repository_json(world, run.head_repository),
     }
 
 
@@ -195,7 +252,7 @@ def simple_pull_json(world: World, pull: PullRequest) -> ShapeJson:
         "merge_commit_sha": pull.merge_commit_sha,
         "assignee": None,
         "assignees": [],
-        "requested_reviewers": [],
+        "requested_reviewers": [user_json(world, reviewer) for reviewer in pull.requested_reviewers],
         "requested_teams": [],
         "labels": [label_json(world, pull.repository, label) for label in pull.labels],
         "milestone": None,

@@ -227,6 +227,14 @@ class RepositoryActions(PushActions):
         self.emit_installation("installation", installation, installation.account, payload)
         return installation
 
+    def grant_permissions(self, owner: Actor, permissions: Mapping[str, str]) -> None:
+        """Accept more permissions of the App on an account; emits the event."""
+        installation = self._find_installation(self.account(owner))
+        if installation is not None:
+            installation.permissions |= permissions
+            payload: ShapeJson = {"action": "new_permissions_accepted", "repositories": [], "requester": None}
+            self.emit_installation("installation", installation, installation.account, payload)
+
     def add_to_installation(self, repository: Repository) -> Installation:
         """Let the App into one more repository; emits the event."""
         installation = self._cover(repository)

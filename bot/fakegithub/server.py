@@ -20,6 +20,7 @@ from bot.fakegithub import app_api, commit_api, issue_api, pull_api
 from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
 from bot.fakegithub.deliveries import Exchange, ExchangeObserver, WebhookDelivery
 from bot.fakegithub.github import GitHubActions
+from bot.fakegithub.graphql import answer_graphql
 from bot.fakegithub.model import ROLES, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
 from bot.fakegithub.registration import registration_routes
 from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, Unauthorized, UserCaller
@@ -315,7 +316,7 @@ ALL_ROUTES = (
     *commit_api.CHECK_ROUTES,  # before git: a branch's name may hold slashes
     *commit_api.GIT_ROUTES,
 )
-GRAPHQL_ROUTE = Route("POST", "/graphql", issue_api.answer_graphql, ANYBODY)
+GRAPHQL_ROUTE = Route("POST", "/graphql", answer_graphql, ANYBODY)
 NOT_FOUND_ROUTE = Route("*", "", lambda _: ApiAnswer({"message": "Not Found"}, status=404), ANYBODY)
 
 _MAX_BODY = 32 * 1024 * 1024
@@ -362,7 +363,9 @@ class FakeGitHub(RequestHandler, FaultActions):
         self._runner = web.AppRunner(self._application(prefix), access_log=None, shutdown_timeout=1)
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
-        address = f"http://{host}:{self._runner.addresses[0][1]}"
+        await web.TCPSite(self._runner, host, 0).start()  # logs are on another host, which gets no token
+        address, logs = (f"http://{host}:{where[1]}" for where in self._runner.addresses)
+        self.logs_url = f"{logs}/logs"
         self.api_url = address + prefix
         self.graphql_url = f"{address}/api/graphql" if self.enterprise else f"{address}/graphql"
         self.web_url = address if self.enterprise else GITHUB_WEB
@@ -423,7 +426,7 @@ class FakeGitHub(RequestHandler, FaultActions):
                 router.add_route(route.method, prefix + path, partial(self._serve, route))
         graphql_path = "/api/graphql" if self.enterprise else "/graphql"
         router.add_route("POST", graphql_path, partial(self._serve, GRAPHQL_ROUTE))
-        application.add_routes(registration_routes(self))
+        application.add_routes([*registration_routes(self), web.get("/logs/{job_id}", self._serve_log)])
         router.add_route("*", "/{tail:.*}", partial(self._serve, NOT_FOUND_ROUTE))
         return application
 
@@ -437,6 +440,15 @@ class FakeGitHub(RequestHandler, FaultActions):
             answer = await self._inject(fault, request)
         self._record(route, request, body, answer, is_fault=fault is not None)
         return web.Response(status=500) if answer is None else _response(answer)
+
+    async def _serve_log(self, request: web.Request) -> web.Response:
+        """A job's log as plain text; like GitHub's file store, refuse a token that belongs to the API."""
+        if "Authorization" in request.headers:
+            return web.Response(status=401, text="InvalidAuthenticationInfo")
+        runs = (repository.check_runs for repository in self.repositories.values())
+        logs = (jobs[wanted].log for jobs in runs if (wanted := int(request.match_info["job_id"])) in jobs)
+        log = next(logs, None)
+        return web.Response(status=404) if log is None else web.Response(text=log)
 
     async def _inject(self, fault: Fault, request: web.Request) -> ApiAnswer | None:
         """The ordered answer, or None once the connection is dropped."""
@@ -505,7 +517,7 @@ def _response(answer: ApiAnswer) -> web.Response:
     headers = {"X-GitHub-Request-Id": "0000:0000", **answer.headers}
     if answer.raw is not None:
         return web.Response(body=answer.raw, status=answer.status, headers=headers)
-    if answer.status in {204, 304}:
+    if answer.status in {204, 302, 304}:
         return web.Response(status=answer.status, headers=headers)
     if isinstance(answer.body, str):
         return web.Response(text=answer.body, status=answer.status, headers=headers)
