@@ -16,6 +16,7 @@ from bot.fakegithub.calls import (
     page_answer,
     requires_read,
     requires_write,
+    show,
 )
 from bot.fakegithub.git import SUBMODULE, SYMLINK, GitCommit, GitEntry
 from bot.fakegithub.github import CheckOutput
@@ -76,11 +77,6 @@ def update_run(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(check_run_json(call.github, run))
 
 
-def get_run(call: ApiCall) -> ApiAnswer:
-    """One check run."""
-    return ApiAnswer(check_run_json(call.github, _run(call)))
-
-
 def list_annotations(call: ApiCall) -> ApiAnswer:
     """What a check run found."""
     run = _run(call)
@@ -128,8 +124,8 @@ def list_workflow_runs(call: ApiCall) -> ApiAnswer:
 
 def get_job_log(call: ApiCall) -> ApiAnswer:
     """Where a job's log can be read for a minute, without a token; a job that still runs has none."""
-    job = call.repository.check_runs.get(call.number("job_id"))
-    if job is None or job.log is None or job.status != "completed":
+    job = call.find(call.repository.check_runs, "job_id")
+    if job.log is None or job.status != "completed":
         raise not_found_refusal()
     return ApiAnswer(status=302, headers={"Location": f"{call.github.logs_url}/{job.id}"})
 
@@ -170,17 +166,14 @@ def _output(body: dict[str, Any]) -> CheckOutput | None:
 
 
 def _run(call: ApiCall) -> CheckRun:
-    run = call.repository.check_runs.get(call.number("check_run_id"))
-    if run is None:
-        raise not_found_refusal()
-    return run
+    return call.find(call.repository.check_runs, "check_run_id")
 
 
 _RUN = f"{REPO_ROUTE}/check-runs/{{check_run_id}}"
 
 CHECK_ROUTES = (
     Route("POST", f"{REPO_ROUTE}/check-runs", create_run, requires_write("checks")),
-    Route("GET", _RUN, get_run, requires_read("checks")),
+    Route("GET", _RUN, show(_run, check_run_json), requires_read("checks")),
     Route("PATCH", _RUN, update_run, requires_write("checks")),
     Route("GET", f"{_RUN}/annotations", list_annotations, requires_read("checks")),
     Route("GET", f"{REPO_ROUTE}/commits/{{ref}}/check-runs", list_runs, requires_read("checks")),
@@ -329,23 +322,21 @@ def _followed(call: ApiCall, files: dict[str, GitEntry], path: str, entry: GitEn
     return files.get(posixpath.normpath(posixpath.join(posixpath.dirname(path), target)), entry)
 
 
+_READ, _READ_PULLS = requires_read("contents"), requires_read("contents", "pull_requests")
+_COMMITS = f"{REPO_ROUTE}/commits"
+
 GIT_ROUTES = (
-    Route("GET", f"{REPO_ROUTE}/commits", list_commits, requires_read("contents")),
-    Route(
-        "GET",
-        f"{REPO_ROUTE}/commits/{{commit_sha}}/pulls",
-        list_pulls_of_commit,
-        requires_read("contents", "pull_requests"),
-    ),
-    Route("GET", f"{REPO_ROUTE}/commits/{{ref}}", get_commit, requires_read("contents")),
+    Route("GET", _COMMITS, list_commits, _READ),
+    Route("GET", f"{_COMMITS}/{{commit_sha}}/pulls", list_pulls_of_commit, _READ_PULLS),
+    Route("GET", f"{_COMMITS}/{{ref}}", get_commit, _READ),
     Route(
         "GET",
         f"{REPO_ROUTE}/pulls/{{pull_number}}/commits",
         list_commits_of_pull,
         requires_read("pull_requests"),
     ),
-    Route("GET", f"{REPO_ROUTE}/compare/{{basehead}}", compare, requires_read("contents")),
-    Route("GET", f"{REPO_ROUTE}/git/trees/{{tree_sha}}", get_tree, requires_read("contents")),
-    Route("GET", f"{REPO_ROUTE}/git/blobs/{{file_sha}}", get_blob, requires_read("contents")),
-    Route("GET", f"{REPO_ROUTE}/contents/{{path}}", get_contents, requires_read("contents")),
+    Route("GET", f"{REPO_ROUTE}/compare/{{basehead}}", compare, _READ),
+    Route("GET", f"{REPO_ROUTE}/git/trees/{{tree_sha}}", get_tree, _READ),
+    Route("GET", f"{REPO_ROUTE}/git/blobs/{{file_sha}}", get_blob, _READ),
+    Route("GET", f"{REPO_ROUTE}/contents/{{path}}", get_contents, _READ),
 )

@@ -22,9 +22,18 @@ from bot.fakegithub.model import (
     invalid_refusal,
 )
 from bot.fakegithub.pull_actions import PullRequestActions, ReviewActions
-from bot.fakegithub.pull_shapes import check_run_json, check_suite_json, commit_json
+from bot.fakegithub.pull_shapes import STATUS_FIELDS, check_run_json, check_suite_json, commit_json
 from bot.fakegithub.repository_actions import Actions, Actor, RepositoryActions
-from bot.fakegithub.shapes import ShapeJson, comment_json, format_time, issue_json, page_url, user_json
+from bot.fakegithub.shapes import (
+    ShapeJson,
+    avatar_url,
+    comment_json,
+    fields,
+    format_time,
+    issue_json,
+    page_url,
+    user_json,
+)
 
 ACTIONS_SLUG = "github-actions"
 """The App whose check runs are the jobs of workflows."""
@@ -146,18 +155,11 @@ class CheckActions(Actions):
         account = self.account(by)
         status = CommitStatus(self.new_id(), sha, context, state, None, None, account, self.now())
         repository.statuses.append(status)
-        payload = {
-            "id": status.id,
-            "sha": sha,
+        payload = fields(status, "id", "sha", *STATUS_FIELDS) | {
             "name": repository.full_name,
-            "avatar_url": f"https://avatars.githubusercontent.com/u/{account.id}?v=4",
-            "target_url": None,
-            "context": context,
-            "description": None,
-            "state": state,
+            "avatar_url": avatar_url(account),
             "commit": commit_json(self, repository, repository.objects.commits[sha]),
             "branches": [],
-            "created_at": format_time(status.created_at),
             "updated_at": format_time(status.created_at),
         }
         self.emit("status", repository, account, payload)

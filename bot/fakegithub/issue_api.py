@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from bot.fakegithub.calls import (
     REPO_ROUTE,
     ApiAnswer,
@@ -12,6 +10,8 @@ from bot.fakegithub.calls import (
     page_answer,
     requires_read,
     requires_write,
+    show,
+    show_page,
 )
 from bot.fakegithub.model import (
     ApiRefusal,
@@ -20,12 +20,10 @@ from bot.fakegithub.model import (
     PullRequest,
     forbidden_refusal,
     invalid_refusal,
-    not_found_refusal,
 )
 from bot.fakegithub.shapes import comment_json, issue_json, label_json, reaction_json
 from bot.fakegithub.tokens import InstallationCaller
 
-_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
 
 
@@ -33,23 +31,17 @@ def list_issues(call: ApiCall) -> ApiAnswer:
     """Issues and pull requests by state, labels and creator, newest first."""
     state, creator = call.query.get("state", "open"), call.query.get("creator")
     labels = {name for name in call.query.get("labels", "").split(",") if name}
-    since = call.since() or _LONG_AGO
     threads = [
         thread
         for thread in call.repository.threads.values()
         if state in {"all", thread.state}
         and (creator is None or thread.user.login.casefold() == creator.casefold())
         and labels <= {label.name for label in thread.labels}
-        and thread.updated_at >= since
+        and thread.updated_at >= call.since
     ]
     ascending = call.query.get("direction") == "asc"
     threads.sort(key=lambda thread: thread.number, reverse=not ascending)
     return page_answer(call, threads, issue_json)
-
-
-def get_issue(call: ApiCall) -> ApiAnswer:
-    """One issue."""
-    return ApiAnswer(issue_json(call.github, call.thread))
 
 
 def create_issue(call: ApiCall) -> ApiAnswer:
@@ -75,17 +67,15 @@ def edit_issue(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(issue_json(call.github, thread))
 
 
-def list_issue_comments(call: ApiCall) -> ApiAnswer:
+def _comments_of_thread(call: ApiCall) -> list[IssueComment]:
     """The comments of a thread, oldest first; `since` looks at the last change."""
-    since = call.since() or _LONG_AGO
-    comments = [comment for comment in call.github.comments_of(call.thread) if comment.updated_at >= since]
-    return page_answer(call, comments, comment_json)
+    comments = call.github.comments_of(call.thread)
+    return [comment for comment in comments if comment.updated_at >= call.since]
 
 
 def list_all_comments(call: ApiCall) -> ApiAnswer:
     """The comments of all threads."""
-    since = call.since() or _LONG_AGO
-    comments = [comment for comment in call.repository.comments.values() if comment.updated_at >= since]
+    comments = [comment for comment in call.repository.comments.values() if comment.updated_at >= call.since]
     if call.query.get("sort") == "updated":
         comments.sort(key=lambda comment: comment.updated_at)
     if call.query.get("direction") == "desc":
@@ -99,11 +89,6 @@ def create_comment(call: ApiCall) -> ApiAnswer:
     comment = call.github.comment(call.thread, call.actor, call.text("body", "IssueComment"))
     content = comment_json(call.github, comment)
     return ApiAnswer(content, status=201, headers={"Location": content["url"]})
-
-
-def get_issue_comment(call: ApiCall) -> ApiAnswer:
-    """One comment."""
-    return ApiAnswer(comment_json(call.github, _issue_comment(call)))
 
 
 def edit_comment(call: ApiCall) -> ApiAnswer:
@@ -122,11 +107,6 @@ def delete_comment(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(status=204)
 
 
-def list_reactions(call: ApiCall) -> ApiAnswer:
-    """The reactions to a comment."""
-    return page_answer(call, _issue_comment(call).reactions, reaction_json)
-
-
 def react_to_comment(call: ApiCall) -> ApiAnswer:
     """A reaction to a comment; 200 where the caller had given it before."""
     to, content = _issue_comment(call), call.text("content", "Reaction")
@@ -139,20 +119,13 @@ def react_to_comment(call: ApiCall) -> ApiAnswer:
 
 def remove_reaction(call: ApiCall) -> ApiAnswer:
     """Take a reaction back."""
-    to, wanted = _issue_comment(call), call.number("reaction_id")
-    reaction = next((item for item in to.reactions if item.id == wanted), None)
-    if reaction is None:
-        raise not_found_refusal()
-    to.reactions.remove(reaction)
+    to = _issue_comment(call)
+    to.reactions.remove(call.find({item.id: item for item in to.reactions}, "reaction_id"))
     call.github.changed()
     return ApiAnswer(status=204)
 
 
-def list_thread_labels(call: ApiCall) -> ApiAnswer:
-    """The labels of a thread."""
-    return page_answer(
-        call, call.thread.labels, lambda github, label: label_json(github, call.repository, label)
-    )
+list_thread_labels = show_page(lambda call: call.thread.labels, label_json)
 
 
 def add_labels(call: ApiCall) -> ApiAnswer:
@@ -180,10 +153,7 @@ def _check_may_write(call: ApiCall, thread: Issue) -> None:
 
 
 def _issue_comment(call: ApiCall) -> IssueComment:
-    comment = call.repository.comments.get(call.number("comment_id"))
-    if comment is None:
-        raise not_found_refusal()
-    return comment
+    return call.find(call.repository.comments, "comment_id")
 
 
 def _check_may_change(call: ApiCall, comment: IssueComment) -> None:
@@ -202,15 +172,20 @@ ISSUE_ROUTES = (
     Route("GET", f"{REPO_ROUTE}/issues", list_issues, _READ),
     Route("POST", f"{REPO_ROUTE}/issues", create_issue, requires_write("issues")),
     Route("GET", f"{REPO_ROUTE}/issues/comments", list_all_comments, _READ),
-    Route("GET", _COMMENT, get_issue_comment, _READ),
+    Route("GET", _COMMENT, show(_issue_comment, comment_json), _READ),
     Route("PATCH", _COMMENT, edit_comment, _WRITE),
     Route("DELETE", _COMMENT, delete_comment, _WRITE),
-    Route("GET", f"{_COMMENT}/reactions", list_reactions, _READ),
+    Route(
+        "GET",
+        f"{_COMMENT}/reactions",
+        show_page(lambda call: _issue_comment(call).reactions, reaction_json),
+        _READ,
+    ),
     Route("POST", f"{_COMMENT}/reactions", react_to_comment, _WRITE),
     Route("DELETE", f"{_COMMENT}/reactions/{{reaction_id}}", remove_reaction, _WRITE),
-    Route("GET", _ISSUE, get_issue, _READ),
+    Route("GET", _ISSUE, show(lambda call: call.thread, issue_json), _READ),
     Route("PATCH", _ISSUE, edit_issue, _WRITE),
-    Route("GET", f"{_ISSUE}/comments", list_issue_comments, _READ),
+    Route("GET", f"{_ISSUE}/comments", show_page(_comments_of_thread, comment_json), _READ),
     Route("POST", f"{_ISSUE}/comments", create_comment, _WRITE),
     Route("GET", f"{_ISSUE}/labels", list_thread_labels, _READ),
     Route("POST", f"{_ISSUE}/labels", add_labels, _WRITE),

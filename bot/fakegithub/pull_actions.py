@@ -91,7 +91,7 @@ class PullRequestActions(PushActions):
         message: str = "Address the review",
     ) -> GitCommit:
         """Push one more commit to the pull request."""
-        account = self.account(by) if by is not None else pull.user
+        account = self.account(by or pull.user)
         objects = pull.repository.objects
         commit = objects.commit(
             files, parents=(pull.head_sha,), message=message, login=account.login, at=self.now()
@@ -140,7 +140,7 @@ class PullRequestActions(PushActions):
 
     def close(self, thread: Issue, *, by: Actor | None = None) -> None:
         """Close a pull request without merging it, or an issue."""
-        account = self.account(by) if by is not None else thread.user
+        account = self.account(by or thread.user)
         self._end(thread, account)
         self.emit_thread(thread, "closed", account)
 
@@ -185,7 +185,7 @@ class PullRequestActions(PushActions):
 
     def label(self, repository: Repository, name: str, *, color: str = "ededed") -> Label:
         """The repository's label of this name; made where there is none."""
-        return repository.labels.setdefault(name, Label(self.new_id(), name, color))
+        return repository.labels.setdefault(name, Label(self.new_id(), repository, name, color))
 
     def emit_thread(self, thread: Issue, action: str, account: Account) -> None:
         """Emit the event of a change of a pull request or an issue."""
@@ -230,7 +230,7 @@ class PullRequestActions(PushActions):
         return fork
 
     def _emit_label(self, thread: Issue, action: str, label: Label, account: Account) -> None:
-        content = label_json(self, thread.repository, label)
+        content = label_json(self, label)
         if isinstance(thread, PullRequest):
             self._emit_pull(thread, action, account, label=content)
         else:

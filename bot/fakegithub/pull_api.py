@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 from bot.fakegithub.calls import (
@@ -13,6 +13,8 @@ from bot.fakegithub.calls import (
     page_answer,
     requires_read,
     requires_write,
+    show,
+    show_page,
 )
 from bot.fakegithub.model import (
     ApiRefusal,
@@ -39,7 +41,6 @@ from bot.fakegithub.shapes import (
 )
 
 _EVENTS = {"COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED"}
-_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def list_pulls(call: ApiCall) -> ApiAnswer:
@@ -62,11 +63,6 @@ def list_pulls(call: ApiCall) -> ApiAnswer:
     return page_answer(call, matching, simple_pull_json)
 
 
-def get_pull(call: ApiCall) -> ApiAnswer:
-    """One pull request."""
-    return ApiAnswer(pull_request_json(call.github, call.pull))
-
-
 def list_files(call: ApiCall) -> ApiAnswer:
     """What a pull request changes."""
     pull = call.pull
@@ -77,20 +73,9 @@ def list_files(call: ApiCall) -> ApiAnswer:
     )
 
 
-def list_reviews(call: ApiCall) -> ApiAnswer:
+def _reviews(call: ApiCall) -> list[Review]:
     """The submitted reviews, oldest first, and the caller's own pending one."""
-    reviews = [review for review in call.pull.reviews.values() if _is_visible(call, review)]
-    return page_answer(call, reviews, review_json)
-
-
-def get_review(call: ApiCall) -> ApiAnswer:
-    """One review."""
-    return ApiAnswer(review_json(call.github, _review(call)))
-
-
-def list_comments_of_review(call: ApiCall) -> ApiAnswer:
-    """The inline comments of one review."""
-    return page_answer(call, _review(call).comments, review_comment_json)
+    return [review for review in call.pull.reviews.values() if _is_visible(call, review)]
 
 
 def create_review(call: ApiCall) -> ApiAnswer:
@@ -109,23 +94,19 @@ def create_review(call: ApiCall) -> ApiAnswer:
 
 def list_review_comments(call: ApiCall) -> ApiAnswer:
     """The inline comments of a pull request."""
-    pull, since = call.pull, call.since() or _LONG_AGO
+    pull, sort = call.pull, call.query.get("sort")
     comments = [
         comment
-        for comment in _visible_comments(call)
-        if comment.review.pull is pull and comment.updated_at >= since
+        for comment in call.repository.review_comments.values()
+        if comment.review.pull is pull
+        and _is_visible(call, comment.review)
+        and comment.updated_at >= call.since
     ]
-    if call.query.get("sort") in {"created", "updated"}:
-        by_time = call.query["sort"]
-        comments.sort(key=lambda comment: comment.created_at if by_time == "created" else comment.updated_at)
+    if sort in {"created", "updated"}:
+        comments.sort(key=attrgetter(f"{sort}_at"))
     if call.query.get("direction") == "desc":
         comments.reverse()
     return page_answer(call, comments, review_comment_json)
-
-
-def get_review_comment(call: ApiCall) -> ApiAnswer:
-    """One inline comment."""
-    return ApiAnswer(review_comment_json(call.github, _comment(call)))
 
 
 def reply_to_review_comment(call: ApiCall) -> ApiAnswer:
@@ -156,24 +137,12 @@ def _is_visible(call: ApiCall, review: Review) -> bool:
     return review.state != "PENDING" or review.user is call.account
 
 
-def _visible_comments(call: ApiCall) -> list[ReviewComment]:
-    return [
-        comment for comment in call.repository.review_comments.values() if _is_visible(call, comment.review)
-    ]
-
-
 def _review(call: ApiCall) -> Review:
-    review = call.pull.reviews.get(call.number("review_id"))
-    if review is None or not _is_visible(call, review):
-        raise not_found_refusal()
-    return review
+    return call.find({review.id: review for review in _reviews(call)}, "review_id")
 
 
 def _comment(call: ApiCall) -> ReviewComment:
-    comment = call.repository.review_comments.get(call.number("comment_id"))
-    if comment is None:
-        raise not_found_refusal()
-    return comment
+    return call.find(call.repository.review_comments, "comment_id")
 
 
 def _inline(draft: dict[str, Any]) -> InlineDraft:
@@ -182,36 +151,29 @@ def _inline(draft: dict[str, Any]) -> InlineDraft:
 
 
 _PULL = f"{REPO_ROUTE}/pulls/{{pull_number}}"
+_REVIEW = f"{_PULL}/reviews/{{review_id}}"
 _COMMENT = f"{REPO_ROUTE}/pulls/comments/{{comment_id}}"
 
+_READ, _WRITE = requires_read("pull_requests"), requires_write("pull_requests")
+
 PULL_ROUTES = (
-    Route("GET", f"{REPO_ROUTE}/pulls", list_pulls, requires_read("pull_requests")),
-    Route("GET", _COMMENT, get_review_comment, requires_read("pull_requests")),
-    Route("POST", f"{_COMMENT}/reactions", react_to_review_comment, requires_write("pull_requests")),
-    Route("GET", _PULL, get_pull, requires_read("pull_requests")),
-    Route("GET", f"{_PULL}/files", list_files, requires_read("pull_requests")),
-    Route("GET", f"{_PULL}/reviews", list_reviews, requires_read("pull_requests")),
-    Route("POST", f"{_PULL}/reviews", create_review, requires_write("pull_requests")),
-    Route("GET", f"{_PULL}/reviews/{{review_id}}", get_review, requires_read("pull_requests")),
+    Route("GET", f"{REPO_ROUTE}/pulls", list_pulls, _READ),
+    Route("GET", _COMMENT, show(_comment, review_comment_json), _READ),
+    Route("POST", f"{_COMMENT}/reactions", react_to_review_comment, _WRITE),
+    Route("GET", _PULL, show(lambda call: call.pull, pull_request_json), _READ),
+    Route("GET", f"{_PULL}/files", list_files, _READ),
+    Route("GET", f"{_PULL}/reviews", show_page(_reviews, review_json), _READ),
+    Route("POST", f"{_PULL}/reviews", create_review, _WRITE),
+    Route("GET", _REVIEW, show(_review, review_json), _READ),
     Route(
         "GET",
-        f"{_PULL}/reviews/{{review_id}}/comments",
-        list_comments_of_review,
-        requires_read("pull_requests"),
+        f"{_REVIEW}/comments",
+        show_page(lambda call: _review(call).comments, review_comment_json),
+        _READ,
     ),
-    Route("GET", f"{_PULL}/comments", list_review_comments, requires_read("pull_requests")),
-    Route(
-        "POST",
-        f"{_PULL}/comments/{{comment_id}}/replies",
-        reply_to_review_comment,
-        requires_write("pull_requests"),
-    ),
+    Route("GET", f"{_PULL}/comments", list_review_comments, _READ),
+    Route("POST", f"{_PULL}/comments/{{comment_id}}/replies", reply_to_review_comment, _WRITE),
 )
-
-
-def get_repository(call: ApiCall) -> ApiAnswer:
-    """One repository."""
-    return ApiAnswer(full_repository_json(call.github, call.repository, call.account))
 
 
 def get_permission(call: ApiCall) -> ApiAnswer:
@@ -224,20 +186,12 @@ def get_permission(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(collaborator_permission_json(call.github, call.repository, account))
 
 
-def list_repository_labels(call: ApiCall) -> ApiAnswer:
-    """The repository's labels."""
-    repository = call.repository
-    return page_answer(
-        call, repository.labels.values(), lambda github, label: label_json(github, repository, label)
-    )
-
-
 def get_label(call: ApiCall) -> ApiAnswer:
     """One label."""
     label = call.repository.labels.get(call.params["name"])
     if label is None:
         raise not_found_refusal()
-    return ApiAnswer(label_json(call.github, call.repository, label))
+    return ApiAnswer(label_json(call.github, label))
 
 
 def create_label(call: ApiCall) -> ApiAnswer:
@@ -248,18 +202,22 @@ def create_label(call: ApiCall) -> ApiAnswer:
         raise ApiRefusal(422, "Validation Failed", errors=errors)
     label = call.github.label(call.repository, name, color=call.fields.get("color") or "ededed")
     label.description = call.fields.get("description")
-    return ApiAnswer(label_json(call.github, call.repository, label), status=201)
+    return ApiAnswer(label_json(call.github, label), status=201)
 
+
+def get_repository(call: ApiCall) -> ApiAnswer:
+    """One repository."""
+    return ApiAnswer(full_repository_json(call.github, call.repository, call.account))
+
+
+_PERMISSION = f"{REPO_ROUTE}/collaborators/{{username}}/permission"
+_READ_LABELS = requires_read("issues", "pull_requests")
+list_labels = show_page(lambda call: call.repository.labels.values(), label_json)
 
 REPOSITORY_ROUTES = (
     Route("GET", REPO_ROUTE, get_repository, requires_read("metadata")),
-    Route(
-        "GET",
-        f"{REPO_ROUTE}/collaborators/{{username}}/permission",
-        get_permission,
-        requires_read("metadata"),
-    ),
-    Route("GET", f"{REPO_ROUTE}/labels", list_repository_labels, requires_read("issues", "pull_requests")),
+    Route("GET", _PERMISSION, get_permission, requires_read("metadata")),
+    Route("GET", f"{REPO_ROUTE}/labels", list_labels, _READ_LABELS),
     Route("POST", f"{REPO_ROUTE}/labels", create_label, requires_write("issues", "pull_requests")),
-    Route("GET", f"{REPO_ROUTE}/labels/{{name}}", get_label, requires_read("issues", "pull_requests")),
+    Route("GET", f"{REPO_ROUTE}/labels/{{name}}", get_label, _READ_LABELS),
 )
