@@ -119,19 +119,13 @@ HEADINGS = """
 
 _JS_SCOPES = frozenset({"class_declaration", "abstract_class_declaration", "interface_declaration"})
 PYTHON = LanguageQueries(
-    "tree_sitter_python",
-    _PYTHON,
-    scopes=frozenset({"class_definition", "function_definition"}),
+    "tree_sitter_python", _PYTHON, scopes=frozenset({"class_definition", "function_definition"})
 )
 JAVASCRIPT = LanguageQueries("tree_sitter_javascript", _JAVASCRIPT, scopes=_JS_SCOPES)
 TYPESCRIPT = LanguageQueries("tree_sitter_typescript", _TYPESCRIPT, "language_typescript", scopes=_JS_SCOPES)
 TSX = LanguageQueries("tree_sitter_typescript", _TYPESCRIPT, "language_tsx", scopes=_JS_SCOPES)
 GO = LanguageQueries("tree_sitter_go", _GO)
-RUST = LanguageQueries(
-    "tree_sitter_rust",
-    _RUST,
-    scopes=frozenset({"impl_item", "trait_item", "mod_item"}),
-)
+RUST = LanguageQueries("tree_sitter_rust", _RUST, scopes=frozenset({"impl_item", "trait_item", "mod_item"}))
 JAVA = LanguageQueries(
     "tree_sitter_java",
     _JAVA,
@@ -141,9 +135,7 @@ JAVA = LanguageQueries(
 )
 C = LanguageQueries("tree_sitter_c", _C)
 CPP = LanguageQueries(
-    "tree_sitter_cpp",
-    _CPP,
-    scopes=frozenset({"class_specifier", "struct_specifier", "namespace_definition"}),
+    "tree_sitter_cpp", _CPP, scopes=frozenset({"class_specifier", "struct_specifier", "namespace_definition"})
 )
 MARKDOWN = LanguageQueries("tree_sitter_markdown", HEADINGS, nests=False)
 

@@ -157,12 +157,7 @@ def _inline_comment(call: ApiCall, comment: ReviewComment) -> GraphqlObject:
 def _actor(account: Account, *, suffix: bool = True) -> GraphqlObject:
     """An account; as the author of something a bot has no `[bot]` at the end of its login here."""
     login = account.login if suffix else account.login.removesuffix("[bot]")
-    return {
-        "__typename": account.type,
-        "id": account.node_id,
-        "login": login,
-        "databaseId": account.id,
-    }
+    return {"__typename": account.type, "id": account.node_id, "login": login, "databaseId": account.id}
 
 
 def _connection(kind: str, items: Sequence[GraphqlObject], page: Mapping[str, Any]) -> GraphqlObject:
@@ -206,11 +201,7 @@ def _unminimize_comment(call: ApiCall, input: Mapping[str, str]) -> GraphqlObjec
 
 def _minimized(call: ApiCall, comment: IssueComment, name: str, reason: str | None) -> GraphqlObject:
     call.github.minimize(comment, reason)
-    content = {
-        "__typename": "IssueComment",
-        "isMinimized": reason is not None,
-        "minimizedReason": reason,
-    }
+    content = {"__typename": "IssueComment", "isMinimized": reason is not None, "minimizedReason": reason}
     return {"__typename": "MinimizeCommentPayload", name: content, "clientMutationId": None}
 
 

@@ -104,12 +104,7 @@ class PullRequestActions(PushActions):
         self._move_head(pull, pull.repository.objects.commits[sha].sha, self.account(by or pull.user))
 
     def edit_pull_request(
-        self,
-        pull: PullRequest,
-        *,
-        title: str | None = None,
-        body: str | None = None,
-        by: Actor | None = None,
+        self, pull: PullRequest, *, title: str | None = None, body: str | None = None, by: Actor | None = None
     ) -> None:
         """Change the title or the description."""
         changes: ShapeJson = {}

@@ -275,10 +275,7 @@ def author_association(repository: Repository, account: Account) -> str:
     return "NONE"
 
 
-THREAD_FIELDS = (
-    *("number", "state", "title", "body", "locked"),
-    *("created_at", "updated_at", "closed_at"),
-)
+THREAD_FIELDS = (*("number", "state", "title", "body", "locked"), *("created_at", "updated_at", "closed_at"))
 _CONTENTS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
 
