@@ -14,7 +14,6 @@ from bot.fakegithub.calls import (
     cut_page,
     page_size,
     requires_read,
-    show,
     show_page,
 )
 from bot.fakegithub.deliveries import WebhookDelivery
@@ -151,7 +150,6 @@ APP_ROUTES = (
         show_page(lambda call: _active(call).values(), installation_json),
         APP_ONLY,
     ),
-    Route("GET", "/app/installations/{installation_id}", show(_installation, installation_json), APP_ONLY),
     Route("POST", "/app/installations/{installation_id}/access_tokens", create_token, APP_ONLY),
     Route("GET", f"{REPO_ROUTE}/installation", get_repository_installation, APP_ONLY),
     Route("GET", "/installation/repositories", list_repositories, requires_read("metadata")),

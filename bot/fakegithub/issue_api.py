@@ -73,16 +73,6 @@ def _comments_of_thread(call: ApiCall) -> list[IssueComment]:
     return [comment for comment in comments if comment.updated_at >= call.since]
 
 
-def list_all_comments(call: ApiCall) -> ApiAnswer:
-    """The comments of all threads."""
-    comments = [comment for comment in call.repository.comments.values() if comment.updated_at >= call.since]
-    if call.query.get("sort") == "updated":
-        comments.sort(key=lambda comment: comment.updated_at)
-    if call.query.get("direction") == "desc":
-        comments.reverse()
-    return page_answer(call, comments, comment_json)
-
-
 def create_comment(call: ApiCall) -> ApiAnswer:
     """A new comment."""
     _check_may_write(call, call.thread)
@@ -99,14 +89,6 @@ def edit_comment(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(comment_json(call.github, comment))
 
 
-def delete_comment(call: ApiCall) -> ApiAnswer:
-    """Remove a comment."""
-    comment = _issue_comment(call)
-    _check_may_change(call, comment)
-    call.github.delete_comment(comment, by=call.actor)
-    return ApiAnswer(status=204)
-
-
 def react_to_comment(call: ApiCall) -> ApiAnswer:
     """A reaction to a comment; 200 where the caller had given it before."""
     to, content = _issue_comment(call), call.text("content", "Reaction")
@@ -115,14 +97,6 @@ def react_to_comment(call: ApiCall) -> ApiAnswer:
     before = len(to.reactions)
     reaction = call.github.react(to, call.actor, content)
     return ApiAnswer(reaction_json(call.github, reaction), status=201 if len(to.reactions) > before else 200)
-
-
-def remove_reaction(call: ApiCall) -> ApiAnswer:
-    """Take a reaction back."""
-    to = _issue_comment(call)
-    to.reactions.remove(call.find({item.id: item for item in to.reactions}, "reaction_id"))
-    call.github.changed()
-    return ApiAnswer(status=204)
 
 
 list_thread_labels = show_page(lambda call: call.thread.labels, label_json)
@@ -171,18 +145,8 @@ _READ, _WRITE = requires_read("issues", "pull_requests"), requires_write("issues
 ISSUE_ROUTES = (
     Route("GET", f"{REPO_ROUTE}/issues", list_issues, _READ),
     Route("POST", f"{REPO_ROUTE}/issues", create_issue, requires_write("issues")),
-    Route("GET", f"{REPO_ROUTE}/issues/comments", list_all_comments, _READ),
-    Route("GET", _COMMENT, show(_issue_comment, comment_json), _READ),
     Route("PATCH", _COMMENT, edit_comment, _WRITE),
-    Route("DELETE", _COMMENT, delete_comment, _WRITE),
-    Route(
-        "GET",
-        f"{_COMMENT}/reactions",
-        show_page(lambda call: _issue_comment(call).reactions, reaction_json),
-        _READ,
-    ),
     Route("POST", f"{_COMMENT}/reactions", react_to_comment, _WRITE),
-    Route("DELETE", f"{_COMMENT}/reactions/{{reaction_id}}", remove_reaction, _WRITE),
     Route("GET", _ISSUE, show(lambda call: call.thread, issue_json), _READ),
     Route("PATCH", _ISSUE, edit_issue, _WRITE),
     Route("GET", f"{_ISSUE}/comments", show_page(_comments_of_thread, comment_json), _READ),

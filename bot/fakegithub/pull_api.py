@@ -158,7 +158,6 @@ _READ, _WRITE = requires_read("pull_requests"), requires_write("pull_requests")
 
 PULL_ROUTES = (
     Route("GET", f"{REPO_ROUTE}/pulls", list_pulls, _READ),
-    Route("GET", _COMMENT, show(_comment, review_comment_json), _READ),
     Route("POST", f"{_COMMENT}/reactions", react_to_review_comment, _WRITE),
     Route("GET", _PULL, show(lambda call: call.pull, pull_request_json), _READ),
     Route("GET", f"{_PULL}/files", list_files, _READ),
@@ -212,12 +211,10 @@ def get_repository(call: ApiCall) -> ApiAnswer:
 
 _PERMISSION = f"{REPO_ROUTE}/collaborators/{{username}}/permission"
 _READ_LABELS = requires_read("issues", "pull_requests")
-list_labels = show_page(lambda call: call.repository.labels.values(), label_json)
 
 REPOSITORY_ROUTES = (
     Route("GET", REPO_ROUTE, get_repository, requires_read("metadata")),
     Route("GET", _PERMISSION, get_permission, requires_read("metadata")),
-    Route("GET", f"{REPO_ROUTE}/labels", list_labels, _READ_LABELS),
     Route("POST", f"{REPO_ROUTE}/labels", create_label, requires_write("issues", "pull_requests")),
     Route("GET", f"{REPO_ROUTE}/labels/{{name}}", get_label, _READ_LABELS),
 )

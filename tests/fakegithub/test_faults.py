@@ -71,7 +71,7 @@ async def test_the_primary_limit_says_when_it_ends(bot, fake_github, clock):
 @pytest.mark.usefixtures("repository")
 async def test_an_hours_budget_runs_out(bot, fake_github):
     fake_github.limits.per_hour = 2
-    statuses = [(await bot("GET", "/repos/acme/kb/labels")).status for _ in range(3)]
+    statuses = [(await bot("GET", "/repos/acme/kb/pulls")).status for _ in range(3)]
     assert statuses == [200, 200, 403]
 
 
