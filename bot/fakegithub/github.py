@@ -18,6 +18,8 @@ from bot.fakegithub.model import (
     PullRequest,
     Reaction,
     Repository,
+    Review,
+    ReviewComment,
     WorkflowRun,
     invalid_refusal,
 )
@@ -262,9 +264,15 @@ class CommentActions(Actions):
         comment.minimized = reason
         self.changed()
 
-    def react(self, comment: IssueComment, by: Actor, content: str) -> Reaction:
-        """Put a reaction on a comment; a second one of the same kind is the first."""
-        return self.reacted(comment.reactions, by, content)
+    def react(self, to: IssueComment | Review | ReviewComment, by: Actor, content: str) -> Reaction:
+        """Put a reaction on a text; a second one of the same kind is the first."""
+        account = self.account(by)
+        for previous in to.reactions:
+            if previous.user is account and previous.content == content:
+                return previous
+        to.reactions.append(Reaction(self.new_id(), account, content, self.now()))
+        self.changed()
+        return to.reactions[-1]
 
     def comments_of(self, thread: Issue) -> list[IssueComment]:
         """The thread's comments, oldest first."""

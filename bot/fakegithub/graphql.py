@@ -70,10 +70,12 @@ def _queries(call: ApiCall) -> GraphqlObject:
 
 
 def _mutations(call: ApiCall) -> GraphqlObject:
-    mutations = (_minimize_comment, _unminimize_comment, _add_reaction)
-    names = ("minimizeComment", "unminimizeComment", "addReaction")
-    by_name = {name: partial(mutate, call) for name, mutate in zip(names, mutations, strict=True)}
-    return {"__typename": "Mutation"} | by_name
+    return {
+        "__typename": "Mutation",
+        "minimizeComment": partial(_minimize_comment, call),
+        "unminimizeComment": partial(_unminimize_comment, call),
+        "addReaction": partial(_add_reaction, call),
+    }
 
 
 def _repository(call: ApiCall, name: str) -> GraphqlObject:
@@ -195,8 +197,7 @@ def _minimize_comment(call: ApiCall, input: Mapping[str, str]) -> GraphqlObject:
 
 
 def _unminimize_comment(call: ApiCall, input: Mapping[str, str]) -> GraphqlObject:  # noqa: A002  # GraphQL's name
-    comment = _writable_comment(call, input.get("subjectId"))
-    return _minimized(call, comment, "unminimizedComment", None)
+    return _minimized(call, _writable_comment(call, input.get("subjectId")), "unminimizedComment", None)
 
 
 def _minimized(call: ApiCall, comment: IssueComment, name: str, reason: str | None) -> GraphqlObject:
@@ -213,7 +214,7 @@ def _add_reaction(call: ApiCall, input: Mapping[str, str]) -> GraphqlObject:  # 
         raise _no_node(wanted)
     if face not in _FACES:
         raise _invalid_argument("content")
-    call.github.react_to_review(review, call.actor, face.lower())
+    call.github.react(review, call.actor, face.lower())
     reaction = {"__typename": "Reaction", "content": face}
     return {"__typename": "AddReactionPayload", "reaction": reaction, "clientMutationId": None}
 

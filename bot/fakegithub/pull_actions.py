@@ -14,7 +14,6 @@ from bot.fakegithub.model import (
     Issue,
     Label,
     PullRequest,
-    Reaction,
     Repository,
     Review,
     ReviewComment,
@@ -358,14 +357,6 @@ class ReviewActions(Actions):
             "updated_at": format_time(self.now()),
         }
         self.emit("pull_request_review_thread", pull.repository, account, payload)
-
-    def react_to_review(self, review: Review, by: Actor, content: str) -> Reaction:
-        """Put a reaction on a review's text; a second one of the same kind is the first."""
-        return self.reacted(review.reactions, by, content)
-
-    def react_to_review_comment(self, comment: ReviewComment, by: Actor, content: str) -> Reaction:
-        """Put a reaction on an inline comment; a second one of the same kind is the first."""
-        return self.reacted(comment.reactions, by, content)
 
     def _anchor_of(self, pull: PullRequest, inline: InlineDraft) -> git.DiffAnchor:
         change = next((item for item in pull_changes(pull) if item.path == inline.path), None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.fakegithub.git import FileChanges, GitCommit
-from bot.fakegithub.model import Account, Installation, Reaction, Repository, Role
+from bot.fakegithub.model import Account, Installation, Repository, Role
 from bot.fakegithub.shapes import (
     ShapeJson,
     addresses,
@@ -39,17 +39,6 @@ class Actions(World):
         common = {"installation": installation_json(self, installed), "sender": user_json(self, sender)}
         self.deliveries.emit(event, payload | common)
         self.changed()
-
-    def reacted(self, reactions: list[Reaction], by: Actor, content: str) -> Reaction:
-        """The reaction, put beside those that a text has; a second one of the same kind is the first."""
-        account = self.account(by)
-        previous = [item for item in reactions if item.user is account and item.content == content]
-        if previous:
-            return previous[0]
-        reaction = Reaction(self.new_id(), account, content, self.now())
-        reactions.append(reaction)
-        self.changed()
-        return reaction
 
     def _everywhere(self, repository: Repository, sender: Account, installed: Installation) -> dict[str, Any]:
         common: dict[str, Any] = {

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from bot.fakegithub import app_api, commit_api, issue_api, pull_api
+from bot.fakegithub import app_api, commit_api, thread_api
 from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
 from bot.fakegithub.deliveries import Exchange, ExchangeObserver, WebhookDelivery
 from bot.fakegithub.github import GitHubActions
@@ -287,9 +287,9 @@ ALL_ROUTES = (
     *app_api.APP_ROUTES,
     *app_api.DELIVERY_ROUTES,
     *app_api.HOOK_ROUTES,
-    *pull_api.REPOSITORY_ROUTES,
-    *pull_api.PULL_ROUTES,
-    *issue_api.ISSUE_ROUTES,
+    *thread_api.REPOSITORY_ROUTES,
+    *thread_api.PULL_ROUTES,
+    *thread_api.ISSUE_ROUTES,
     *commit_api.CHECK_ROUTES,  # before git: a branch's name may hold slashes
     *commit_api.GIT_ROUTES,
 )

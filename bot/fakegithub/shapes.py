@@ -134,42 +134,24 @@ _USER_PATHS = (
 )
 
 
-_PATHS = {
+_REPOSITORY_PATHS = (
+    *("assignees{/user}", "branches{/branch}", "collaborators{/collaborator}", "comments{/number}"),
+    *("commits{/sha}", "contributors", "deployments", "downloads", "events", "forks", "hooks"),
+    *("issues{/number}", "keys{/key_id}", "labels{/name}", "languages", "merges", "milestones{/number}"),
+    *("notifications{?since,all,participating}", "pulls{/number}", "releases{/id}", "stargazers"),
+    *("subscribers", "subscription", "tags", "teams"),
+)
+_OTHER_PATHS = {
     "archive_url": "/{archive_format}{/ref}",
-    "assignees_url": "/assignees{/user}",
     "blobs_url": "/git/blobs{/sha}",
-    "branches_url": "/branches{/branch}",
-    "collaborators_url": "/collaborators{/collaborator}",
-    "comments_url": "/comments{/number}",
-    "commits_url": "/commits{/sha}",
     "compare_url": "/compare/{base}...{head}",
     "contents_url": "/contents/{+path}",
-    "contributors_url": "/contributors",
-    "deployments_url": "/deployments",
-    "downloads_url": "/downloads",
-    "events_url": "/events",
-    "forks_url": "/forks",
     "git_commits_url": "/git/commits{/sha}",
     "git_refs_url": "/git/refs{/sha}",
     "git_tags_url": "/git/tags{/sha}",
-    "hooks_url": "/hooks",
     "issue_comment_url": "/issues/comments{/number}",
     "issue_events_url": "/issues/events{/number}",
-    "issues_url": "/issues{/number}",
-    "keys_url": "/keys{/key_id}",
-    "labels_url": "/labels{/name}",
-    "languages_url": "/languages",
-    "merges_url": "/merges",
-    "milestones_url": "/milestones{/number}",
-    "notifications_url": "/notifications{?since,all,participating}",
-    "pulls_url": "/pulls{/number}",
-    "releases_url": "/releases{/id}",
-    "stargazers_url": "/stargazers",
     "statuses_url": "/statuses/{sha}",
-    "subscribers_url": "/subscribers",
-    "subscription_url": "/subscription",
-    "tags_url": "/tags",
-    "teams_url": "/teams",
     "trees_url": "/git/trees{/sha}",
 }
 _FIXED: dict[str, Any] = (
@@ -214,7 +196,8 @@ def repository_json(world: World, repository: Repository) -> ShapeJson:
         }
         | dict.fromkeys(("created_at", "updated_at", "pushed_at"), created)
         | _FIXED
-        | {key: api + path for key, path in _PATHS.items()}
+        | addresses(api, *_REPOSITORY_PATHS)
+        | {key: api + path for key, path in _OTHER_PATHS.items()}
     )
 
 
