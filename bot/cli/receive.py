@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bot import app
 from bot import settings as settings_of
-from bot.cli import CliCommand, UsageError
+from bot.cli import UsageError
 from bot.cli.common import report_errors
 from bot.commands.invocation import find_invocations
 from bot.feedback.check_run import add_check_effects
@@ -46,7 +46,8 @@ from bot.values import Account
 _PAYLOAD_ONLY = "No credentials: decided on the payload's own facts, its reviewer taken for a validator."
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         "-e", "--event", required=True, help="GitHub's name of the event, such as pull_request_review"
     )
@@ -56,7 +57,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object an effect")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     events = sorted(app.accepted_events())
     if arguments.event not in events:
         raise UsageError(f"{arguments.event!r} is no event that is read; one of {', '.join(events)}")
@@ -100,15 +102,6 @@ def _plain(value: object) -> str:
     if isinstance(value, dict) and "owner" in value:
         return f"{value['owner']}/{value['name']}"
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-COMMAND = CliCommand(
-    "receive",
-    "Print the effects that one delivery would have, and do nothing.",
-    "whetstone receive -e pull_request_review -p review.json",
-    _arguments,
-    _run,
-)
 
 
 _NO_PULL_REQUEST = "it says nothing about a pull request that is known"

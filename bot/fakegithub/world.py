@@ -132,6 +132,7 @@ class World:
         self.clock = clock or (lambda: datetime.now(UTC))
         self.api_url = GITHUB_API
         self.web_url = GITHUB_WEB
+        self.logs_url = "https://productionresults.example/logs"
         self.accounts: dict[int, Account] = {}
         self.repositories: dict[int, Repository] = {}
         self.former_names: dict[str, Repository] = {}

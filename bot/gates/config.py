@@ -151,6 +151,8 @@ class ClaimRule:
     """One type of claim."""
 
     would_verify: str
+    signs: tuple[str, ...] = ()
+    """Regular expressions by which a sentence is known to make such a claim, where nothing is looked up."""
     tools: tuple[GroundingTool, ...] = ()
     """The reads that can show it; a claim seen with another one goes beyond the observation."""
 

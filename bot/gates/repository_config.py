@@ -138,18 +138,8 @@ _REQUIRED_KEYS = tuple(load_schema("pack")["$defs"]["gate"]["required"])
 _HIDDEN_SPANS = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
 _CLAIM_LISTS = ("mandatory_grounding", "recommended_grounding", "grounding_not_required")
 _PAIRS = (
-    (
-        ("iterations", "diff_size"),
-        "min",
-        "max",
-        (DiffSizeBand().min, DiffSizeBand().max),
-    ),
-    (
-        ("iterations", "escalate"),
-        "repeats",
-        "window",
-        (EscalationRules().repeats, EscalationRules().window),
-    ),
+    (("iterations", "diff_size"), "min", "max", (DiffSizeBand().min, DiffSizeBand().max)),
+    (("iterations", "escalate"), "repeats", "window", (EscalationRules().repeats, EscalationRules().window)),
 )
 
 

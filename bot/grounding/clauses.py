@@ -244,7 +244,6 @@ def _mark_lines(marked: MarkedText, text: str) -> str:
 
 
 NEGATION = r"(?P<no>does\s+not|doesn't|do\s+not|don't|did\s+not|didn't|no\s+longer|never)"
-GAP_PATTERN = r"\s+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,11 +316,22 @@ class ClaimPattern:
         return replace(claim, qualified=_is_qualified(clause, match)), match[0]
 
 
-def claim_pattern(expression: str, build: ClaimBuilder) -> ClaimPattern:
-    """Compile a claim pattern: `<P>` stands for a file, `<Q>` for quoted text, a space for any gap."""
-    expanded = expression.replace("<P>", PATH_PATTERN).replace("<Q>", QUOTE_PATTERN).replace(" ", GAP_PATTERN)
-    expanded = expanded.replace(r"\ue000", "\ue000").replace(r"\ue001", "\ue001")  # RE2 knows no such escape
-    return ClaimPattern(regex.Regex(expanded, ignore_case=True), build)
+def claim_patterns(build: ClaimBuilder, *expressions: str) -> tuple[ClaimPattern, ...]:
+    """Compile claim patterns: `<P>` stands for a file, `<Q>` for quoted text, a space for any gap."""
+    # RE2 knows no escapes for the signs.
+    meanings = {
+        "<P>": PATH_PATTERN,
+        "<Q>": QUOTE_PATTERN,
+        r"\ue000": "\ue000",
+        r"\ue001": "\ue001",
+        " ": r"\s+",
+    }
+    patterns = []
+    for expression in expressions:
+        for sign, meaning in meanings.items():
+            expression = expression.replace(sign, meaning)  # noqa: PLW2901  # step by step
+        patterns.append(ClaimPattern(regex.Regex(expression, ignore_case=True), build))
+    return tuple(patterns)
 
 
 def _is_qualified(clause: str, match: regex.RegexMatch) -> bool:

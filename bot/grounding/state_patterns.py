@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot import regex
 from bot.gates.config import ClaimType
-from bot.grounding.clauses import ClaimPattern, ClauseMatch, claim_pattern
+from bot.grounding.clauses import ClauseMatch, claim_patterns
 from bot.grounding.manifests import is_manifest
 from bot.grounding.model import Claim
 
@@ -151,97 +151,78 @@ _BEHAVES = (
     "|loops forever|accepts|rejects|fails|drops|loses|retries|logs|mutates|skips|overwrites|truncates"
 )
 
-TEST_PATTERNS: tuple[ClaimPattern, ...] = (
-    claim_pattern(rf"(?:the )?(?P<what>check|test|job|workflow)(?: run| case)? <Q> {_RESULT}", _named),
-    claim_pattern(rf"<Q> (?P<what>check|test|job) {_RESULT}", _named),
-    claim_pattern(rf"(?P<test>\ue000Q[0-9]+\ue001|\btest_\w+|\bTest\w+) {_RESULT}", _test_name),
-    claim_pattern(
-        rf"(?:(?P<amount>some|all|most|many|no|none of the|[0-9]+)(?: of)?(?: the)? )?\b{_TESTS} {_RESULT}",
-        _run,
+TEST_PATTERNS = (
+    *claim_patterns(
+        _named,
+        rf"(?:the )?(?P<what>check|test|job|workflow)(?: run| case)? <Q> {_RESULT}",
+        rf"<Q> (?P<what>check|test|job) {_RESULT}",
     ),
-    claim_pattern(
+    *claim_patterns(_test_name, rf"(?P<test>\ue000Q[0-9]+\ue001|\btest_\w+|\bTest\w+) {_RESULT}"),
+    *claim_patterns(
+        _run,
+        rf"(?:(?P<amount>some|all|most|many|no|none of the|[0-9]+)(?: of)?(?: the)? )?\b{_TESTS} {_RESULT}",
+    ),
+    *claim_patterns(
+        _compiles,
         r"(?:code|project|branch|it|this) (?P<no>does not |doesn't |no longer )?(?:compiles?|builds?"
         r"|type-?checks?)\b",
-        _compiles,
     ),
 )
-ERROR_PATTERNS: tuple[ClaimPattern, ...] = (
-    claim_pattern(r"error(?: message)? (?:is|says|reads|was):? <Q>", _error),
-    claim_pattern(
-        r"(?:fails|failed|crashes|crashed|exits|exited|dies|aborts|stops) with (?:the )?(?:error"
-        r" )?(?:message )?<Q>",
-        _error,
+ERROR_PATTERNS = claim_patterns(
+    _error,
+    r"error(?: message)? (?:is|says|reads|was):? <Q>",
+    r"(?:fails|failed|crashes|crashed|exits|exited|dies|aborts|stops) with (?:the )?(?:error"
+    r" )?(?:message )?<Q>",
+    r"(?:log|output|annotation|check|ci|build|it|this) (?:shows|says|prints|reports|complains) (?:the"
+    r" error )?<Q>",
+    r"<Q> (?:is|was) (?:printed|reported|logged|shown|raised) (?:by|in) (?:the )?(?:ci|check|build"
+    r"|log|output|tests?)",
+)
+RESPONSE_PATTERNS = claim_patterns(
+    _response,
+    r"(?P<route>\ue000Q[0-9]+\ue001|(?:GET|POST|PUT|PATCH|DELETE) /[\w/{}:.-]*) (?:now )?(?:returns?"
+    r"|responds? with|answers? with|gives?)"
+    r" (?:a |an |status |http )*(?P<status>\ue000Q[0-9]+\ue001|[1-5][0-9][0-9])\b",
+    r"(?:api|endpoint) (?P<route>\ue000Q[0-9]+\ue001) (?:returns?|responds? with|answers? with)"
+    r" (?P<status>\ue000Q[0-9]+\ue001|\w+)",
+)
+DEPENDENCY_PATTERNS = claim_patterns(
+    _dependency,
+    rf"{_PACKAGE} (?:is|are) (?P<no>not )?(?:pinned|locked|fixed|required|updated) (?:to|at|on)"
+    rf" (?:version )?{_AT}",
+    rf"(?P<name>\ue000Q[0-9]+\ue001|@?[A-Za-z][\w./-]*(?:@|==){_VERSION}) is (?P<no>not"
+    rf" )?(?:installed|pinned|used|required|locked|a dependency)",
+    rf"(?:depends? on|requires|uses|pins|installs) (?P<name>@?[A-Za-z][\w./-]*(?:@|==){_VERSION})",
+    rf"(?:depends? on|requires|uses|pins|installs) (?:the )?(?:package |library |crate )?{_PACKAGE}"
+    rf" (?:version |at |to )?{_AT}",
+    rf"(?:the )?version of {_PACKAGE} is (?P<no>not )?{_AT}",
+    rf"{_PACKAGE} version is (?P<no>not )?{_AT}",
+    rf"(?P<no>does not|doesn't|no longer) (?:depends? on|requires?) {_PACKAGE}",
+    rf"{_PACKAGE} is (?P<no>not |no longer )?an? (?:direct )?dependency",
+    rf"depends on (?:the )?(?:package |library |crate )?{_PACKAGE}",
+)
+GIT_PATTERNS = (
+    *claim_patterns(
+        _git("conflicts"),
+        rf"\b{_BRANCH} (?:has|have|still has) (?P<no>no )?(?:merge )?conflicts",
+        r"there are (?P<no>no )?merge conflicts",
+        rf"\b{_BRANCH} (?P<no>does not |doesn't )?conflicts? with",
+        rf"\b{_BRANCH} can(?:not|'t| not) be merged",
     ),
-    claim_pattern(
-        r"(?:log|output|annotation|check|ci|build|it|this) (?:shows|says|prints|reports|complains) (?:the"
-        r" error )?<Q>",
-        _error,
+    *claim_patterns(_git("mergeable"), rf"\b{_BRANCH} (?:can be merged cleanly|merges cleanly|is mergeable)"),
+    *claim_patterns(
+        _git("behind"), rf"\b{_BRANCH} is (?P<no>not )?(?:(?P<count>[0-9]+) commits? )?behind\b(?: \w+\b)?"
     ),
-    claim_pattern(
-        r"<Q> (?:is|was) (?:printed|reported|logged|shown|raised) (?:by|in) (?:the )?(?:ci|check|build"
-        r"|log|output|tests?)",
-        _error,
+    *claim_patterns(_git("current"), rf"\b{_BRANCH} is (?P<no>not )?up to date(?: with \w+)?"),
+    *claim_patterns(_git("commits"), rf"\b{_BRANCH} (?:has|contains|consists of) (?P<count>[0-9]+) commits?"),
+    *claim_patterns(_git("draft"), rf"\b{_BRANCH} is (?P<no>not |no longer )?a draft"),
+    *claim_patterns(
+        _git("worktree"), r"working (?:directory|tree) is (?P<no>not )?clean", r"git status shows"
     ),
 )
-RESPONSE_PATTERNS: tuple[ClaimPattern, ...] = (
-    claim_pattern(
-        r"(?P<route>\ue000Q[0-9]+\ue001|(?:GET|POST|PUT|PATCH|DELETE) /[\w/{}:.-]*) (?:now )?(?:returns?"
-        r"|responds? with|answers? with|gives?)"
-        r" (?:a |an |status |http )*(?P<status>\ue000Q[0-9]+\ue001|[1-5][0-9][0-9])\b",
-        _response,
-    ),
-    claim_pattern(
-        r"(?:api|endpoint) (?P<route>\ue000Q[0-9]+\ue001) (?:returns?|responds? with|answers? with)"
-        r" (?P<status>\ue000Q[0-9]+\ue001|\w+)",
-        _response,
-    ),
-)
-DEPENDENCY_PATTERNS: tuple[ClaimPattern, ...] = (
-    claim_pattern(
-        rf"{_PACKAGE} (?:is|are) (?P<no>not )?(?:pinned|locked|fixed|required|updated) (?:to|at|on)"
-        rf" (?:version )?{_AT}",
-        _dependency,
-    ),
-    claim_pattern(
-        rf"(?P<name>\ue000Q[0-9]+\ue001|@?[A-Za-z][\w./-]*(?:@|==){_VERSION}) is (?P<no>not"
-        rf" )?(?:installed|pinned|used|required|locked|a dependency)",
-        _dependency,
-    ),
-    claim_pattern(
-        rf"(?:depends? on|requires|uses|pins|installs) (?P<name>@?[A-Za-z][\w./-]*(?:@|==){_VERSION})",
-        _dependency,
-    ),
-    claim_pattern(
-        rf"(?:depends? on|requires|uses|pins|installs) (?:the )?(?:package |library |crate )?{_PACKAGE}"
-        rf" (?:version |at |to )?{_AT}",
-        _dependency,
-    ),
-    claim_pattern(rf"(?:the )?version of {_PACKAGE} is (?P<no>not )?{_AT}", _dependency),
-    claim_pattern(rf"{_PACKAGE} version is (?P<no>not )?{_AT}", _dependency),
-    claim_pattern(rf"(?P<no>does not|doesn't|no longer) (?:depends? on|requires?) {_PACKAGE}", _dependency),
-    claim_pattern(rf"{_PACKAGE} is (?P<no>not |no longer )?an? (?:direct )?dependency", _dependency),
-    claim_pattern(rf"depends on (?:the )?(?:package |library |crate )?{_PACKAGE}", _dependency),
-)
-GIT_PATTERNS: tuple[ClaimPattern, ...] = (
-    claim_pattern(rf"\b{_BRANCH} (?:has|have|still has) (?P<no>no )?(?:merge )?conflicts", _git("conflicts")),
-    claim_pattern(r"there are (?P<no>no )?merge conflicts", _git("conflicts")),
-    claim_pattern(rf"\b{_BRANCH} (?P<no>does not |doesn't )?conflicts? with", _git("conflicts")),
-    claim_pattern(rf"\b{_BRANCH} can(?:not|'t| not) be merged", _git("conflicts")),
-    claim_pattern(rf"\b{_BRANCH} (?:can be merged cleanly|merges cleanly|is mergeable)", _git("mergeable")),
-    claim_pattern(
-        rf"\b{_BRANCH} is (?P<no>not )?(?:(?P<count>[0-9]+) commits? )?behind\b(?: \w+\b)?", _git("behind")
-    ),
-    claim_pattern(rf"\b{_BRANCH} is (?P<no>not )?up to date(?: with \w+)?", _git("current")),
-    claim_pattern(rf"\b{_BRANCH} (?:has|contains|consists of) (?P<count>[0-9]+) commits?", _git("commits")),
-    claim_pattern(rf"\b{_BRANCH} is (?P<no>not |no longer )?a draft", _git("draft")),
-    claim_pattern(r"working (?:directory|tree) is (?P<no>not )?clean", _git("worktree")),
-    claim_pattern(r"git status shows", _git("worktree")),
-)
-BEHAVIOR_PATTERNS: tuple[ClaimPattern, ...] = (
-    claim_pattern(
-        rf"<Q> (?P<no>does not |doesn't |never |no longer )?(?:silently |always |also"
-        rf" )?(?P<verb>{_BEHAVES})\b"
-        r"(?: (?:an? |the )?(?P<outcome>\ue000Q[0-9]+\ue001|\w+))?",
-        _behaviour,
-    ),
+BEHAVIOR_PATTERNS = claim_patterns(
+    _behaviour,
+    rf"<Q> (?P<no>does not |doesn't |never |no longer )?(?:silently |always |also"
+    rf" )?(?P<verb>{_BEHAVES})\b"
+    r"(?: (?:an? |the )?(?P<outcome>\ue000Q[0-9]+\ue001|\w+))?",
 )
