@@ -9,10 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from bot import regex
-from bot.detection.context import find_doubt
-from bot.detection.load import detection_rules
-from bot.detection.rules import DetectionRules
-from bot.detection.words import blank_struck_out
 from bot.gates.config import RepositoryRules
 from bot.gates.model import Gates, find_tag_phrases, is_tag, normalize_tag
 from bot.markdown import spans
@@ -22,6 +18,7 @@ from bot.pull_request.events import InlineCommentSnapshot, ReviewSnapshot
 from bot.pull_request.model import Item, Provenance, Stance, hash_text
 from bot.values import Location
 from bot.verdicts.locations import find_place
+from bot.verdicts.phrases import is_doubted
 
 MAX_TAGS = 100
 """Different tags that one verdict may name; the rest is counted."""
@@ -92,7 +89,7 @@ def read_tagged(body: str, gates: Gates, *, url: str = "") -> TaggedBody:
     hidden = tuple(_hidden_tags(body))
     items: list[Item] = [Item(tag, url=url) for tag in hidden]
     rest: list[ProseBlock] = []
-    heads: list[TagHit] = []  # tags of a heading or a line of its own, which speak for what follows
+    heads: Sequence[TagHit] = ()  # tags of a heading or a line of its own, which speak for what follows
     below: list[ProseBlock] = []
     next_hit = 0
     for block in blocks:
@@ -105,7 +102,7 @@ def read_tagged(body: str, gates: Gates, *, url: str = "") -> TaggedBody:
         is_heading = block.kind is BlockKind.HEADING
         if own or is_heading:
             items += _headed_items(readable, heads, below, url)
-            heads, below = [], []
+            heads, below = (), []
         if own and (is_heading or not _text_without_tags(readable, block, own)):
             heads = own
             below = [block] if is_heading else []
@@ -238,6 +235,7 @@ def _item(tag: str, words: str, text: str, url: str) -> Item:
 
 
 _FEWEST_TITLE_WORDS = 2
+_JOINING = frozenset({"and", "or", "plus", "&"})
 _DANGLING = frozenset(
     [
         "a",
@@ -287,30 +285,30 @@ _DANGLING = frozenset(
 
 def cut_tags(text: str, cuts: Sequence[tuple[int, int]]) -> str:
     """Return the text without tags at its ends; one inside a sentence keeps its name, without brackets."""
-    parts: list[str] = []
-    done = 0
-    names: list[str] = []
-    for start, end in cuts:
-        parts.append(text[done:start])
-        names.append(text[start + 1 : end - 1])
-        done = end
-    parts.append(text[done:])
-    first = last = ""
+    if not cuts:
+        return tidy_words(text)
+    edges = [0, *(offset for cut in cuts for offset in cut), len(text)]
+    parts = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    names = [text[start + 1 : end - 1] for start, end in cuts]
     words = tidy_words(parts[0])
-    index = 1
-    while not words and index < len(parts):
-        words = tidy_words(parts[index])
-        index += 1
-    for name, part in zip(names[index - 1 :], parts[index:], strict=True):
-        following = tidy_words(part)
+    introduced = words and parts[0].rstrip(" *_").endswith(":")
+    for name, part in zip(names, parts[1:], strict=True):
+        following = " ".join(part.split())
+        has_words = any(map(str.isalnum, following))
         last_word = words.rsplit(maxsplit=1)[-1].strip("([`*_").lower() if words else ""
-        if following.strip(" .!?,;:)") or last_word in _DANGLING:
-            words = f"{words} {name} {following}" if following[:1].isalnum() else f"{words} {name}{following}"
+        if not words:
+            goes_on = following.split(maxsplit=1)[0].lower().rstrip(",") in _JOINING if has_words else False
+            words = f"{name} {following}" if goes_on else tidy_words(following)
+        elif introduced:
+            words = f"{words}: {tidy_words(following)}".rstrip(" :")
+        elif has_words or last_word in _DANGLING:
+            gap = " " if following[:1].isalnum() or following[:1] in {"(", "`", "—", "–", "-"} else ""
+            words = f"{words} {name}{gap}{following}"
         else:
-            words = f"{words.rstrip(' (:,;—–-')}{following.lstrip(')').strip()}"
-    words = f"{first}{words}{last}".strip()
-    content = [word for word in words.split() if word.strip(".,;:!?").lower() not in _DANGLING]
-    is_stub = not [word for word in content if word.strip(".,;:!?()*_") not in names]
+            words = f"{words.rstrip(' (:,;—–-')}{following.strip(' ):;,—–-*_')}"
+        introduced = False
+    content = [word.strip(".,;:!?()*_").lower() for word in words.split()]
+    is_stub = not [word for word in content if word and word not in _DANGLING and word not in names]
     return "" if is_stub else words
 
 
@@ -428,10 +426,10 @@ def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple
     """Infer items from gates' phrases in the texts, each with a confidence; none of them blocks."""
     if not rules.detection.enabled:
         return ()
-    understanding = detection_rules(rules.detection)
+    gates = _inferring_gates(rules)
     items_by_tag: dict[str, list[Item]] = {}
     for text in texts:
-        for tag, words in _matched_tags(text.body, rules.gates, understanding):
+        for tag, words in _matched_tags(text.body, gates):
             item = Item(tag, words=words[:MAX_ITEM_WORDS], url=text.url, place=text.place, origin=text.origin)
             items_by_tag.setdefault(tag, []).append(item)
     return tuple(
@@ -454,10 +452,16 @@ def _inline_text(comment: InlineCommentSnapshot, permission: str | None) -> Vali
     return ValidatorText(comment.body, comment.url, comment_location(comment), origin)
 
 
-def _matched_tags(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:
-    own_text = blank_struck_out(spans.mask_hidden(body, *_HIDDEN_KINDS))
+def _inferring_gates(rules: RepositoryRules) -> Gates:
+    """Return the gates whose phrases infer: those of the named packs, and all that the repository wrote itself."""
+    quiet = set(RepositoryRules().extends) - set(rules.inferring)
+    return Gates(tuple(gate for gate in rules.gates if gate.pack not in quiet))
+
+
+def _matched_tags(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
+    own_text = spans.mask_hidden(read_prose(body), *_HIDDEN_KINDS)
     for tag, start, end in islice(_limit_mentions(find_tag_phrases(own_text, gates)), _MOST_MENTIONS):
-        if not find_doubt(own_text, start, end, understanding):
+        if not is_doubted(own_text, start, end):
             yield tag, _surrounding_line(body, start, end)
 
 
