@@ -96,11 +96,11 @@ def count_statuses(findings: Iterable[Finding]) -> Counter[FindingStatus]:
 
 
 def is_blocking(item: Item, gates: Gates) -> bool:
-    """Whether a finding blocks: by its document, else by its own words, else by its gate."""
-    if item.severity is not None:
-        return item.severity in BLOCKING_SEVERITIES
+    """Whether a finding blocks: as its review settled it, else by its document, else by its gate."""
     if item.blocks is not None:
         return item.blocks
+    if item.severity is not None:
+        return item.severity in BLOCKING_SEVERITIES
     if item.tag is None:
         return True
     gate = gates.get(item.tag)

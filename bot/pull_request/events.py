@@ -241,12 +241,13 @@ class LabelEvent:
 
 @dataclass(frozen=True, slots=True)
 class CheckEvent:
-    """A check run or commit status of a revision ended."""
+    """A check run or commit status of a revision started or ended."""
 
     repository: Repository
     head: str
     name: str
     conclusion: str
+    """Empty while it runs."""
     at: datetime
     url: str
     run_id: int | None = None

@@ -28,9 +28,9 @@ def conclusion_stance(conclusion: str) -> Stance | None:
 
 
 def is_mapped_check(check: CheckEvent, rules: RepositoryRules, me: Account) -> bool:
-    """Whether the config maps this check, and it is not the bot's own."""
+    """Whether the config maps this check, it is not the bot's own, and it runs or has ended."""
     return (
-        conclusion_stance(check.conclusion) is not None
+        (not check.conclusion or conclusion_stance(check.conclusion) is not None)
         and f"{check.app}[bot]" != me.login
         and any(rule.covers(check.name) for rule in rules.validators.checks)
     )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.findings.model import is_blocking
 from bot.gates.config import DetectionConfig, RepositoryRules
 from bot.gates.model import Gates
 from bot.gates.packs import load_pack
@@ -23,8 +24,15 @@ UNDERSTANDING = replace(RULES, detection=DetectionConfig())
 
 
 def inferred(body, rules=UNDERSTANDING):
-    (verdict,) = decide(make_pull_request(), make_facts(make_review(3, body)), rules).pull_request.verdicts
-    return [(item.tag, item.inferred) for item in verdict.items]
+    return [(item.tag, item.inferred) for item in infer_items((ValidatorText(body, ""),), rules)]
+
+
+def test_a_plain_remark_looks_like_a_gate_and_keeps_its_own_name_and_severity():
+    review = make_review(3, "The frontmatter is missing.")
+    (verdict,) = decide(make_pull_request(), make_facts(review), UNDERSTANDING).pull_request.verdicts
+    (item,) = verdict.items
+    assert (item.tag, item.looks_like, item.inferred) == (None, "frontmatter_schema", 0.6)
+    assert is_blocking(item, UNDERSTANDING.gates)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +115,9 @@ def test_at_most_ten_tags_are_inferred_from_one_verdict():
 
 
 def test_a_stated_tag_leaves_nothing_to_infer():
-    assert inferred("[date_errors] and a broken wiki link") == [("date_errors", None)]
+    review = make_review(3, "[date_errors] There is a broken wiki link.")
+    (verdict,) = decide(make_pull_request(), make_facts(review), UNDERSTANDING).pull_request.verdicts
+    assert [(item.tag, item.looks_like) for item in verdict.items] == [("date_errors", None)]
 
 
 def test_inference_can_be_switched_off():
