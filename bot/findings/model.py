@@ -15,6 +15,7 @@ from bot.pull_request.model import (
     Item,
     StatusChange,
     Validator,
+    Verdict,
 )
 
 MAX_FINDINGS = 500
@@ -71,6 +72,10 @@ class Ledger:
     findings: tuple[Finding, ...] = ()
     omitted: int = 0
     """Findings that were dropped because there were too many."""
+    newest: tuple[Verdict, ...] = ()
+    """The newest verdict of each validator, oldest first."""
+    lifted: frozenset[str] = frozenset()
+    """Ids of the verdicts that were dismissed, deleted or otherwise taken back."""
 
     @property
     def open(self) -> tuple[Finding, ...]:

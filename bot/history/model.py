@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 
 from bot import regex
-from bot.findings.ledger import build_ledger, newest_verdicts, standing_verdicts, verdict_order
+from bot.findings.ledger import build_ledger, standing_verdicts, verdict_order
 from bot.grounding.audit import GroundingRates, first_observations, grounding_rates
 from bot.pull_request.model import FindingStatus, Item, ItemOutcome, OverturnedTag, PullRequest, Verdict
 from bot.values import Account
@@ -200,8 +200,8 @@ def build_history_record(
 def lift_dismissed(pull_request: PullRequest) -> PullRequest:
     """Lift the verdicts whose findings were all dismissed; their tags still count as overturned."""
     ledger = build_ledger(pull_request)
-    standing = {verdict.id for verdict in standing_verdicts(pull_request, ledger)}
-    newest = {verdict.id for verdict in newest_verdicts(pull_request)}
+    standing = {verdict.id for verdict in standing_verdicts(ledger)}
+    newest = {verdict.id for verdict in ledger.newest}
     dismissed_at = {
         finding.validator.key: finding.closed_at
         for finding in ledger.findings

@@ -16,7 +16,7 @@ from bot.feedback.announcements import (
 )
 from bot.feedback.brief_inputs import add_brief, detect_feedback_type, resolve_brief_outcomes
 from bot.feedback.build import build_feedback, track_followup
-from bot.feedback.document import DocumentJson, build_document, document_items
+from bot.feedback.document import build_document
 from bot.feedback.gate_notes import add_gate_notes
 from bot.feedback.model import Decision, Feedback
 from bot.feedback.render import render_comment
@@ -131,11 +131,10 @@ def conclude(
     feedback = assessment.feedback
     if feedback is None:
         return _no_comment(assessment)
-    document = build_document(feedback, site.schema)
-    feedback = _keep_feedback_id(feedback, document)
+    feedback = _keep_feedback_id(feedback)
     if not assessment.is_comment_due:
         return replace(_no_comment(assessment), pull_request=feedback.pull_request, feedback=feedback)
-    document["id"] = feedback.id
+    document = build_document(feedback, site.schema)
     before = feedback.pull_request
     feedback = add_gate_notes(feedback, recent_records, site.web)
     feedback = replace(feedback, pull_request=escalate(feedback, rules))
@@ -244,15 +243,13 @@ def _no_comment(assessment: Assessment) -> Decision:
     return Decision(assessment.pull_request, (CancelWrite("comment"),), assessment.reason)
 
 
-def _keep_feedback_id(feedback: Feedback, document: DocumentJson) -> Feedback:
-    """Keep the id of feedback that is repeated: other scores and times alone ask nothing new."""
-    # Another wording around the same items is no new feedback, though its hash is another.
-    items = [
-        {name: value for name, value in item.items() if name != "provenance"}
-        for item in document_items(document)
+def _keep_feedback_id(feedback: Feedback) -> Feedback:
+    """Keep the id of feedback that is repeated: a push, other scores or another wording ask nothing new."""
+    asked = [
+        [gate.blocking, *((finding.item.finding, finding.item.words) for finding in gate.findings)]
+        for gate in feedback.gates
     ]
-    requests = {"target": document["target"], "feedback_items": items}
-    text = html_safe_json([requests, feedback.verdict, feedback.iteration.number, feedback.more])
+    text = html_safe_json([asked, feedback.verdict, feedback.iteration.number, feedback.more])
     content_hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     before = feedback.pull_request.asked
     identity = before.id if before and before.what == content_hash else feedback.id
