@@ -243,9 +243,6 @@ def _mark_lines(marked: MarkedText, text: str) -> str:
     return _AFTER.sub(join, _BEFORE.sub(join, text))
 
 
-NEGATION = r"(?P<no>does\s+not|doesn't|do\s+not|don't|did\s+not|didn't|no\s+longer|never)"
-
-
 @dataclass(frozen=True, slots=True)
 class ClauseMatch:
     """A clause that a claim pattern matches."""
@@ -314,24 +311,6 @@ class ClaimPattern:
         if claim is None:
             return None
         return replace(claim, qualified=_is_qualified(clause, match)), match[0]
-
-
-def claim_patterns(build: ClaimBuilder, *expressions: str) -> tuple[ClaimPattern, ...]:
-    """Compile claim patterns: `<P>` stands for a file, `<Q>` for quoted text, a space for any gap."""
-    # RE2 knows no escapes for the signs.
-    meanings = {
-        "<P>": PATH_PATTERN,
-        "<Q>": QUOTE_PATTERN,
-        r"\ue000": "\ue000",
-        r"\ue001": "\ue001",
-        " ": r"\s+",
-    }
-    patterns = []
-    for expression in expressions:
-        for sign, meaning in meanings.items():
-            expression = expression.replace(sign, meaning)  # noqa: PLW2901  # step by step
-        patterns.append(ClaimPattern(regex.Regex(expression, ignore_case=True), build))
-    return tuple(patterns)
 
 
 def _is_qualified(clause: str, match: regex.RegexMatch) -> bool:
