@@ -267,6 +267,7 @@ def parse_check_run(_action: str, payload: JsonObject) -> Event | IgnoredEvent:
         account=_app(payload),
         body_hash=hash_text(*(get_text(payload, f"check_run.output.{part}") for part in _OUTPUT)),
         output=shorten_output(*(get_text(payload, f"check_run.output.{part}") for part in _OUTPUT[1:])),
+        suite_id=get_integer(payload, "check_run.check_suite.id") or 0,
     )
 
 

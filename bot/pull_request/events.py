@@ -264,6 +264,8 @@ class CheckEvent:
     """Hash of the whole output without annotations."""
     output: str = ""
     """Its summary and text; of a long output the start and the end."""
+    suite_id: int = 0
+    """The check suite, by which two runs of one name are told apart; 0 for a status."""
 
 
 @dataclass(frozen=True, slots=True)

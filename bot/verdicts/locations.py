@@ -175,14 +175,14 @@ def _scan(text: str, repository: str | None) -> Iterator[LocationMention]:
 
     for url in _URL.finditer(text):
         is_own = repository is None or url["repository"].lower() == repository.lower()
-        location = _location(unquote(url["path"]).rstrip(".,:;!'\"*_"), url["line"], url["end"])
+        location = repository_location(unquote(url["path"]).rstrip(".,:;!'\"*_"), url["line"], url["end"])
         if is_own and location:
             yield LocationMention(location, url.start(), url.end())
     for url in _ANY_URL.finditer(text):
         cover(*url.span())
     for frame in _FRAME.finditer(text):
         cover(*frame.span())
-        if location := _location(frame["path"], frame["line"], None):
+        if location := repository_location(frame["path"], frame["line"], None):
             yield LocationMention(location, frame.start(), frame.end(), is_frame=True)
     for start, end in _quoted(text):
         match = None if start >= end or covered[start] else _whole(text[start:end])
@@ -238,7 +238,7 @@ def _mention(text: str, match: regex.RegexMatch, start: int, end: int) -> Locati
         if around:
             line, last, start, end = around
     part = part or (None if line else _part_around(text, start, end))
-    location = _location(path, line, last)
+    location = repository_location(path, line, last)
     if location is None:
         return None
     is_subject = bool(line or part) or not _ELSEWHERE.search(_sentence_before(text, start))
@@ -309,14 +309,15 @@ def _is_host(path: str) -> bool:
     return path.rsplit(".", 1)[-1].lower() in {"sh", "rs", "py", "pl", "sol"} and path.count(".") > 1
 
 
-def _location(path: str, line: str | None, end: str | None) -> Location | None:
-    path = _relative(path)
-    if path is None or not is_inside_repository(path):
+def repository_location(path: str, line: str | None = None, end: str | None = None) -> Location | None:
+    """Return a location from what a program or a person wrote; None where it is outside the repository."""
+    relative = _relative(path)
+    if relative is None or not is_inside_repository(relative):
         return None
     first, last = (int(line) if line else None), (int(end) if end else None)
     if first is not None and last is not None and last <= first:
         last = None
-    return Location(path.rstrip("/"), first, last)
+    return Location(relative.rstrip("/"), first, last)
 
 
 def _relative(path: str) -> str | None:

@@ -455,8 +455,8 @@ def read_inline_comment(
         return tuple(replace(item, comment_id=comment.id) for item in tagged)
     if comment.documents:
         return ()
-    item = _inline_remark(body, gates, place, comment.url, is_app=comment.author.bot)
-    return (replace(item, comment_id=comment.id),) if item else ()
+    plain = _inline_remark(body, gates, place, comment.url, is_app=comment.author.bot)
+    return (replace(plain, comment_id=comment.id),) if plain else ()
 
 
 def _inline_tags(body: str, gates: Gates, place: Location, url: str) -> list[Item]:

@@ -92,7 +92,7 @@ def read_tagged(body: str, gates: Gates, *, url: str = "") -> TaggedBody:
     hidden = tuple(_hidden_tags(body))
     items: list[Item] = [Item(tag, url=url) for tag in hidden]
     rest: list[ProseBlock] = []
-    heads: list[TagHit] = []  # tags of a heading or a line of its own, which speak for what follows
+    heads: Sequence[TagHit] = ()  # tags of a heading or a line of its own, which speak for what follows
     below: list[ProseBlock] = []
     next_hit = 0
     for block in blocks:
@@ -105,7 +105,7 @@ def read_tagged(body: str, gates: Gates, *, url: str = "") -> TaggedBody:
         is_heading = block.kind is BlockKind.HEADING
         if own or is_heading:
             items += _headed_items(readable, heads, below, url)
-            heads, below = [], []
+            heads, below = (), []
         if own and (is_heading or not _text_without_tags(readable, block, own)):
             heads = own
             below = [block] if is_heading else []
