@@ -259,7 +259,7 @@ def _part_around(text: str, start: int, end: int) -> tuple[str, str] | None:
     before = text[max(0, start - 160) : start]
     named = _CALL_BEFORE.search(before)
     code = (named["code"] or named["call"]) if named else ""
-    if named and (named["what"] or code.endswith(")") or "." in code or "::" in code):
+    if named and (named["what"] or _is_definition(code)):
         return _part(code.partition("(")[0], is_call="(" in code)
     titled = _NAMED_BEFORE.search(before) or _SECTION_BEFORE.search(before)
     if titled:
@@ -272,6 +272,12 @@ def _part_around(text: str, start: int, end: int) -> tuple[str, str] | None:
         return _part(code.partition("(")[0], is_call=True)
     what = (behind["kind"] or behind["what"] or "").lower()
     return _part(behind["name"].strip(), is_section=what in _SECTIONS) if what else None
+
+
+def _is_definition(code: str) -> bool:
+    """Whether code can hardly be anything but the name of a definition: a call, or of several words."""
+    is_camel = any(map(str.isupper, code[1:])) and any(map(str.islower, code))
+    return code.endswith(")") or "." in code or "::" in code or "_" in code.strip("_") or is_camel
 
 
 def _part(

@@ -51,6 +51,8 @@ _COMMAND_LINE = regex.Regex(r"(?m)^[ \t]{0,3}/[A-Za-z][\w-]*(?:[ \t][^\n]*)?$")
 _CLAUSE = regex.Regex(r"[,;:!—–]+\s|\s[-–—]+\s|\s*\.\.\.\s*|…")
 _CLOSERS = " \t\n*_)\"'”’`"
 _CODE_TOKEN = "`"
+_GOING_ON = [[word] for word in "it it's this that i i'm i've we which really especially very so much great good".split()]
+"""Words with which thanks go on: what follows says nothing else unless it takes something back."""
 _NEGATIONS = frozenset({"not", "don't", "doesn't", "didn't", "never", "won't", "forgot", "forgets", "fails", "failed"})
 
 
@@ -144,9 +146,12 @@ def states_something(sentence: str, *, has_location: bool = False) -> bool:
     if phrases.thanks.has(tokens):
         clauses = [clause for clause in _CLAUSE.split(sentence) if clause.strip()]
         others = [clause for clause in clauses if not phrases.thanks.has(split_words(clause))]
-        if len(others) < len(clauses) and others:
-            return states_something(", ".join(others), has_location=has_location)
-        return phrases.reservations.has(tokens)
+        if len(others) == len(clauses) or not others:
+            return phrases.reservations.has(tokens)
+        rest = ", ".join(others)
+        goes_on = split_words(rest)[:1] in _GOING_ON
+        is_more = phrases.reservations.has(split_words(rest)) or phrases.harms.has(split_words(rest))
+        return (is_more or not goes_on) and states_something(rest, has_location=has_location)
     if _is_praise(tokens):
         return _has_reservation(tokens)
     has_location = has_location or any(mention.is_subject for mention in find_mentions(sentence))
@@ -270,7 +275,7 @@ _SECTION_WORDS: dict[str, tuple[str | None, bool | None]] = {
     **dict.fromkeys(("optional", "minor", "non-blocking", "nonblocking", "nice-to-have", "trivial"), (None, False)),
     **dict.fromkeys(("blocking", "blocker", "blockers", "critical", "must", "must-fix", "required"), (None, True)),
     **dict.fromkeys(("todo", "todos"), ("todo", True)),
-    **dict.fromkeys(("question", "questions", "thoughts", "praise", "positives", "strengths", "positive"), (None, None)),
+    **dict.fromkeys(("question", "questions", "thoughts", "praise", "positives", "strengths", "positive", "summary", "overview"), (None, None)),
 }
 _GOOD_TITLES = ("what works", "what's good", "what is good", "what i like", "the good", "looks good", "done well")
 
@@ -295,13 +300,14 @@ def read_review_body(body: str, gates: Gates, *, url: str = "") -> TextVerdict:
     """Return what a review's body states: its tags with their text, and its findings in plain words."""
     tagged = read_tagged(body, gates, url=url)
     reader = _BodyReader(body, tagged.readable, url)
-    listed, prose = reader.read(tagged.rest, has_tag=tagged.has_tag or "feedback_items" in body)
+    has_tag = tagged.has_tag or "feedback_items" in body  # a document states its items itself
+    listed, prose = reader.read(tagged.rest, has_tag=has_tag)
     stated = [item for item in map(_label_item, tagged.verdict.items) if item is not None]
     names = {item.tag for item in stated}
     if len(names) == 1 and prose and not any(item.words for item in stated):
         # The only tag of the body, named by a list alone: the prose is about it.
         stated = [replace(item, words=prose[0].words, place=prose[0].place, part=prose[0].part) for item in stated]
-    items = [*stated, *listed, *(() if tagged.has_tag else prose)]
+    items = [*stated, *listed, *(() if has_tag else prose)]
     suggestion = find_suggestion(body) if len(items) == 1 else None
     if suggestion is not None:
         items = [replace(items[0], suggestion=suggestion)]
@@ -343,7 +349,7 @@ class _BodyReader:
                 listed += [item] if item else []
             else:
                 self._paragraph(block, prose, pieces)
-        if pieces and not self.section.is_silent:
+        if pieces:
             prose.append(self._prose(pieces))
         if not (listed or prose or has_tag):
             titles = [title for title in headings if states_something(title.strip().rstrip(":"))]

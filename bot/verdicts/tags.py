@@ -234,6 +234,7 @@ def _item(tag: str, words: str, text: str, url: str) -> Item:
 
 
 _FEWEST_TITLE_WORDS = 2
+_JOINING = frozenset({"and", "or", "plus", "&"})
 _DANGLING = frozenset(
     "a an the and or also see is are was has have with of in on for to by this that these there here still"
     " another more again both same no not fix fixes get got gets as from plus but".split()
@@ -242,30 +243,30 @@ _DANGLING = frozenset(
 
 def cut_tags(text: str, cuts: Sequence[tuple[int, int]]) -> str:
     """Return the text without tags at its ends; one inside a sentence keeps its name, without brackets."""
-    parts: list[str] = []
-    done = 0
-    names: list[str] = []
-    for start, end in cuts:
-        parts.append(text[done:start])
-        names.append(text[start + 1 : end - 1])
-        done = end
-    parts.append(text[done:])
-    first = last = ""
+    if not cuts:
+        return tidy_words(text)
+    edges = [0, *(offset for cut in cuts for offset in cut), len(text)]
+    parts = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    names = [text[start + 1 : end - 1] for start, end in cuts]
     words = tidy_words(parts[0])
-    index = 1
-    while not words and index < len(parts):
-        words = tidy_words(parts[index])
-        index += 1
-    for name, part in zip(names[index - 1 :], parts[index:], strict=True):
-        following = tidy_words(part)
+    introduced = words and parts[0].rstrip(" *_").endswith(":")
+    for name, part in zip(names, parts[1:], strict=True):
+        following = " ".join(part.split())
+        has_words = any(map(str.isalnum, following))
         last_word = words.rsplit(maxsplit=1)[-1].strip("([`*_").lower() if words else ""
-        if following.strip(" .!?,;:)") or last_word in _DANGLING:
-            words = f"{words} {name} {following}" if following[:1].isalnum() else f"{words} {name}{following}"
+        if not words:
+            goes_on = following.split(maxsplit=1)[0].lower().rstrip(",") in _JOINING if has_words else False
+            words = f"{name} {following}" if goes_on else tidy_words(following)
+        elif introduced:
+            words = f"{words}: {tidy_words(following)}".rstrip(" :")
+        elif has_words or last_word in _DANGLING:
+            gap = " " if following[:1].isalnum() or following[:1] in {"(", "`", "—", "–", "-"} else ""
+            words = f"{words} {name}{gap}{following}"
         else:
-            words = f"{words.rstrip(' (:,;—–-')}{following.lstrip(')').strip()}"
-    words = f"{first}{words}{last}".strip()
-    content = [word for word in words.split() if word.strip(".,;:!?").lower() not in _DANGLING]
-    is_stub = not [word for word in content if word.strip(".,;:!?()*_") not in names]
+            words = f"{words.rstrip(' (:,;—–-')}{following.strip(' ):;,—–-*_')}"
+        introduced = False
+    content = [word.strip(".,;:!?()*_").lower() for word in words.split()]
+    is_stub = not [word for word in content if word and word not in _DANGLING and word not in names]
     return "" if is_stub else words
 
 
