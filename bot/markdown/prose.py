@@ -168,7 +168,9 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
             continue
         stop = at + len(match["sign"] or "")
         # "1. first" inside a line: the number of a list, not the end of a sentence.
-        is_number = match["sign"] == "." and text[max(start, at - 2) : at].strip().isdigit() and at - begin < 4
+        is_number = (
+            match["sign"] == "." and text[max(start, at - 2) : at].strip().isdigit() and at - begin < 4
+        )
         if is_number:
             continue
         if text[begin:stop].strip():

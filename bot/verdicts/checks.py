@@ -66,7 +66,9 @@ def needs_log(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> bool
     """Whether the job's log has to be read to learn what failed: GitHub Actions leaves the output empty."""
     is_failed = conclusion_stance(check.conclusion) is Stance.REJECTS
     is_job = check.app == ACTIONS_APP and check.run_id is not None
-    return is_failed and is_job and not located_annotations(annotations) and read_failure(check.output) is None
+    return (
+        is_failed and is_job and not located_annotations(annotations) and read_failure(check.output) is None
+    )
 
 
 def located_annotations(annotations: Sequence[CheckAnnotation]) -> tuple[CheckAnnotation, ...]:
@@ -84,7 +86,8 @@ def check_failure(verdict: Verdict) -> CheckFailure | None:
 def _is_exit_code(annotation: CheckAnnotation) -> bool:
     """Whether it is GitHub Actions' own note that a step failed, which is at no line of the code."""
     return annotation.path == ".github" or (
-        annotation.path.startswith(".github") and annotation.message.startswith("Process completed with exit code")
+        annotation.path.startswith(".github")
+        and annotation.message.startswith("Process completed with exit code")
     )
 
 

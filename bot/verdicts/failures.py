@@ -100,7 +100,9 @@ def _read_line(line: str, failure: CheckFailure) -> CheckFailure:
             line,
             replace(
                 failure,
-                location=failure.location if failure.location and failure.location.line else location or failure.location,
+                location=failure.location
+                if failure.location and failure.location.line
+                else location or failure.location,
                 error=failure.error or error,
             ),
         )
@@ -155,7 +157,9 @@ def _value(text: str) -> str:
 
 
 _FRAME = regex.Regex(r'\s*File "(?P<path>[^"\n]{1,300})", line (?P<line>[1-9][0-9]{0,6})')
-_FILE_ALONE = regex.Regex(r"(?:[A-Za-z]:)?[\w./\\@-]{1,200}\.(?:js|jsx|ts|tsx|mjs|cjs|vue|svelte|css|scss|md|py)")
+_FILE_ALONE = regex.Regex(
+    r"(?:[A-Za-z]:)?[\w./\\@-]{1,200}\.(?:js|jsx|ts|tsx|mjs|cjs|vue|svelte|css|scss|md|py)"
+)
 _STYLISH = regex.Regex(r"\s{1,8}(?P<line>[1-9][0-9]{0,6}):[0-9]+\s{1,8}error\s{1,8}(?P<error>.{1,300})")
 _NUMBERED = regex.Regex(r"\s{1,4}[0-9]{1,4}\) (?P<test>\S.{0,200})$")  # mocha
 _TITLED = regex.Regex(r"\s{5,20}(?P<test>\S.{0,200}):$")
@@ -202,7 +206,9 @@ _ERRORS = tuple(
         rf"\s{{0,12}}(?P<error>(?:[\w.]{{1,100}}\.)?{_EXCEPTION}(?: \[\w+\])?:? .{{1,300}})$",
     )
 )
-_NO_ERROR = regex.Regex(r"exit(?:ed)? (?:with )?(?:exit )?(?:code|status) [0-9]|(?i:[0-9]+ error|could not compile|aborting due)")
+_NO_ERROR = regex.Regex(
+    r"exit(?:ed)? (?:with )?(?:exit )?(?:code|status) [0-9]|(?i:[0-9]+ error|could not compile|aborting due)"
+)
 _LOCATIONS = tuple(
     regex.Regex(pattern)
     for pattern in (

@@ -85,13 +85,33 @@ _COMMANDS = frozenset(
     "python python3 pytest cat git npm npx yarn pnpm node go cargo make ruff mypy eslint bash sh rm cp mv vi vim"
     " import from docker tox uv pip ls cd run open import. const let var def class return source sudo".split()
 )
-_SYSTEM = ("/usr/", "/lib/", "/opt/", "/etc/", "/var/", "/proc/", "/dev/", "/nix/", "/tmp/", "/root/", "/Users/")
+_SYSTEM = (
+    "/usr/",
+    "/lib/",
+    "/opt/",
+    "/etc/",
+    "/var/",
+    "/proc/",
+    "/dev/",
+    "/nix/",
+    "/tmp/",
+    "/root/",
+    "/Users/",
+)
 _CHECKOUTS = regex.Regex(
     r"^(?:/home/runner/work/[^/]+/[^/]+/|/github/workspace/|/__w/[^/]+/[^/]+/|/builds/[^/]+/[^/]+/|/workspace/"
     r"|/workspaces/[^/]+/|/app/|/code/|/src/(?:github\.com/[^/]+/[^/]+/)?|[A-Z]:/a/[^/]+/[^/]+/"
     r"|/home/circleci/(?:project|repo)/|/drone/src/|/go/src/[^/]+/[^/]+/[^/]+/)"
 )
-_INSTALLED = ("site-packages/", "dist-packages/", "node_modules/", "/lib/python", "<frozen", "/rustc/", "/go/pkg/mod/")
+_INSTALLED = (
+    "site-packages/",
+    "dist-packages/",
+    "node_modules/",
+    "/lib/python",
+    "<frozen",
+    "/rustc/",
+    "/go/pkg/mod/",
+)
 _MARKS = {'"': '"', "“": "”", "«": "»"}
 
 _CALL_BEFORE = regex.Regex(
@@ -141,9 +161,7 @@ def find_locations(text: str, *, repository: str | None = None) -> tuple[Locatio
     return tuple(dict.fromkeys(mention.location for mention in mentions if mention.is_subject))
 
 
-def find_place(
-    text: str, *, repository: str | None = None
-) -> tuple[Location | None, tuple[str, str] | None]:
+def find_place(text: str, *, repository: str | None = None) -> tuple[Location | None, tuple[str, str] | None]:
     """Return the location that the text is most about, and the named part; one with a line is preferred."""
     mentions = [mention for mention in find_mentions(text, repository=repository) if mention.is_subject]
     exact = next((mention for mention in mentions if mention.location.line or mention.part), None)

@@ -39,7 +39,11 @@ SILENT_LABELS = frozenset({"question", "thought", "note", "praise"})
 """Labels of the Conventional Comments convention; those of the last kind are no findings."""
 _LABELS = BLOCKING_LABELS | WARNING_LABELS | SILENT_LABELS
 _BLOCKING_WORDS = frozenset({"blocker", "blocking", "bug", "critical", "must", "required", "major"})
-_PLURALS = {f"{label}s": label for label in _LABELS} | {"nitpicks": "nitpick", "praises": "praise", "polish": "polish"}
+_PLURALS = {f"{label}s": label for label in _LABELS} | {
+    "nitpicks": "nitpick",
+    "praises": "praise",
+    "polish": "polish",
+}
 
 _LABEL = regex.Regex(
     r"^[\s*_`\[(]{0,6}(?P<label>[A-Za-z-]{3,12})(?P<close>[\])`*_]{0,3})\s*"
@@ -51,9 +55,14 @@ _COMMAND_LINE = regex.Regex(r"(?m)^[ \t]{0,3}/[A-Za-z][\w-]*(?:[ \t][^\n]*)?$")
 _CLAUSE = regex.Regex(r"[,;:!—–]+\s|\s[-–—]+\s|\s*\.\.\.\s*|…")
 _CLOSERS = " \t\n*_)\"'”’`"
 _CODE_TOKEN = "`"
-_GOING_ON = [[word] for word in "it it's this that i i'm i've we which really especially very so much great good".split()]
+_GOING_ON = [
+    [word]
+    for word in "it it's this that i i'm i've we which really especially very so much great good".split()
+]
 """Words with which thanks go on: what follows says nothing else unless it takes something back."""
-_NEGATIONS = frozenset({"not", "don't", "doesn't", "didn't", "never", "won't", "forgot", "forgets", "fails", "failed"})
+_NEGATIONS = frozenset(
+    {"not", "don't", "doesn't", "didn't", "never", "won't", "forgot", "forgets", "fails", "failed"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +116,26 @@ class RemarkPhrases:
 def parse_phrases(data: bytes, file: str) -> RemarkPhrases:
     """Return the lists in the text; raise `RuleFileError` with all its problems."""
     values = parse_rule_file(data, file, "rules/phrases")
-    names = ("pointing", "thanks", "praise", "reservations", "footers", "hedges", "concessions", "harms", "repeats")
+    names = (
+        "pointing",
+        "thanks",
+        "praise",
+        "reservations",
+        "footers",
+        "hedges",
+        "concessions",
+        "harms",
+        "repeats",
+    )
     return RemarkPhrases(
         frozenset(values["fillers"].split()), *(PhraseList(map(_phrase, values[name])) for name in names)
     )
 
 
 def _phrase(values: dict[str, Any]) -> Phrase:
-    return Phrase(tuple(split_words(values["phrase"])), values["example"], frozenset(values.get("unless", ())))
+    return Phrase(
+        tuple(split_words(values["phrase"])), values["example"], frozenset(values.get("unless", ()))
+    )
 
 
 @cache
@@ -191,7 +212,9 @@ def is_hedged(text: str) -> bool:
     if phrases.concessions.has(split_words(text)):
         return True
     sentences = [text[start:end] for start, end in sentence_spans(text)]
-    stated = [sentence for sentence in sentences if states_something(sentence, has_location=True)] or sentences
+    stated = [
+        sentence for sentence in sentences if states_something(sentence, has_location=True)
+    ] or sentences
     if not stated:
         return False
     if any(phrases.harms.has(split_words(sentence)) and not is_question(sentence) for sentence in stated[1:]):
@@ -272,12 +295,37 @@ _SECTION_WORDS: dict[str, tuple[str | None, bool | None]] = {
     **dict.fromkeys(("suggestion", "suggestions"), ("suggestion", False)),
     **dict.fromkeys(("typo", "typos"), ("typo", False)),
     **dict.fromkeys(("polish",), ("polish", False)),
-    **dict.fromkeys(("optional", "minor", "non-blocking", "nonblocking", "nice-to-have", "trivial"), (None, False)),
-    **dict.fromkeys(("blocking", "blocker", "blockers", "critical", "must", "must-fix", "required"), (None, True)),
+    **dict.fromkeys(
+        ("optional", "minor", "non-blocking", "nonblocking", "nice-to-have", "trivial"), (None, False)
+    ),
+    **dict.fromkeys(
+        ("blocking", "blocker", "blockers", "critical", "must", "must-fix", "required"), (None, True)
+    ),
     **dict.fromkeys(("todo", "todos"), ("todo", True)),
-    **dict.fromkeys(("question", "questions", "thoughts", "praise", "positives", "strengths", "positive", "summary", "overview"), (None, None)),
+    **dict.fromkeys(
+        (
+            "question",
+            "questions",
+            "thoughts",
+            "praise",
+            "positives",
+            "strengths",
+            "positive",
+            "summary",
+            "overview",
+        ),
+        (None, None),
+    ),
 }
-_GOOD_TITLES = ("what works", "what's good", "what is good", "what i like", "the good", "looks good", "done well")
+_GOOD_TITLES = (
+    "what works",
+    "what's good",
+    "what is good",
+    "what i like",
+    "the good",
+    "looks good",
+    "done well",
+)
 
 
 def _section(text: str) -> _Section:
@@ -306,7 +354,9 @@ def read_review_body(body: str, gates: Gates, *, url: str = "") -> TextVerdict:
     names = {item.tag for item in stated}
     if len(names) == 1 and prose and not any(item.words for item in stated):
         # The only tag of the body, named by a list alone: the prose is about it.
-        stated = [replace(item, words=prose[0].words, place=prose[0].place, part=prose[0].part) for item in stated]
+        stated = [
+            replace(item, words=prose[0].words, place=prose[0].place, part=prose[0].part) for item in stated
+        ]
     items = [*stated, *listed, *(() if has_tag else prose)]
     suggestion = find_suggestion(body) if len(items) == 1 else None
     if suggestion is not None:
@@ -329,7 +379,9 @@ class _BodyReader:
 
     def __init__(self, body: str, readable: str, url: str) -> None:
         self.body = body
-        self.readable = _COMMAND_LINE.sub(lambda line: " " * len(line[0]), readable) if "/" in readable else readable
+        self.readable = (
+            _COMMAND_LINE.sub(lambda line: " " * len(line[0]), readable) if "/" in readable else readable
+        )
         self.url = url
         self.section = _Section()
 
@@ -357,7 +409,9 @@ class _BodyReader:
             prose += [self._item(tidy_words(title), title, read_label(title)) for title in titles[:1]]
         return listed, prose
 
-    def _paragraph(self, block: ProseBlock, prose: list[Item], pieces: list[tuple[str, Location | None]]) -> None:
+    def _paragraph(
+        self, block: ProseBlock, prose: list[Item], pieces: list[tuple[str, Location | None]]
+    ) -> None:
         text = self.readable[block.start : block.end]
         if not text.strip():
             return
@@ -378,7 +432,9 @@ class _BodyReader:
             return
         words = self.readable[stated[0][0] : stated[-1][1]]
         mentions = find_mentions(words)
-        starts_at_line = bool(mentions and mentions[0].location.line and not words[: mentions[0].start].strip(" `*[("))
+        starts_at_line = bool(
+            mentions and mentions[0].location.line and not words[: mentions[0].start].strip(" `*[(")
+        )
         if starts_at_line:
             prose.append(self._item(tidy_words(words), words, RemarkLabel(None, None, words)))
         else:
@@ -411,7 +467,8 @@ class _BodyReader:
         has_place = self.section.place is not None
         is_labelled = label.name is not None or label.blocks is not None
         if not is_labelled and not any(
-            states_something(rest[start:end], has_location=has_place) for start, end in _remark_sentences(rest)
+            states_something(rest[start:end], has_location=has_place)
+            for start, end in _remark_sentences(rest)
         ):
             return None
         return self._item(tidy_words(rest), text, label)
@@ -451,7 +508,9 @@ def read_inline_comment(
     if app is not None and (remark := read_app_comment(comment.body, app)):
         item = Item(None, remark.words[:MAX_ITEM_WORDS], place, comment.url, remark.suggestion)
         blocks = None if remark.severity is None else remark.severity in BLOCKING_SEVERITIES
-        found = replace(item, severity=remark.severity, blocks=bool(blocks), offered=remark.suggestion is not None)
+        found = replace(
+            item, severity=remark.severity, blocks=bool(blocks), offered=remark.suggestion is not None
+        )
         stated = parse_tags(comment.body, gates, place=place).items
         items = [replace(found, tag=tag) for tag in dict.fromkeys(item.tag for item in stated)] or [found]
         return tuple(replace(item, comment_id=comment.id) for item in items)
@@ -509,9 +568,7 @@ def settle_blocking(
 
     An App's unlabelled remark warns. A rejection that states no tag and in which nothing blocks: all block.
     """
-    settled = [
-        replace(item, blocks=False) if is_app and _is_unlabelled(item) else item for item in items
-    ]
+    settled = [replace(item, blocks=False) if is_app and _is_unlabelled(item) else item for item in items]
     states_tag = any(item.tag is not None and item.inferred is None for item in settled)
     if is_rejection and not states_tag and not any(blocks_by_itself(item, gates) for item in settled):
         settled = [replace(item, blocks=True) for item in settled]
@@ -548,7 +605,11 @@ def same_remark(a: Item, b: Item) -> bool:
     first, second = _content_words(a), _content_words(b)
     shared = len(first & second)
     smaller = min(len(first), len(second))
-    return shared >= _FEWEST_SHARED and shared >= _SHARED * smaller and 2 * smaller >= max(len(first), len(second))
+    return (
+        shared >= _FEWEST_SHARED
+        and shared >= _SHARED * smaller
+        and 2 * smaller >= max(len(first), len(second))
+    )
 
 
 def _overlap(a: Location | None, b: Location | None) -> bool:

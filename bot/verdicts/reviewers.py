@@ -119,7 +119,12 @@ def _is_scaffolding(line: str, app: ReviewerFormat, *, first: bool) -> bool:
         return True
     is_mark = any(bare.lower() == mark.text.lower() for mark in app.severities)
     # A first line of one mark and an emoji, such as `_🧹 Nitpick_`.
-    is_marked = first and len(bare.split()) <= 4 and any(mark.text in bare for mark in app.severities) and line[:1] == "_"
+    is_marked = (
+        first
+        and len(bare.split()) <= 4
+        and any(mark.text in bare for mark in app.severities)
+        and line[:1] == "_"
+    )
     return is_mark or is_marked or any(map(bare.startswith, app.scaffolding))
 
 
@@ -142,7 +147,11 @@ def _join(lines: Iterable[str]) -> str:
 
 def _without_folds(body: str) -> str:
     """Return the body without its folded parts, however they are nested."""
-    lowered = body.lower() if body.isascii() else body.replace("<DETAILS", "<details").replace("</DETAILS", "</details")
+    lowered = (
+        body.lower()
+        if body.isascii()
+        else body.replace("<DETAILS", "<details").replace("</DETAILS", "</details")
+    )
     parts: list[str] = []
     done = depth = at = 0
     while True:

@@ -156,7 +156,9 @@ def _headed_items(
     """Yield what a tag in a heading says: the text below, one item for each list item with a location."""
     texts = [readable[block.start : block.end] for block in below]
     listed = [
-        text for block, text in zip(below, texts, strict=True) if block.kind in (BlockKind.ITEM, BlockKind.TASK)
+        text
+        for block, text in zip(below, texts, strict=True)
+        if block.kind in (BlockKind.ITEM, BlockKind.TASK)
     ]
     places = [find_place(text)[0] for text in listed]
     is_split = len(listed) > 1 and all(places) and len(set(places)) == len(places)
@@ -178,7 +180,9 @@ def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: 
     if len({hit.tag for hit in hits}) == 1:
         yield _cut_item(readable, block.start, block.end, hits, hits[0].tag, url)
         return
-    lines = [hit.start for hit in hits if not readable[readable.rfind("\n", 0, hit.start) + 1 : hit.start].strip()]
+    lines = [
+        hit.start for hit in hits if not readable[readable.rfind("\n", 0, hit.start) + 1 : hit.start].strip()
+    ]
     edges = [block.start, *(start for start in lines if start > block.start), block.end]
     pieces = zip(edges, edges[1:], strict=False)
     sentences = [span for start, end in pieces for span in sentence_spans(readable, start, end)]

@@ -207,8 +207,12 @@ BODIES: dict[str, list[str]] = {
         "date_errors gate -: month 13",
         "- blocks -: the link is dead",
     ],
-    "[date_errors] month 13\n\nI looked at the history of this page as well.": ["date_errors gate -: month 13"],
-    "nitpick: [date_errors] a space before the date": ["date_errors/nitpick warns -: a space before the date"],
+    "[date_errors] month 13\n\nI looked at the history of this page as well.": [
+        "date_errors gate -: month 13"
+    ],
+    "nitpick: [date_errors] a space before the date": [
+        "date_errors/nitpick warns -: a space before the date"
+    ],
     "issue (blocking): [date_errors] month 13": ["date_errors/issue blocks -: month 13"],
     "question: [date_errors] is this month right?": [],
     "- [ ] [date_errors] to be looked at": [],
@@ -228,7 +232,9 @@ BODIES: dict[str, list[str]] = {
     'The "Set-up" section of docs/guide.md is out of date.': [
         '- blocks docs/guide.md Set-up: The "Set-up" section of docs/guide.md is out of date.'
     ],
-    "`docs/My Notes.md:4` has a dead link": ["- blocks docs/My Notes.md:4: `docs/My Notes.md:4` has a dead link"],
+    "`docs/My Notes.md:4` has a dead link": [
+        "- blocks docs/My Notes.md:4: `docs/My Notes.md:4` has a dead link"
+    ],
     "https://github.com/acme/knowledge/blob/0a1b2c3/docs/My%20Notes.md#L4 has a dead link": [
         "- blocks docs/My Notes.md:4: "
         "https://github.com/acme/knowledge/blob/0a1b2c3/docs/My%20Notes.md#L4 has a dead link"
@@ -236,8 +242,7 @@ BODIES: dict[str, list[str]] = {
     "`docs/c# notes.md` is empty": ["- blocks docs/c# notes.md: `docs/c# notes.md` is empty"],
     "Node.js has a function for this.": ["- blocks -: Node.js has a function for this."],
     'It fails with File "/home/runner/work/kb/kb/src/app.py", line 12, in main': [
-        "- blocks src/app.py:12: "
-        'It fails with File "/home/runner/work/kb/kb/src/app.py", line 12, in main'
+        '- blocks src/app.py:12: It fails with File "/home/runner/work/kb/kb/src/app.py", line 12, in main'
     ],
     "tests/test_app.py::test_login fails": [
         "- blocks tests/test_app.py test_login: tests/test_app.py::test_login fails"
@@ -250,7 +255,7 @@ BODIES: dict[str, list[str]] = {
     "Please rename it to:\n```py\nretry_policy\n```": ["- blocks -: Please rename it to"],
     "> The parser is slow.\n\nNo, the disk is.": ["- blocks -: No, the disk is."],
     '```json\n{"feedback_items": [{"issue": "The month is 13", "tag": "date_errors"}]}\n```': [],
-    'As a document:\n```yaml\nfeedback_items:\n- issue: The month is 13\n```\nThe month is wrong.': [],
+    "As a document:\n```yaml\nfeedback_items:\n- issue: The month is 13\n```\nThe month is wrong.": [],
     "~~The lock leaks.~~ Sorry, I misread it.": ["- blocks -: Sorry, I misread it."],
     # Rambling.
     (

@@ -3,8 +3,8 @@
 import pytest
 
 from bot.pull_request.model import Item
-from bot.values import Account, Location
-from bot.verdicts.remarks import read_inline_comment, read_review_body, settle_blocking
+from bot.values import Location
+from bot.verdicts.remarks import read_inline_comment, read_review_body
 from tests.builders import KNOWLEDGE_BASE, make_inline_comment
 from tests.verdicts.review_texts import BODIES, INLINE
 
