@@ -417,6 +417,8 @@ class RepositoryRules:
     gates: Gates = field(default_factory=Gates)
     version: int = 1
     extends: tuple[str, ...] = ("knowledge-base", "code-review")
+    inferring: tuple[str, ...] = ("code-review",)
+    """The packs whose phrases infer tags; those of `extends` where a config has it."""
     validators: ValidatorRules = ValidatorRules()
     authors: AuthorRules = AuthorRules()
     overrides: OverrideRules = OverrideRules()

@@ -335,7 +335,9 @@ def merge_rules(
         if problems := find_reference_problems(layer.root, layer.file, packs, below):
             raise RuleFileError(problems)
         rules = overlay_config(rules, to_plain(layer.root))
-    return replace(rules, gates=_gates(packs, rules.extends, layers))
+    is_named = any("extends" in layer.root.entries for layer in layers)
+    inferring = rules.extends if is_named else rules.inferring
+    return replace(rules, gates=_gates(packs, rules.extends, layers), inferring=inferring)
 
 
 def _gates(packs: PackMapping, extends: tuple[str, ...], layers: tuple[RepositoryConfig, ...]) -> Gates:

@@ -9,10 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from bot import regex
-from bot.detection.context import find_doubt
-from bot.detection.load import detection_rules
-from bot.detection.rules import DetectionRules
-from bot.detection.words import blank_struck_out
 from bot.gates.config import RepositoryRules
 from bot.gates.model import Gates, find_tag_phrases, is_tag, normalize_tag
 from bot.markdown import spans
@@ -22,6 +18,7 @@ from bot.pull_request.events import InlineCommentSnapshot, ReviewSnapshot
 from bot.pull_request.model import Item, Provenance, Stance, hash_text
 from bot.values import Location
 from bot.verdicts.locations import find_place
+from bot.verdicts.phrases import is_doubted
 
 MAX_TAGS = 100
 """Different tags that one verdict may name; the rest is counted."""
@@ -388,10 +385,10 @@ def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple
     """Infer items from gates' phrases in the texts, each with a confidence; none of them blocks."""
     if not rules.detection.enabled:
         return ()
-    understanding = detection_rules(rules.detection)
+    gates = _inferring_gates(rules)
     items_by_tag: dict[str, list[Item]] = {}
     for text in texts:
-        for tag, words in _matched_tags(text.body, rules.gates, understanding):
+        for tag, words in _matched_tags(text.body, gates):
             item = Item(tag, words=words[:MAX_ITEM_WORDS], url=text.url, place=text.place, origin=text.origin)
             items_by_tag.setdefault(tag, []).append(item)
     return tuple(
@@ -414,10 +411,16 @@ def _inline_text(comment: InlineCommentSnapshot, permission: str | None) -> Vali
     return ValidatorText(comment.body, comment.url, comment_location(comment), origin)
 
 
-def _matched_tags(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:
-    own_text = blank_struck_out(spans.mask_hidden(body, *_HIDDEN_KINDS))
+def _inferring_gates(rules: RepositoryRules) -> Gates:
+    """Return the gates whose phrases infer: those of the named packs, and all that the repository wrote itself."""
+    quiet = set(RepositoryRules().extends) - set(rules.inferring)
+    return Gates(tuple(gate for gate in rules.gates if gate.pack not in quiet))
+
+
+def _matched_tags(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
+    own_text = spans.mask_hidden(read_prose(body), *_HIDDEN_KINDS)
     for tag, start, end in islice(_limit_mentions(find_tag_phrases(own_text, gates)), _MOST_MENTIONS):
-        if not find_doubt(own_text, start, end, understanding):
+        if not is_doubted(own_text, start, end):
             yield tag, _surrounding_line(body, start, end)
 
 

@@ -7,17 +7,15 @@ import pytest
 from bot.gates.problems import RuleFileError
 from bot.pull_request.model import Item
 from bot.values import Account, Location
-from bot.verdicts.remarks import (
+from bot.verdicts.phrases import (
     is_hedged,
     parse_phrases,
-    read_inline_comment,
     repeats_earlier,
-    same_remark,
-    settle_blocking,
     shipped_phrases,
     split_words,
     states_something,
 )
+from bot.verdicts.remarks import read_inline_comment, same_remark, settle_blocking
 from bot.verdicts.reviewers import (
     AppRemark,
     find_format,
