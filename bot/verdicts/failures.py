@@ -227,7 +227,8 @@ _BOTH = tuple(
     for pattern in (
         r"expected:? ?<(?P<expected>[^>]{1,200})> but was:? ?<(?P<actual>[^>]{1,200})>",
         (
-            r"AssertionError(?: \[\w+\])?: expected (?P<actual>.{1,150}?) to (?:be|(?:deep(?:ly)? |strictly )?equal)"
+            r"AssertionError(?: \[\w+\])?: expected (?P<actual>.{1,150}?)"
+            r" to (?:be|(?:deep(?:ly)? |strictly )?equal)"
             r" (?P<expected>.{1,150}?)(?: //.*)?$"
         ),
         r"\bgot:? (?P<actual>[^,;]{1,100})[,;] ?(?:want(?:ed)?|expected):? (?P<expected>.{1,100})$",

@@ -76,7 +76,7 @@ _AHEAD = regex.Regex(
 )
 # Words before a path that only refers to it: the remark is about another file.
 _ELSEWHERE = regex.Regex(
-    r"\b(?:as|like|see|similar to|same as(?: in)?|copied from|taken from|borrowed from|to|into|from|instead of"
+    r"\b(?:as|like|see|similar to|same as(?: in)?|copied from|taken from|to|into|from|instead of"
     r"|than|per|unlike|following|follow|cf\.?|e\.g\.?|compare(?:d)? (?:with|to)|matching|mirrors?|as in"
     r"|as done in|like in|(?:put|place|move|moved|belongs?|lives?|live|goes|go|add|create|define|defined|done"
     r"|exists?) (?:it |this |that |them |these |something )?(?:in|to|into|under)|also in|already in)"

@@ -420,7 +420,7 @@ _SHARED = 0.6
 
 
 def same_remark(a: Item, b: Item) -> bool:
-    """Whether two reviewers report the same thing: overlapping lines, and one tag or mostly the same words."""
+    """Whether two reviewers report the same: overlapping lines, and one tag or mostly the same words."""
     if not _overlap(a.place, b.place):
         return False
     tags = [item.tag for item in (a, b) if item.tag and item.inferred is None]
