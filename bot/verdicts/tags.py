@@ -266,9 +266,11 @@ def cut_tags(text: str, cuts: Sequence[tuple[int, int]]) -> str:
         else:
             words = f"{words.rstrip(' (:,;—–-')}{following.strip(' ):;,—–-*_')}"
         introduced = False
+    if not tidy_words(parts[0]):
+        return words
     content = [word.strip(".,;:!?()*_").lower() for word in words.split()]
     is_stub = not [word for word in content if word and word not in _DANGLING and word not in names]
-    return "" if is_stub else words
+    return "" if is_stub else words  # "Also [tag]." says nothing but the tag
 
 
 def own_words(body: str, gates: Gates) -> str:
