@@ -21,7 +21,8 @@ from bot.markdown.spans import mask_hidden
 from bot.pull_request.effects import CommandSource
 from bot.pull_request.events import CommentEvent, Event, InlineCommentEvent, ReviewEvent
 from bot.pull_request.model import hash_text
-from bot.values import Account, Repository
+from bot.values import Account, Location, Repository
+from bot.verdicts.tags import comment_location
 
 MAX_COMMANDS = 3
 """Commands of one comment that are answered."""
@@ -98,6 +99,8 @@ class CommandText:
     node_id: str = ""
     inline: int | None = None
     """The first comment of its inline thread."""
+    place: Location | None = None
+    """The lines that an inline comment is at."""
 
 
 def find_invocations(events: Iterable[Event]) -> tuple[CommandInvocation, ...]:
@@ -114,6 +117,7 @@ def find_invocations(events: Iterable[Event]) -> tuple[CommandInvocation, ...]:
             parsed=command,
             inline=text.inline,
             body_hash=hash_text(text.body),
+            place=text.place,
         )
         for text in new_texts(events)
         for index, command in enumerate(parse_commands(text.body))
@@ -159,6 +163,7 @@ def new_texts(events: Iterable[Event]) -> Iterator[CommandText]:
                     snapshot.repository,
                     snapshot.number,
                     inline=comment.in_reply_to or comment.id,
+                    place=comment_location(comment),
                 )
             case _:
                 pass

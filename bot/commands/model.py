@@ -27,7 +27,7 @@ from bot.pull_request.effects import (
     join_topics,
 )
 from bot.pull_request.model import PullRequest, Ruling, RulingAction
-from bot.values import Account
+from bot.values import Account, Location
 
 COMMAND_PREFIX = "/feedback"
 """How every command begins."""
@@ -177,6 +177,8 @@ class CommandInvocation:
     """The first comment of its inline thread."""
     body_hash: str = ""
     """Of the text that the command was found in."""
+    place: Location | None = None
+    """The lines that an inline comment is at."""
 
     @property
     def text_key(self) -> str:

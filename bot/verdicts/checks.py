@@ -92,7 +92,7 @@ def _is_exit_code(annotation: CheckAnnotation) -> bool:
 
 
 def _with_app(other: Verdict, verdict: Verdict) -> Verdict | None:
-    """Return a verdict of 0.1, which knew checks by their name alone, as one of its App; None where replaced."""
+    """Return a verdict of 0.1, which knew checks by name alone, as one of its App; None where replaced."""
     is_older_form = other.validator.key == f"check:{verdict.validator.name}" != verdict.validator.key
     if not is_older_form or other.account != verdict.account:
         return other

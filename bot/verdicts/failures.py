@@ -1,4 +1,4 @@
-"""Read what a failed check printed: the failing test, where it failed, the error, expected and actual values."""
+"""Read what a failed check printed: the failing test, the location, the error, expected and actual."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def tail_of_log(log: str) -> str:
 
 
 def read_failure(text: str, url: str = "") -> CheckFailure | None:
-    """Return the first failure in the output of a test runner, compiler or linter; None where there is none."""
+    """Return the first failure that a test runner, compiler or linter printed; None where there is none."""
     failure = CheckFailure(url=url)
     heading = title = ""
     for line in _lines(text):
@@ -175,7 +175,7 @@ _TESTS = tuple(
         r"\s*--- FAIL: (?P<test>\S{1,200}) \(",  # go
         r"test (?P<test>\S{1,200}) \.\.\. FAILED",  # cargo
         r"thread '(?P<test>[\w:]{1,200}::[\w:]{1,200})' (?:\([0-9]{1,9}\) )?panicked at",
-        r"(?:\[ERROR\] +)?(?P<test>[\w.$]{1,150}(?:Test|Tests|IT|Spec)\.\w{1,100}):[0-9]+ (?P<error>.{1,300})",  # maven
+        r"(?:\[ERROR\] +)?(?P<test>[\w.$]{1,150}(?:Test|Tests|IT)\.\w{1,100}):[0-9]+ (?P<error>.{1,300})",
         r"\[ERROR\] +(?P<test>[\w.$]{1,150}(?:Test|Tests|IT)\.\w{1,100})\b.{0,60}<<< (?:FAILURE|ERROR)!",
         r"(?P<test>[\w.$]{1,150} > [^\n]{1,150}) FAILED$",  # gradle
         r"rspec \.?/?(?P<path>\S{1,200}_spec\.rb):(?P<line>[1-9][0-9]{0,6}) # (?P<test>.{1,200})",
@@ -193,13 +193,15 @@ _ERRORS = tuple(
         rf"{_PATH}:{_LINE}:[0-9]+ - error (?P<error>.{{1,300}})",
         rf"{_PATH}:{_LINE}(?::[0-9]+)?: (?:fatal )?error: (?P<error>.{{1,300}})",  # gcc, mypy, javac
         rf"{_PATH}:{_LINE}:[0-9]+:? (?P<error>[A-Z]{{1,5}}[0-9]{{2,5}}\b.{{1,300}})",  # ruff, flake8
-        rf"{_PATH}:{_LINE}:[0-9]+: (?P<error>(?:undefined|cannot|syntax error|declared|missing|imported|too many).{{1,250}})",
+        rf"{_PATH}:{_LINE}:[0-9]+: (?P<error>(?:undefined|cannot|syntax error|missing|imported).{{1,250}})",
         r"(?P<error>error(?:\[E[0-9]{4}\])?: .{1,300})",  # rustc
         r"(?P<error>[A-Z]{1,5}[0-9]{3,4} (?:\[\*\] )?.{1,250})$",  # ruff
         rf"\s{{1,8}}{_PATH}:{_LINE}: (?P<error>.{{1,300}})$",  # go
         r"\s*Error: {1,12}(?P<error>\S.{1,300})$",  # testify
-        r"thread '[^']{1,200}' (?:\([0-9]{1,9}\) )?panicked at (?:'(?P<error>[^']{1,200})', )?"
-        r"(?P<path>[^\s:]{1,200}):(?P<line>[1-9][0-9]{0,6}):[0-9]+:?$",
+        (
+            r"thread '[^']{1,200}' (?:\([0-9]{1,9}\) )?panicked at (?:'(?P<error>[^']{1,200})', )?"
+            r"(?P<path>[^\s:]{1,200}):(?P<line>[1-9][0-9]{0,6}):[0-9]+:?$"
+        ),
         r"(?P<error>assertion .{1,200} failed.{0,100})$",
         r"panic: (?P<error>.{1,300})",
         r"\s{0,12}Failure/Error: (?P<error>.{1,300})",  # rspec
@@ -224,10 +226,13 @@ _BOTH = tuple(
     regex.Regex(pattern)
     for pattern in (
         r"expected:? ?<(?P<expected>[^>]{1,200})> but was:? ?<(?P<actual>[^>]{1,200})>",
-        r"AssertionError(?: \[\w+\])?: expected (?P<actual>.{1,150}?) to (?:be|equal|deeply equal|strictly equal|deep equal)"
-        r" (?P<expected>.{1,150}?)(?: //.*)?$",
+        (
+            r"AssertionError(?: \[\w+\])?: expected (?P<actual>.{1,150}?)"
+            r" to (?:be|(?:deep(?:ly)? |strictly )?equal)"
+            r" (?P<expected>.{1,150}?)(?: //.*)?$"
+        ),
         r"\bgot:? (?P<actual>[^,;]{1,100})[,;] ?(?:want(?:ed)?|expected):? (?P<expected>.{1,100})$",
-        r"(?i:\bexpected):? (?P<expected>[^,;]{1,100}?),? (?:but )?(?:got|received|found):? (?P<actual>.{1,100})$",
+        r"(?i:\bexpected):? (?P<expected>[^,;]{1,100}?),? (?:but )?(?:got|received):? (?P<actual>.{1,100})$",
     )
 )
 _EXPECTED = regex.Regex(r"\s*(?:E\s+)?(?i:expected) {0,3}: {0,8}(?P<expected>\S.{0,200})$")

@@ -19,12 +19,12 @@ MAX_POINTING_WORDS = 12
 TOKEN = regex.Regex(r"`[^`\n]*`|https?://\S+|\+1\b|\w[\w'’-]*")
 _MENTION = regex.Regex(r"(^|[\s(,])@[\w-]+(?:/[\w-]+)?(?:\[bot\])?")
 _CLAUSE = regex.Regex(r"[,;:!—–]+\s|\s[-–—]+\s|\s*\.\.\.\s*|…")
+_SMILEY = regex.Regex(r"[:;=8]['’]?-?[)(DPp|/\\*](?:\W|$)")
+_AROUND_COLON = " \t\n*_)\"'”’"
 CLOSERS = " \t\n*_)\"'”’`"
-_CODE_TOKEN = "`"
-_GOING_ON = [
-    [word]
-    for word in "it it's this that i i'm i've we which really especially very so much great good".split()
-]
+_CODE = "`"
+_GOING_ON_WORDS = "it it's this that i i'm i've we which really especially very so much great good"
+_GOING_ON = frozenset(_GOING_ON_WORDS.split())
 """Words with which thanks go on: what follows says nothing else unless it takes something back."""
 _NEGATIONS = frozenset(
     {"not", "don't", "doesn't", "didn't", "never", "won't", "forgot", "forgets", "fails", "failed"}
@@ -112,14 +112,14 @@ def shipped_phrases() -> RemarkPhrases:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a sentence in lower case; code stands as one sign, mentions of people are left out."""
+    """Return the words of a sentence in lower case; code is one sign, mentions of people are left out."""
     if "@" in text:
         text = _MENTION.sub(lambda mention: str(mention[1]), text)
     return [_word(token) for token in TOKEN.findall(text)]
 
 
 def _word(token: str) -> str:
-    return _CODE_TOKEN if token[0] == _CODE_TOKEN else token.replace("’", "'").rstrip("-'").lower()
+    return _CODE if token[0] == _CODE else token.replace("’", "'").rstrip("-'").lower()
 
 
 def states_something(sentence: str, *, has_location: bool = False) -> bool:
@@ -128,7 +128,7 @@ def states_something(sentence: str, *, has_location: bool = False) -> bool:
     tokens = split_words(sentence)
     if not tokens or any(start == 0 for start, _ in phrases.footers.find(tokens)):
         return False
-    if sentence.rstrip(CLOSERS).endswith(":"):
+    if introduces(sentence):
         return False
     if phrases.thanks.has(tokens):
         clauses = [clause for clause in _CLAUSE.split(sentence) if clause.strip()]
@@ -136,13 +136,18 @@ def states_something(sentence: str, *, has_location: bool = False) -> bool:
         if len(others) == len(clauses) or not others:
             return phrases.reservations.has(tokens)
         rest = ", ".join(others)
-        goes_on = split_words(rest)[:1] in _GOING_ON
+        goes_on = not _GOING_ON.isdisjoint(split_words(rest)[:1])
         is_more = phrases.reservations.has(split_words(rest)) or phrases.harms.has(split_words(rest))
         return (is_more or not goes_on) and states_something(rest, has_location=has_location)
     if _is_praise(tokens):
         return _has_reservation(tokens)
     has_location = has_location or any(mention.is_subject for mention in find_mentions(sentence))
     return has_location or not _only_points(tokens)
+
+
+def introduces(sentence: str) -> bool:
+    """Whether the sentence only leads to what follows it: it ends with a colon, and not with a smiley."""
+    return _SMILEY.sub("", sentence).rstrip(_AROUND_COLON).endswith(":")
 
 
 def _is_praise(tokens: Sequence[str]) -> bool:
@@ -212,11 +217,15 @@ _DEMANDED = regex.Regex(
 )
 _AFTER_MENTION = regex.Regex(
     r"^[^!?\n]{0,40}?(?:\s*[:=–—-]+\s*(?:none|no|nope|n/a|0|zero|ok|okay|fine|clear|clean|nothing|passed|✅|✓)\b"
-    r"|\s*[:–—-]*\s*[✅✓]|\b(?:was|were|is now|are now|got|has been|have been|been)\s+(?:\w+\s+)?(?:fixed|resolved|addressed"
-    r"|removed|handled|gone)\b|\bno longer\b|\b(?:is|are)\s+(?:fixed|gone|resolved|handled|fine|good|covered)\b"
+    r"|\s*[:–—-]*\s*[✅✓]"
+    r"|\b(?:was|were|is now|are now|got|has been|have been|been)\s+(?:\w+\s+)?"
+    r"(?:fixed|resolved|addressed|removed|handled|gone)\b"
+    r"|\bno longer\b|\b(?:is|are)\s+(?:fixed|gone|resolved|handled|fine|good|covered)\b"
     r"|\b(?:not|never) (?:found|an issue|a problem|present|needed|required|seen|apply)\b"
-    r"|\bbefore (?:your|this|the|my) (?:change|pr|pull|patch|commit|branch)\b|\b(?:on|in) (?:main|master) (?:too|already|as well)\b"
-    r"|\b(?:previously|in the past|last (?:week|month|year|time)|yesterday)\b|\bisn't (?:an issue|a problem|needed)\b)",
+    r"|\bbefore (?:your|this|the|my) (?:change|pr|pull|patch|commit|branch)\b"
+    r"|\b(?:on|in) (?:main|master) (?:too|already|as well)\b"
+    r"|\b(?:previously|in the past|last (?:week|month|year|time)|yesterday)\b"
+    r"|\bisn't (?:an issue|a problem|needed)\b)",
     ignore_case=True,
 )
 _ASKS = regex.Regex(

@@ -16,6 +16,7 @@ from bot.verdicts.locations import find_mentions, find_place
 from bot.verdicts.phrases import (
     CLOSERS,
     TOKEN,
+    introduces,
     is_hedged,
     shipped_phrases,
     split_words,
@@ -34,7 +35,6 @@ from bot.verdicts.tags import (
     tidy_words,
 )
 
-
 BLOCKING_LABELS = frozenset({"issue", "todo", "chore"})
 WARNING_LABELS = frozenset({"suggestion", "nitpick", "nit", "typo", "polish"})
 SILENT_LABELS = frozenset({"question", "thought", "note", "praise"})
@@ -49,7 +49,8 @@ _PLURALS = {f"{label}s": label for label in _LABELS} | {
 
 _LABEL = regex.Regex(
     r"^[\s*_`\[(]{0,6}(?P<label>[A-Za-z-]{3,12})(?P<close>[\])`*_]{0,3})\s*"
-    r"(?P<decorations>\([A-Za-z ,/-]{1,60}\)|\[[A-Za-z ,/-]{1,60}\])?[*_`]{0,3}\s*(?P<sign>:|,|[-–—]\s|)[*_`]{0,3}\s*"
+    r"(?P<decorations>\([A-Za-z ,/-]{1,60}\)|\[[A-Za-z ,/-]{1,60}\])?[*_`]{0,3}\s*"
+    r"(?P<sign>:|,|[-–—]\s|)[*_`]{0,3}\s*"
 )
 _COMMAND_LINE = regex.Regex(r"(?m)^[ \t]{0,3}/[A-Za-z][\w-]*(?:[ \t][^\n]*)?$")
 
@@ -84,7 +85,7 @@ def read_label(text: str) -> RemarkLabel:
         stated = True if name in BLOCKING_LABELS else False if name in WARNING_LABELS else None
         return RemarkLabel(name, stated if decorated is None else decorated, rest)
     if name in _BLOCKING_WORDS and match["sign"].strip() == ":":
-        return RemarkLabel(None, True, rest)
+        return RemarkLabel(None, blocks=True, rest=rest)
     return RemarkLabel(None, decorated, text) if decorated is not None else RemarkLabel(None, None, text)
 
 
@@ -246,7 +247,7 @@ class _BodyReader:
         sentences = list(sentence_spans(self.readable, block.start, block.end))
         stated = [span for span in sentences if self._states(*span)]
         last = self.readable[sentences[-1][0] : sentences[-1][1]] if sentences else ""
-        if last.rstrip(CLOSERS).endswith(":"):
+        if introduces(last):
             self.section = _section(last)
         elif not self.section.is_silent and not starts_label:
             self.section = replace(self.section, label=None, blocks=None)
@@ -264,13 +265,14 @@ class _BodyReader:
 
     def _states(self, start: int, end: int) -> bool:
         sentence = self.readable[start:end]
-        introduces_code = sentence.rstrip(CLOSERS).endswith(":") and self._is_code_next(end)
-        if introduces_code:
+        if introduces(sentence) and self._is_code_next(end):
             return states_something(sentence.rstrip(CLOSERS).rstrip(":"), has_location=False)
         return states_something(sentence)
 
     def _is_code_next(self, end: int) -> bool:
-        return self.body[end : end + 40].lstrip().startswith(("```", "~~~"))
+        following = self.body[end : end + 40]
+        is_indented = following.lstrip("\r\n").startswith("    ") and "\n" in following
+        return is_indented or following.lstrip().startswith(("```", "~~~"))
 
     def _prose(self, pieces: Sequence[tuple[str, Location | None]]) -> Item:
         text = "\n\n".join(piece for piece, _ in pieces)
@@ -313,7 +315,7 @@ class _BodyReader:
 def _remark_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield the sentences of a list item; a title before a nested list is part of what it says."""
     spans = list(sentence_spans(text))
-    if len(spans) == 1 and text.rstrip(CLOSERS).endswith(":"):
+    if len(spans) == 1 and introduces(text):
         start, end = spans[0]
         yield start, end - 1
     else:
@@ -323,7 +325,7 @@ def _remark_sentences(text: str) -> Iterator[tuple[int, int]]:
 def read_inline_comment(
     comment: InlineCommentSnapshot, gates: Gates, *, app: ReviewerFormat | None = None
 ) -> tuple[Item, ...]:
-    """Return the findings of the comment that starts a thread; a reply, praise or a question label has none."""
+    """Return the findings of the comment that starts a thread; a reply, praise or a question has none."""
     if comment.in_reply_to is not None:
         return ()
     place = comment_location(comment)
@@ -418,7 +420,7 @@ _SHARED = 0.6
 
 
 def same_remark(a: Item, b: Item) -> bool:
-    """Whether two reviewers report the same thing: overlapping lines, and one tag or mostly the same words."""
+    """Whether two reviewers report the same: overlapping lines, and one tag or mostly the same words."""
     if not _overlap(a.place, b.place):
         return False
     tags = [item.tag for item in (a, b) if item.tag and item.inferred is None]

@@ -129,7 +129,7 @@ def _is_scaffolding(line: str, app: ReviewerFormat, *, first: bool) -> bool:
 
 
 def _join(lines: Iterable[str]) -> str:
-    """Join the lines of each paragraph, and the paragraphs to sentences; a title is a paragraph of its own."""
+    """Join the lines of each paragraph, and the paragraphs to sentences; a title is a paragraph."""
     paragraphs: list[str] = []
     is_open = False
     for line in lines:

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from bot import regex
 from bot.gates.config import RepositoryRules
@@ -45,7 +45,7 @@ class TextVerdict:
 
 
 def parse_tags(body: str, gates: Gates, *, url: str = "", place: Location | None = None) -> TextVerdict:
-    """Parse every tag that the text states; each speaks for its block, or at a location for the whole text."""
+    """Parse every tag that the text states; each speaks for its block, at a location for the whole text."""
     if place is None:
         return read_tagged(body, gates, url=url).verdict
     whole = own_words(body, gates)
@@ -175,14 +175,13 @@ def _headed_items(
 def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: str) -> Iterator[Item]:
     """Yield the tags of one block: a single one speaks for all of it, several for their own sentences."""
     if len({hit.tag for hit in hits}) == 1:
-        yield _cut_item(readable, block.start, block.end, hits, hits[0].tag, url)
+        yield _cut_item(readable, (block.start, block.end), hits, hits[0].tag, url)
         return
     lines = [
         hit.start for hit in hits if not readable[readable.rfind("\n", 0, hit.start) + 1 : hit.start].strip()
     ]
     edges = [block.start, *(start for start in lines if start > block.start), block.end]
-    pieces = zip(edges, edges[1:], strict=False)
-    sentences = [span for start, end in pieces for span in sentence_spans(readable, start, end)]
+    sentences = [span for start, end in pairwise(edges) for span in sentence_spans(readable, start, end)]
     groups: list[tuple[int, int, list[TagHit]]] = []
     for start, end in sentences:
         own = [hit for hit in hits if start <= hit.start < end]
@@ -196,7 +195,7 @@ def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: 
     for start, end, own in groups:
         for first, last, parts in _split_sentence(readable, start, end, own):
             for tag in dict.fromkeys(hit.tag for hit in parts):
-                yield _cut_item(readable, first, last, parts, tag, url)
+                yield _cut_item(readable, (first, last), parts, tag, url)
 
 
 def _split_sentence(
@@ -223,10 +222,10 @@ def _split_sentence(
         yield start, end, list(hits)
 
 
-def _cut_item(readable: str, start: int, end: int, hits: Sequence[TagHit], tag: str, url: str) -> Item:
-    inside = [hit for hit in hits if start <= hit.start < end]
-    text = readable[start:end]
-    return _item(tag, cut_tags(text, [(hit.start - start, hit.end - start) for hit in inside]), text, url)
+def _cut_item(readable: str, span: tuple[int, int], hits: Sequence[TagHit], tag: str, url: str) -> Item:
+    start, end = span
+    cuts = [(hit.start - start, hit.end - start) for hit in hits if start <= hit.start < end]
+    return _item(tag, cut_tags(readable[start:end], cuts), readable[start:end], url)
 
 
 def _item(tag: str, words: str, text: str, url: str) -> Item:
@@ -236,51 +235,11 @@ def _item(tag: str, words: str, text: str, url: str) -> Item:
 
 _FEWEST_TITLE_WORDS = 2
 _JOINING = frozenset({"and", "or", "plus", "&"})
-_DANGLING = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "and",
-        "or",
-        "also",
-        "see",
-        "is",
-        "are",
-        "was",
-        "has",
-        "have",
-        "with",
-        "of",
-        "in",
-        "on",
-        "for",
-        "to",
-        "by",
-        "this",
-        "that",
-        "these",
-        "there",
-        "here",
-        "still",
-        "another",
-        "more",
-        "again",
-        "both",
-        "same",
-        "no",
-        "not",
-        "fix",
-        "fixes",
-        "get",
-        "got",
-        "gets",
-        "as",
-        "from",
-        "plus",
-        "but",
-    ]
+_DANGLING_WORDS = (
+    "a an the and or also see is are was has have with of in on for to by this that these there here"
+    " still another more again both same no not fix fixes get got gets as from plus but"
 )
+_DANGLING = frozenset(_DANGLING_WORDS.split())
 
 
 def cut_tags(text: str, cuts: Sequence[tuple[int, int]]) -> str:
@@ -307,9 +266,11 @@ def cut_tags(text: str, cuts: Sequence[tuple[int, int]]) -> str:
         else:
             words = f"{words.rstrip(' (:,;—–-')}{following.strip(' ):;,—–-*_')}"
         introduced = False
+    if not tidy_words(parts[0]):
+        return words
     content = [word.strip(".,;:!?()*_").lower() for word in words.split()]
     is_stub = not [word for word in content if word and word not in _DANGLING and word not in names]
-    return "" if is_stub else words
+    return "" if is_stub else words  # "Also [tag]." says nothing but the tag
 
 
 def own_words(body: str, gates: Gates) -> str:
@@ -453,7 +414,7 @@ def _inline_text(comment: InlineCommentSnapshot, permission: str | None) -> Vali
 
 
 def _inferring_gates(rules: RepositoryRules) -> Gates:
-    """Return the gates whose phrases infer: those of the named packs, and all that the repository wrote itself."""
+    """Return the gates whose phrases infer: of the named packs, and all that the repository defines."""
     quiet = set(RepositoryRules().extends) - set(rules.inferring)
     return Gates(tuple(gate for gate in rules.gates if gate.pack not in quiet))
 

@@ -21,7 +21,7 @@ async def storage():
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
-    port = site._server.sockets[0].getsockname()[1]  # noqa: SLF001  aiohttp has no other way
+    port = site._server.sockets[0].getsockname()[1]
     yield f"http://127.0.0.1:{port}/log", shown
     await runner.cleanup()
 

@@ -236,8 +236,10 @@ BODIES: dict[str, list[str]] = {
         "- blocks docs/My Notes.md:4: `docs/My Notes.md:4` has a dead link"
     ],
     "https://github.com/acme/knowledge/blob/0a1b2c3/docs/My%20Notes.md#L4 has a dead link": [
-        "- blocks docs/My Notes.md:4: "
-        "https://github.com/acme/knowledge/blob/0a1b2c3/docs/My%20Notes.md#L4 has a dead link"
+        (
+            "- blocks docs/My Notes.md:4: "
+            "https://github.com/acme/knowledge/blob/0a1b2c3/docs/My%20Notes.md#L4 has a dead link"
+        )
     ],
     "`docs/c# notes.md` is empty": ["- blocks docs/c# notes.md: `docs/c# notes.md` is empty"],
     "Node.js has a function for this.": ["- blocks -: Node.js has a function for this."],
@@ -264,9 +266,11 @@ BODIES: dict[str, list[str]] = {
         "twenty seconds, because `load_rows` in src/load.py opens the file once for each row.\n\n"
         "Let me know what you think. Cheers!"
     ): [
-        "- blocks src/load.py load_rows: I ran it on my machine over the weekend. The import takes four minutes "
-        "on our data, the old one took twenty seconds, because `load_rows` in src/load.py opens the file once "
-        "for each row."
+        (
+            "- blocks src/load.py load_rows: I ran it on my machine over the weekend. The import takes four minutes "
+            "on our data, the old one took twenty seconds, because `load_rows` in src/load.py opens the file once "
+            "for each row."
+        )
     ],
     (
         "Looks good overall. A few things before merging:\n\n"
@@ -276,8 +280,10 @@ BODIES: dict[str, list[str]] = {
         "Happy to discuss. Thanks again!"
     ): [
         "- blocks README.md: `README.md` still shows the old flag.",
-        "- blocks src/http.py:88: The retry has no upper bound (src/http.py:88), so one dead host blocks the "
-        "worker for good.",
+        (
+            "- blocks src/http.py:88: The retry has no upper bound (src/http.py:88), so one dead host blocks the "
+            "worker for good."
+        ),
         "nit warns -: `cnt` → `count`",
     ],
     (

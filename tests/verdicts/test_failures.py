@@ -7,37 +7,43 @@ from bot.verdicts.failures import MAX_LOG, CheckFailure, read_failure, tail_of_l
 
 OUTPUTS = {
     "pytest": (
-        "=================================== FAILURES ===================================\n"
-        "__________________________________ test_login __________________________________\n"
-        "\n"
-        "    def test_login():\n"
-        '>       assert login("a") == 2\n'
-        "E       assert 3 == 2\n"
-        "E        +  where 3 = login('a')\n"
-        "\n"
-        "tests/test_a.py:12: AssertionError\n"
-        "=========================== short test summary info ============================\n"
-        "FAILED tests/test_a.py::test_login - assert 3 == 2\n"
-        "1 failed, 4 passed in 0.1s\n"
-        "##[error]Process completed with exit code 1.",
+        (
+            "=================================== FAILURES ===================================\n"
+            "__________________________________ test_login __________________________________\n"
+            "\n"
+            "    def test_login():\n"
+            '>       assert login("a") == 2\n'
+            "E       assert 3 == 2\n"
+            "E        +  where 3 = login('a')\n"
+            "\n"
+            "tests/test_a.py:12: AssertionError\n"
+            "=========================== short test summary info ============================\n"
+            "FAILED tests/test_a.py::test_login - assert 3 == 2\n"
+            "1 failed, 4 passed in 0.1s\n"
+            "##[error]Process completed with exit code 1."
+        ),
         CheckFailure("tests/test_a.py::test_login", Location("tests/test_a.py", 12), "assert 3 == 2", "", ""),
     ),
     "jest": (
-        "FAIL src/a.test.ts\n"
-        "  ● login › returns two\n"
-        "\n"
-        "    expect(received).toBe(expected) // Object.is equality\n"
-        "\n"
-        "    Expected: 2\n"
-        "    Received: 3\n"
-        "\n"
-        "      at Object.<anonymous> (src/a.test.ts:12:5)",
+        (
+            "FAIL src/a.test.ts\n"
+            "  ● login › returns two\n"
+            "\n"
+            "    expect(received).toBe(expected) // Object.is equality\n"
+            "\n"
+            "    Expected: 2\n"
+            "    Received: 3\n"
+            "\n"
+            "      at Object.<anonymous> (src/a.test.ts:12:5)"
+        ),
         CheckFailure("login › returns two", Location("src/a.test.ts", 12), "", "2", "3"),
     ),
     "vitest": (
-        " FAIL  src/a.test.ts > login > returns two\n"
-        "AssertionError: expected 3 to be 2 // Object.is equality\n"
-        " ❯ src/a.test.ts:12:5",
+        (
+            " FAIL  src/a.test.ts > login > returns two\n"
+            "AssertionError: expected 3 to be 2 // Object.is equality\n"
+            " ❯ src/a.test.ts:12:5"
+        ),
         CheckFailure(
             "login > returns two",
             Location("src/a.test.ts", 12),
@@ -51,24 +57,28 @@ OUTPUTS = {
         CheckFailure("TestLogin", Location("login_test.go", 12), "got 3, want 2", "2", "3"),
     ),
     "testify": (
-        "--- FAIL: TestLogin (0.00s)\n"
-        "    login_test.go:12: \n"
-        "        \tError Trace:\t/home/runner/work/k/k/pkg/login_test.go:12\n"
-        "        \tError:      \tNot equal: \n"
-        "        \t            \texpected: 2\n"
-        "        \t            \tactual  : 3\n"
-        "        \tTest:       \tTestLogin",
+        (
+            "--- FAIL: TestLogin (0.00s)\n"
+            "    login_test.go:12: \n"
+            "        \tError Trace:\t/home/runner/work/k/k/pkg/login_test.go:12\n"
+            "        \tError:      \tNot equal: \n"
+            "        \t            \texpected: 2\n"
+            "        \t            \tactual  : 3\n"
+            "        \tTest:       \tTestLogin"
+        ),
         CheckFailure("TestLogin", Location("pkg/login_test.go", 12), "", "2", "3"),
     ),
     "cargo": (
-        "running 1 test\n"
-        "test tests::login ... FAILED\n"
-        "\n"
-        "---- tests::login stdout ----\n"
-        "thread 'tests::login' panicked at src/lib.rs:12:5:\n"
-        "assertion `left == right` failed\n"
-        "  left: 3\n"
-        " right: 2",
+        (
+            "running 1 test\n"
+            "test tests::login ... FAILED\n"
+            "\n"
+            "---- tests::login stdout ----\n"
+            "thread 'tests::login' panicked at src/lib.rs:12:5:\n"
+            "assertion `left == right` failed\n"
+            "  left: 3\n"
+            " right: 2"
+        ),
         CheckFailure("tests::login", Location("src/lib.rs", 12), "assertion `left == right` failed", "", ""),
     ),
     "maven": (
@@ -76,9 +86,11 @@ OUTPUTS = {
         CheckFailure("LoginTest.testLogin", None, "expected: <2> but was: <3>", "2", "3"),
     ),
     "gradle": (
-        "LoginTest > testLogin() FAILED\n"
-        "    org.opentest4j.AssertionFailedError: expected: <2> but was: <3>\n"
-        "        at app//LoginTest.testLogin(LoginTest.java:42)",
+        (
+            "LoginTest > testLogin() FAILED\n"
+            "    org.opentest4j.AssertionFailedError: expected: <2> but was: <3>\n"
+            "        at app//LoginTest.testLogin(LoginTest.java:42)"
+        ),
         CheckFailure(
             "LoginTest > testLogin()",
             None,
@@ -88,23 +100,27 @@ OUTPUTS = {
         ),
     ),
     "mocha": (
-        "  1) login\n"
-        "       returns two:\n"
-        "     AssertionError: expected 3 to equal 2\n"
-        "      at Context.<anonymous> (test/a.js:12:5)",
+        (
+            "  1) login\n"
+            "       returns two:\n"
+            "     AssertionError: expected 3 to equal 2\n"
+            "      at Context.<anonymous> (test/a.js:12:5)"
+        ),
         CheckFailure(
             "login returns two", Location("test/a.js", 12), "AssertionError: expected 3 to equal 2", "2", "3"
         ),
     ),
     "rspec": (
-        "  1) Login works\n"
-        "     Failure/Error: expect(login).to eq(2)\n"
-        "\n"
-        "       expected: 2\n"
-        "            got: 3\n"
-        "     # ./spec/a_spec.rb:13:in `block'\n"
-        "\n"
-        "rspec ./spec/a_spec.rb:12 # Login works",
+        (
+            "  1) Login works\n"
+            "     Failure/Error: expect(login).to eq(2)\n"
+            "\n"
+            "       expected: 2\n"
+            "            got: 3\n"
+            "     # ./spec/a_spec.rb:13:in `block'\n"
+            "\n"
+            "rspec ./spec/a_spec.rb:12 # Login works"
+        ),
         CheckFailure("Login works", Location("spec/a_spec.rb", 13), "expect(login).to eq(2)", "2", "3"),
     ),
     "tsc": (
@@ -142,19 +158,23 @@ OUTPUTS = {
         CheckFailure("", Location("src/a.py", 12), "Incompatible return value type [return-value]", "", ""),
     ),
     "trace": (
-        "Traceback (most recent call last):\n"
-        '  File "/home/runner/work/k/k/src/a.py", line 4, in main\n'
-        "    f()\n"
-        '  File "/usr/lib/python3.11/json/x.py", line 9, in g\n'
-        "KeyError: 'user'",
+        (
+            "Traceback (most recent call last):\n"
+            '  File "/home/runner/work/k/k/src/a.py", line 4, in main\n'
+            "    f()\n"
+            '  File "/usr/lib/python3.11/json/x.py", line 9, in g\n'
+            "KeyError: 'user'"
+        ),
         CheckFailure("", Location("src/a.py", 4), "KeyError: 'user'", "", ""),
     ),
     "unittest": (
-        "FAIL: test_login (tests.test_a.LoginTest.test_login)\n"
-        "----\n"
-        "Traceback (most recent call last):\n"
-        '  File "tests/test_a.py", line 12, in test_login\n'
-        "AssertionError: 3 != 2",
+        (
+            "FAIL: test_login (tests.test_a.LoginTest.test_login)\n"
+            "----\n"
+            "Traceback (most recent call last):\n"
+            '  File "tests/test_a.py", line 12, in test_login\n'
+            "AssertionError: 3 != 2"
+        ),
         CheckFailure("test_login", Location("tests/test_a.py", 12), "AssertionError: 3 != 2", "", ""),
     ),
     "gobuild": (
