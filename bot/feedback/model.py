@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.feedback.brief import Brief
+from bot.feedback.brief import Brief, find_reported_test
 from bot.findings.ledger import verdict_order
 from bot.findings.model import Finding, is_blocking
 from bot.findings.turns import Turn
-from bot.gates.config import GroundingRules, shipped_scoring
+from bot.gates.config import DocumentPolicy, GroundingRules, shipped_scoring
 from bot.gates.model import Gate, Gates
 from bot.grounding.items import ItemGrounding
 from bot.iterations.model import GateChanges, Iteration
@@ -43,6 +43,17 @@ class GateItem:
     origin: Provenance = field(default_factory=Provenance)
     """Its source, account, permission and text hash."""
 
+    @property
+    def failing_test(self) -> tuple[str, str]:
+        """The test that a check reports as failed, and the first line of its error; empty for none."""
+        item = self.item
+        if not self.validator.check:
+            return "", ""
+        title = (item.evidence or "").removesuffix(item.words).rstrip(": ")
+        test = item.part[1] if item.part and item.part[0] == "test" else find_reported_test(f"FAILED {title}")
+        error = item.words.strip().partition("\n")[0].strip()
+        return test, "" if error in {test, title} else error
+
 
 @dataclass(frozen=True, slots=True)
 class FailedGate:
@@ -55,7 +66,9 @@ class FailedGate:
     status: FindingStatus = FindingStatus.NEW
     nearest: str | None = None
     recurrence: str = ""
-    """Where its author failed it before, or since when it is open."""
+    """In how many of the author's last pull requests it failed before."""
+    regression: str = ""
+    """Where it was fixed before it came back."""
     appeal: str = ""
     """Who appealed against it, and why; not decided yet."""
 
@@ -71,6 +84,16 @@ class FailedGate:
     def places(self) -> tuple[Location, ...]:
         """The items' locations, each once, in order."""
         return tuple(dict.fromkeys(finding.item.place for finding in self.findings if finding.item.place))
+
+    @property
+    def id(self) -> str:
+        """The short id of its first finding, which commands take where there is no tag: `f4`."""
+        return self.findings[0].item.finding
+
+    @property
+    def label(self) -> str:
+        """What commands and lists call it: the tag, else the finding's id, else its name."""
+        return self.tag or self.id or self.name
 
     @property
     def confidence(self) -> float | None:
@@ -126,6 +149,10 @@ class Feedback:
     """The selection report, once it is closed after more than one iteration."""
     weights: Mapping[str, float] = field(default_factory=lambda: shipped_scoring().weights.severities)
     """Weight of an item by severity."""
+    is_agent: bool = False
+    """Whether the author is an agent."""
+    document: DocumentPolicy = DocumentPolicy.ALWAYS
+    """Whose comments carry the document."""
 
     @property
     def blocking(self) -> tuple[FailedGate, ...]:
@@ -156,6 +183,16 @@ class Feedback:
         people = [verdict for verdict in verdicts if not verdict.validator.check]
         newest = (people or list(verdicts))[-1:]
         return newest[0].validator.name if newest else ""
+
+    @property
+    def is_formally_rejected(self) -> bool:
+        """Whether somebody requests changes, so that even warnings alone keep it rejected."""
+        return any(verdict.is_formal or verdict.by_line for verdict in self.rejecting)
+
+    @property
+    def awaited_entries(self) -> tuple[str, ...]:
+        """The entries that the author still has to change or answer, by tag or id."""
+        return tuple(dict.fromkeys(finding.item.tag or finding.id for finding in self.awaited))
 
     @property
     def pushed_since(self) -> str:
@@ -190,7 +227,7 @@ def _build_failed_gate(key: str, findings: tuple[GateItem, ...], gates: Gates) -
         tag=tag,
         gate=gate,
         blocking=any(is_blocking(finding.item, gates) for finding in findings),
-        findings=_drop_bare_mentions(findings),
+        findings=findings,
         status=_entry_status([finding.item.status or FindingStatus.NEW for finding in findings]),
         nearest=gates.nearest(tag) if tag and gate is None else None,
     )
@@ -200,12 +237,6 @@ def _entry_status(statuses: Sequence[FindingStatus]) -> FindingStatus:
     """Return the status of an entry: what came back shows first, then what nobody has touched."""
     order = (FindingStatus.REGRESSED, FindingStatus.OPEN, FindingStatus.NEW, FindingStatus.CHANGED)
     return next((status for status in order if status in statuses), FindingStatus.NEW)
-
-
-def _drop_bare_mentions(findings: tuple[GateItem, ...]) -> tuple[GateItem, ...]:
-    """Drop bare mentions where another item has a location or text."""
-    telling = tuple(finding for finding in findings if finding.item.place or finding.item.words)
-    return telling or findings[:1]
 
 
 def _rank(failed: FailedGate) -> tuple[bool, int]:

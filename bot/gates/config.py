@@ -42,6 +42,22 @@ class CommentPolicy(StrEnum):
     ALWAYS = "always"
 
 
+class DocumentPolicy(StrEnum):
+    """Whose comments carry the JSON document."""
+
+    ALWAYS = "always"
+    AGENTS = "agents"
+    NEVER = "never"
+
+
+class CheckPolicy(StrEnum):
+    """When the check run `whetstone/gates` is written."""
+
+    INSTEAD = "instead"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 class AuthorNaming(StrEnum):
     """Which authors the weekly summary names."""
 
@@ -304,13 +320,19 @@ class CommentRules:
     when: CommentPolicy = CommentPolicy.TAGGED
     suggestions: bool = False
     labels: bool = False
+    document: DocumentPolicy = DocumentPolicy.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRunRules:
     """The check run `whetstone/gates`."""
 
-    enabled: bool = False
+    when: CheckPolicy = CheckPolicy.INSTEAD
+
+    @property
+    def is_on_every_head(self) -> bool:
+        """Whether every head of an open pull request gets it."""
+        return self.when is CheckPolicy.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
