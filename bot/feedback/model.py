@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.feedback.brief import Brief, find_reported_test
+from bot.findings.entries import entry_keys, group_entries
 from bot.findings.ledger import verdict_order
 from bot.findings.model import Finding, is_blocking
 from bot.findings.turns import Turn
@@ -98,8 +99,8 @@ class FailedGate:
     @property
     def confidence(self) -> float | None:
         """The confidence of an inferred tag; None where the tag was stated."""
-        stated = [finding for finding in self.findings if finding.item.inferred is None]
-        return None if stated else max(finding.item.inferred or 0.0 for finding in self.findings)
+        is_stated = self.tag is None or any(finding.item.inferred is None for finding in self.findings)
+        return None if is_stated else max(finding.item.inferred or 0.0 for finding in self.findings)
 
     @property
     def is_auto_fixable(self) -> bool:
@@ -192,7 +193,7 @@ class Feedback:
     @property
     def awaited_entries(self) -> tuple[str, ...]:
         """The entries that the author still has to change or answer, by tag or id."""
-        return tuple(dict.fromkeys(finding.item.tag or finding.id for finding in self.awaited))
+        return tuple(group_entries(self.awaited))
 
     @property
     def pushed_since(self) -> str:
@@ -203,13 +204,16 @@ class Feedback:
 
 def find_failed_gates(standing: tuple[Verdict, ...], gates: Gates) -> tuple[FailedGate, ...]:
     """Return the gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
+    reported = [
+        GateItem(item, verdict.validator, origin=verdict.origin_of(item))
+        for verdict in standing
+        if verdict.stance is Stance.REJECTS
+        for item in verdict.items
+    ]
     by_tag: dict[str, list[GateItem]] = {}
-    for verdict in standing:
-        if verdict.stance is Stance.REJECTS:
-            for item in verdict.items:
-                by_tag.setdefault(item.key, []).append(
-                    GateItem(item, verdict.validator, origin=verdict.origin_of(item))
-                )
+    keys = entry_keys([(each.validator.key, each.item, each.item.key) for each in reported])
+    for key, finding in zip(keys, reported, strict=True):
+        by_tag.setdefault(key, []).append(finding)
     failed = [_build_failed_gate(tag, tuple(findings), gates) for tag, findings in by_tag.items()]
     return tuple(sorted(failed, key=_rank))
 

@@ -174,7 +174,9 @@ def _fix_steps(feedback: Feedback, count: int) -> str:
     lines = feedback.brief.lines if feedback.brief else ()
     first = lines[0].headline if lines else ""
     if not first:
-        what = "the issue below" if count == 1 else f"the {count} issues below in this order"
+        what = (
+            "the blocking issue below" if count == 1 else f"the {count} blocking issues below in this order"
+        )
         return f"fix {what} and push once"
     by_check = {finding.item.tag or finding.id for finding in feedback.awaited if finding.validator.check}
     rest = count - 1 if by_check else count
