@@ -178,12 +178,14 @@ class Feedback:
 
     @property
     def source(self) -> str:
-        """The validator: the newest that rejects, else that rejected before; a person before a check."""
+        """The validator: the newest that rejects, else that rejected before; people come first."""
         rejected = [v for v in self.pull_request.verdicts if v.counted and v.stance is Stance.REJECTS]
         verdicts = self.rejecting or sorted(rejected, key=verdict_order) or self.iteration.standing
-        people = [verdict for verdict in verdicts if not verdict.validator.check]
-        newest = (people or list(verdicts))[-1:]
-        return newest[0].validator.name if newest else ""
+        # The sort is stable, so that the newest of the first kind is last.
+        ranked = sorted(
+            verdicts, key=lambda verdict: (not verdict.validator.check, not verdict.validator.bot)
+        )
+        return ranked[-1].validator.name if ranked else ""
 
     @property
     def is_formally_rejected(self) -> bool:

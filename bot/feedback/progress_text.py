@@ -15,7 +15,7 @@ from bot.iterations.selection import RestorePlan, plan_restore, render_selection
 from bot.markdown.escape import code_span
 from bot.markdown.format import format_count, join_words
 from bot.markdown.links import GitHubLinks, format_login
-from bot.pull_request.model import SelectionChoice, SelectionOverride
+from bot.pull_request.model import PullRequest, SelectionChoice, SelectionOverride
 from bot.values import Repository
 
 MAX_SHOWN_ITERATIONS = 5
@@ -53,7 +53,7 @@ def fold_progress(feedback: Feedback, web: GitHubLinks) -> str:
     table = _score_table(progress.trajectory, progress.gates, web, repository)
     if not feedback.rejecting:
         return _fold(quality_summary(progress.trajectory), table)
-    restoration = find_restoration(progress) if feedback.pull_request.open else None
+    restoration = find_restoration(progress, feedback.pull_request) if feedback.pull_request.open else None
     parts = [
         _override_line(feedback),
         table,
@@ -93,18 +93,19 @@ def quality_summary(trajectory: Trajectory) -> str:
     return f"Quality {_path(format_scores(trajectory.scored))}: {result}"
 
 
-def find_restoration(progress: Progress) -> Restoration | None:
+def find_restoration(progress: Progress, pull_request: PullRequest) -> Restoration | None:
     """Return the iteration whose restoring leaves the fewest blocking entries, if fewer than now.
 
     Only one that every validator of the current iteration reviewed as well: another's silence proves nothing.
     """
     final, gates = progress.trajectory.final, progress.gates
+    reviewers = _reviewers(pull_request, final.head)
     now = _blocking(final.snapshot.iteration, gates)
     restorations = [
         restoration
         for scored in progress.trajectory.scored
         if scored.number != final.number
-        and _reviewers(final.snapshot.iteration) <= _reviewers(scored.snapshot.iteration)
+        and reviewers <= _reviewers(pull_request, scored.head)
         and (restoration := _restoration(scored, final, now, gates))
         and restoration.blocking < len(now)
     ]
@@ -151,10 +152,11 @@ def _blocking(iteration: Iteration, gates: Gates) -> dict[str, FailedGate]:
     return {gate.label: gate for gate in failed if gate.blocking}
 
 
-def _reviewers(iteration: Iteration) -> frozenset[str]:
-    """Return who reviewed this very revision."""
-    heads = {iteration.head, None}
-    return frozenset(verdict.validator.key for verdict in iteration.standing if verdict.head in heads)
+def _reviewers(pull_request: PullRequest, head: str) -> frozenset[str]:
+    """Return who reviewed this very revision, with or without findings."""
+    return frozenset(
+        verdict.validator.key for verdict in pull_request.verdicts if verdict.counted and verdict.head == head
+    )
 
 
 def _score_table(trajectory: Trajectory, gates: Gates, web: GitHubLinks, repository: Repository) -> str:
