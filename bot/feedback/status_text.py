@@ -173,12 +173,14 @@ def _fix_steps(feedback: Feedback, count: int) -> str:
     """Return the steps: the brief's first one, the rest of the issues, and one push."""
     lines = feedback.brief.lines if feedback.brief else ()
     first = lines[0].headline if lines else ""
-    if not first:
+    by_check = any(finding.validator.check for finding in feedback.awaited)
+    # A check that has no result yet may pass: there is nothing to do about its test.
+    is_running = not by_check and any(verdict.validator.check for verdict in feedback.rejecting)
+    if not first or is_running:
         what = (
             "the blocking issue below" if count == 1 else f"the {count} blocking issues below in this order"
         )
         return f"fix {what} and push once"
-    by_check = {finding.item.tag or finding.id for finding in feedback.awaited if finding.validator.check}
     rest = count - 1 if by_check else count
     if not rest:
         return f"{first} and push once"
