@@ -53,6 +53,22 @@ class RepostPolicy(StrEnum):
     NEVER = "never"
 
 
+class DocumentPolicy(StrEnum):
+    """Whose comments carry the JSON document."""
+
+    ALWAYS = "always"
+    AGENTS = "agents"
+    NEVER = "never"
+
+
+class CheckPolicy(StrEnum):
+    """When the check run `whetstone/gates` is written."""
+
+    INSTEAD = "instead"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 class AuthorNaming(StrEnum):
     """Which authors the weekly summary names."""
 
@@ -326,13 +342,19 @@ class CommentRules:
     repost: RepostPolicy = RepostPolicy.AGENTS
     suggestions: bool = False
     labels: bool = False
+    document: DocumentPolicy = DocumentPolicy.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRunRules:
     """The check run `whetstone/gates`."""
 
-    enabled: bool = False
+    when: CheckPolicy = CheckPolicy.INSTEAD
+
+    @property
+    def is_on_every_head(self) -> bool:
+        """Whether every head of an open pull request gets it."""
+        return self.when is CheckPolicy.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ from typing import Any
 from bot.gates.config import (
     AnnotationRule,
     CheckKind,
+    CheckPolicy,
     CheckRule,
+    CheckRunRules,
     ClaimType,
     CueRule,
     DetectionConfig,
@@ -58,6 +60,7 @@ def overlay_config(rules: RepositoryRules, config: ConfigValues) -> RepositoryRu
         "validators": _overlay_validators,
         "grounding": _overlay_grounding,
         "detection": _overlay_detection,
+        "check": _overlay_check,
     }
     sections = {
         name: (overlays.get(name) or _overlay)(getattr(rules, name), values)
@@ -89,6 +92,15 @@ def _overlay_validators(old: ValidatorRules, new: ConfigValues) -> ValidatorRule
     return replace(
         rules, checks=tuple(checks.values()), sarif=tuple(sarif.values()), app_severities=severities
     )
+
+
+def _overlay_check(old: CheckRunRules, new: ConfigValues) -> CheckRunRules:
+    """Return the rules of the check run; the older key `enabled` counts where `when` is not given."""
+    if "when" in new:
+        return replace(old, when=CheckPolicy(new["when"]))
+    if "enabled" in new:
+        return replace(old, when=CheckPolicy.ALWAYS if new["enabled"] else CheckPolicy.NEVER)
+    return old
 
 
 def _check(name: str, values: Any) -> CheckRule:

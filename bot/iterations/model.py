@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from bot.findings.entries import group_entries
 from bot.findings.ledger import build_ledgers, standing_verdicts, verdict_order
 from bot.findings.model import Finding, Ledger
 from bot.gates.config import EscalationRules
@@ -160,8 +161,8 @@ def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> I
 
 def compare_iterations(before: Iteration | None, after: Iteration) -> GateChanges:
     """Return what became of the entries that were open, and which ones are new or came back."""
-    open_before = {} if before is None else _entries(before.ledger.open)
-    open_now, closed = _entries(after.ledger.open), _entries(after.ledger.findings)
+    open_before = {} if before is None else group_entries(before.ledger.open)
+    open_now, closed = group_entries(after.ledger.open), group_entries(after.ledger.findings)
     gone = {key: _statuses(closed[key]) for key in open_before if key not in open_now and key in closed}
     came_back = [
         key
@@ -186,16 +187,8 @@ def count_closed(iteration: Iteration, since: datetime) -> Counter[FindingStatus
     """Count the entries that were closed since then, by what they became: fixed before the others."""
     order = (FindingStatus.FIXED, FindingStatus.DISMISSED, FindingStatus.WITHDRAWN)
     closed = [f for f in iteration.ledger.findings if f.closed_at is not None and f.closed_at >= since]
-    statuses = [_statuses(findings) for findings in _entries(closed).values()]
+    statuses = [_statuses(findings) for findings in group_entries(closed).values()]
     return Counter(next(status for status in order if status in found) for found in statuses)
-
-
-def _entries(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """Group findings as the comment shows them: all of one tag, or one without a tag."""
-    entries: dict[str, list[Finding]] = {}
-    for finding in findings:
-        entries.setdefault(finding.item.tag or finding.id, []).append(finding)
-    return entries
 
 
 def _statuses(findings: Iterable[Finding]) -> set[FindingStatus]:

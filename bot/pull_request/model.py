@@ -504,6 +504,8 @@ class Escalation:
     at: datetime
     head: str
     heard_at: datetime | None = None
+    is_closed: bool = False
+    """Its comment was reduced to one line when the pull request was merged or closed."""
 
 
 @dataclass(frozen=True, slots=True)
