@@ -161,14 +161,14 @@ class TagFix:
 
 def find_fixes(record: HistoryRecord, until: datetime) -> tuple[TagFix, ...]:
     """Return the fixes in a pull request, oldest first."""
-    fixes = {
+    fixes = (
         TagFix(finding.tag, record.number, change.head, change.at, record.repository)
         for finding in record.findings
         for change in finding.changes
         if finding.tag and change.status is FindingStatus.FIXED and change.at <= until
-    }
-    last = (fix for fix in fixes if not _is_tag_open(record, fix.tag, fix.at))
-    return tuple(sorted(last, key=lambda fix: (fix.at, fix.tag)))
+    )
+    last = (fix for fix in dict.fromkeys(fixes) if not _is_tag_open(record, fix.tag, fix.at))
+    return tuple(sorted(last, key=lambda fix: fix.at))
 
 
 def _is_tag_open(record: HistoryRecord, tag: str, at: datetime) -> bool:

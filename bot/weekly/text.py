@@ -179,8 +179,8 @@ def render_gates(summary: WeeklySummary, gates: Gates) -> tuple[str, ...]:
     """Render the gates, and how much of the feedback was followed."""
     untagged, quiet = format_untagged(summary.untagged, gates), _not_broken(summary.not_broken)
     if not summary.gates:
-        sentences = ("No gate was broken.", untagged, _followed(summary), quiet)
-        return ("### Gates", " ".join(filter(None, sentences)))
+        without_gates = ("No gate was broken.", untagged, _followed(summary), quiet)
+        return ("### Gates", " ".join(filter(None, without_gates)))
     head = (
         "| Gate | This week | Week before | Fixed by the next iteration | Overturned |\n|---|--:|--:|--:|--:|"
     )
