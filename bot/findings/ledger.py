@@ -260,7 +260,7 @@ class _Replay:
         entry = _Entry(
             validator=verdict.validator,
             item=item,
-            keys=[_report_key(verdict, item)],
+            keys=[report_key(verdict, item)],
             first_position=position,
             position=position,
             head=verdict.head or self._order.head(position),
@@ -285,7 +285,7 @@ class _Replay:
             or (entry.is_open and position > entry.position)
         ):
             entry.status = FindingStatus.OPEN
-        key = _report_key(verdict, item)
+        key = report_key(verdict, item)
         if key not in entry.keys:
             entry.keys.append(key)
         if item.comment_id:
@@ -376,7 +376,7 @@ class _Replay:
 
     def _apply_removed(self, verdict: Verdict, item: Item) -> None:
         """Apply that an item was edited out or deleted."""
-        key, removed_at = _report_key(verdict, item), item.removed_at or verdict.at
+        key, removed_at = report_key(verdict, item), item.removed_at or verdict.at
         position = self._order.position_at(removed_at)
         for entry in self._entries:
             if key in entry.keys and entry.verdict_id == verdict.id and entry.is_open:
@@ -522,7 +522,7 @@ def normalize_words(item: Item) -> str:
     return " ".join(words.split())
 
 
-def _report_key(verdict: Verdict, item: Item) -> str:
+def report_key(verdict: Verdict, item: Item) -> str:
     """Return the stable name of one report: its thread, or its verdict and what it says."""
     if item.comment_id:
         return f"comment:{item.comment_id}:{item.tag or ''}"
