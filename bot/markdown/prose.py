@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bot import regex
-from bot.markdown.blocks import SpanKind
+from bot.markdown.blocks import SpanKind, with_plain_breaks
 from bot.markdown.spans import mask_hidden
 
 
@@ -53,7 +53,7 @@ _WRAPPED = 60
 
 def read_prose(body: str) -> str:
     """Return the body with code blocks, quotes, hidden comments and markup blanked; every offset fits."""
-    readable = mask_hidden(body, *_UNREAD)
+    readable = with_plain_breaks(mask_hidden(body, *_UNREAD))
     return _blank_struck_out(readable) if "~~" in readable else readable
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from bot import regex
 from bot.gates.model import Gates
+from bot.markdown.blocks import with_plain_breaks
 from bot.markdown.prose import BlockKind, ProseBlock, sentence_spans
 from bot.markdown.spans import find_fences
 from bot.pull_request.events import InlineCommentSnapshot
@@ -167,9 +168,16 @@ def _section(text: str) -> _Section:
     return _Section(label, blocks, is_silent=blocks is None, place=place)
 
 
-def read_review_body(body: str, gates: Gates, *, url: str = "") -> TextVerdict:
-    """Return what a review's body states: its tags with their text, and its findings in plain words."""
+def read_review_body(
+    body: str, gates: Gates, *, url: str = "", app: ReviewerFormat | None = None
+) -> TextVerdict:
+    """Return what a review's body states: its tags with their text, and its findings in plain words.
+
+    The body of an App whose format is known only sums its inline comments up: just its tags count.
+    """
     tagged = read_tagged(body, gates, url=url)
+    if app is not None:
+        return tagged.verdict
     reader = _BodyReader(body, tagged.readable, url)
     has_tag = tagged.has_tag or "feedback_items" in body  # a document states its items itself
     listed, prose = reader.read(tagged.rest, has_tag=has_tag)
@@ -338,7 +346,8 @@ def read_inline_comment(
         stated = parse_tags(comment.body, gates, place=place).items
         items = [replace(found, tag=tag) for tag in dict.fromkeys(item.tag for item in stated)] or [found]
         return tuple(replace(item, comment_id=comment.id) for item in items)
-    body = _COMMAND_LINE.sub("", comment.body) if "/" in comment.body else comment.body
+    body = with_plain_breaks(comment.body)
+    body = _COMMAND_LINE.sub("", body) if "/" in body else body
     tagged = _inline_tags(body, gates, place, comment.url)
     if tagged:
         return tuple(replace(item, comment_id=comment.id) for item in tagged)
