@@ -402,7 +402,7 @@ def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple
 
 
 def infer_tags(items: Iterable[Item], rules: RepositoryRules) -> tuple[Item, ...]:
-    """Return the items, each untagged one with the tag that its words look like; nothing else of it changes."""
+    """Return the items, each untagged one with the tag that its words look like; the rest stays."""
     if not rules.detection.enabled:
         return tuple(items)
     gates = _inferring_gates(rules)
