@@ -112,7 +112,7 @@ def _is_list_over(previous: str, line: str) -> bool:
     if not _MARK.match(previous):
         return False
     is_wrapped = len(previous) >= _WRAPPED and not previous.rstrip().endswith((".", "!", "?", ":"))
-    return line[:1].isupper() and not is_wrapped
+    return line[:1].isupper() and (not is_wrapped or line.rstrip().endswith(":"))
 
 
 def _begin(line: str, start: int, end: int, *, after_list: bool) -> ProseBlock:

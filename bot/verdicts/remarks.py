@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from bot import regex
 from bot.gates.model import Gates
@@ -120,25 +121,24 @@ _SECTION_WORDS: dict[str, tuple[str | None, bool | None]] = {
     **dict.fromkeys(("typo", "typos"), ("typo", False)),
     **dict.fromkeys(("polish",), ("polish", False)),
     **dict.fromkeys(
-        ("optional", "minor", "non-blocking", "nonblocking", "nice-to-have", "trivial"), (None, False)
+        (
+            "optional",
+            "minor",
+            "non-blocking",
+            "nonblocking",
+            "nice-to-have",
+            "trivial",
+            "question",
+            "questions",
+        ),
+        (None, False),
     ),
     **dict.fromkeys(
         ("blocking", "blocker", "blockers", "critical", "must", "must-fix", "required"), (None, True)
     ),
     **dict.fromkeys(("todo", "todos"), ("todo", True)),
     **dict.fromkeys(
-        (
-            "question",
-            "questions",
-            "thoughts",
-            "praise",
-            "positives",
-            "strengths",
-            "positive",
-            "summary",
-            "overview",
-        ),
-        (None, None),
+        ("thoughts", "praise", "positives", "strengths", "positive", "summary", "overview"), (None, None)
     ),
 }
 _GOOD_TITLES = (
@@ -222,9 +222,12 @@ class _BodyReader:
         prose: list[Item] = []
         pieces: list[tuple[str, Location | None]] = []
         headings: list[str] = []
+        merged = self._lists_of_names(blocks)
         for block in blocks:
             text = self.readable[block.start : block.end]
-            if block.kind is BlockKind.HEADING:
+            if block in merged:
+                pieces += [(merged[block], self.section.place)] if merged[block] else []
+            elif block.kind is BlockKind.HEADING:
                 self.section = _section(text)
                 headings.append(text)
             elif block.kind in (BlockKind.ITEM, BlockKind.TASK):
@@ -239,6 +242,23 @@ class _BodyReader:
             titles = [title for title in titles if not _section(title).is_silent]
             prose += [self._item(tidy_words(title), title, read_label(title)) for title in titles[:1]]
         return listed, prose
+
+    def _lists_of_names(self, blocks: Sequence[ProseBlock]) -> dict[ProseBlock, str]:
+        """Return the paragraphs that a list of names completes, with the list; its items map to nothing."""
+        merged: dict[ProseBlock, str] = {}
+        for index, block in enumerate(blocks):
+            text = self.readable[block.start : block.end]
+            if block.kind is not BlockKind.PARAGRAPH or not introduces(text):
+                continue
+            following = (blocks[later] for later in range(index + 1, len(blocks)))
+            listed = takewhile(lambda other: other.kind is BlockKind.ITEM, following)
+            items = [(item, self.readable[item.start : item.end]) for item in listed]
+            *_, (start, end) = sentence_spans(text)
+            is_statement = states_something(text[start:end].rstrip(CLOSERS).rstrip(":"))
+            if items and is_statement and all(_is_name(words) for _, words in items):
+                merged |= dict.fromkeys((item for item, _ in items), "")
+                merged[block] = f"{text.rstrip()} {', '.join(tidy_words(words) for _, words in items)}"
+        return merged
 
     def _paragraph(
         self, block: ProseBlock, prose: list[Item], pieces: list[tuple[str, Location | None]]
@@ -318,6 +338,11 @@ class _BodyReader:
             label=label.name,
             blocks=_blocks(label, label.rest),
         )
+
+
+def _is_name(text: str) -> bool:
+    """Whether a list item is code alone, which says nothing without the sentence before the list."""
+    return text.strip().startswith("`") and len(split_words(text)) == 1
 
 
 def _remark_sentences(text: str) -> Iterator[tuple[int, int]]:
