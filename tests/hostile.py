@@ -54,9 +54,9 @@ from bot.verdicts import (
     sarif,
     tags,
 )
-from bot.verdicts.tags import infer_items, review_texts
+from bot.verdicts.tags import infer_tags
 from bot.web.webhook import parse_envelope
-from tests.builders import KNOWLEDGE_BASE, make_inline_comment, make_review
+from tests.builders import KNOWLEDGE_BASE, make_inline_comment
 
 LENGTH = 64_000
 """Characters of one text; GitHub takes 65,536 in a comment."""
@@ -604,7 +604,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
     },
     "detection": {
         "detection": lambda text: detect(text, shipped_detection_rules()),
-        "inference": lambda text: infer_items(review_texts(make_review(1, text), ()), RULES),
+        "inference": lambda text: infer_tags((Item(None, text),), RULES),
     },
     "grounding": {
         "claims": claims.find_claims,

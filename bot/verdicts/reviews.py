@@ -17,9 +17,8 @@ from bot.verdicts.remarks import read_inline_comment, read_review_body, settle_b
 from bot.verdicts.reviewers import ReviewerFormat, find_format, is_severe
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
-    ValidatorText,
     comment_location,
-    infer_items,
+    infer_tags,
     limit_items,
     stated_stance,
 )
@@ -169,7 +168,7 @@ def _items_now(
         items = [item for item in items if item.tag]
     is_rejection = stance is Stance.REJECTS and not context.is_advisory
     settled = settle_blocking(items, rules.gates, is_rejection=is_rejection, is_app=is_app)
-    limited, left_out = limit_items(_name_likely_gate(item, rules) for item in settled)
+    limited, left_out = limit_items(infer_tags(settled, rules))
     return limited, body.more + left_out
 
 
@@ -193,14 +192,6 @@ def _inline_items(
 def _apply_threshold(item: Item, threshold: str) -> Item:
     """Return the finding of an App that blocks only from this severity on."""
     return item if item.tag else replace(item, blocks=is_severe(item.severity, threshold))
-
-
-def _name_likely_gate(item: Item, rules: RepositoryRules) -> Item:
-    """Add the tag that plain words suggest; it changes neither the name nor the severity."""
-    if item.tag or not item.words:
-        return item
-    likely = infer_items((ValidatorText(item.words, item.url, item.place),), rules)
-    return replace(item, looks_like=likely[0].tag, inferred=likely[0].inferred) if likely else item
 
 
 def keep_removed(before: Sequence[Item], now: Sequence[Item], at: datetime) -> tuple[Item, ...]:

@@ -21,12 +21,12 @@ from bot.pull_request.model import (
 )
 from bot.values import Account
 from bot.verdicts import checks
+from bot.verdicts.remarks import read_review_body, settle_blocking
 from bot.verdicts.reviews import granting_permission, has_validator_role, is_validator
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
     MAX_ITEM_WORDS,
-    ValidatorText,
-    infer_items,
+    infer_tags,
     limit_items,
     parse_tags,
 )
@@ -80,7 +80,8 @@ def _comment_verdict(
     stance, items, more = _comment_stance(event, rules)
     counted = event.author.id not in {me.id, pull_request.author.id}
     if counted and stance is Stance.REJECTS and not items:
-        items = infer_items((ValidatorText(event.body, event.url),), rules)
+        plain = read_review_body(event.body, _NO_BRACKETS, url=event.url).items
+        items = infer_tags(settle_blocking(plain, rules.gates, is_rejection=True), rules)
     return Verdict(
         id=f"comment:{event.comment_id}",
         validator=Validator(f"user:{event.author.id}", event.author.login, bot=event.author.bot),
@@ -287,7 +288,8 @@ def merge_signals(pull_request: PullRequest, facts: Facts, rules: RepositoryRule
                 verdicts = merge_validation(pull_request, signal, rules, facts.me)
             case CheckEvent():
                 annotations = facts.annotations.get(signal.run_id or 0, ())
-                verdicts = checks.merge_check(pull_request, signal, annotations, rules)
+                log = facts.logs.get(signal.run_id or 0, "")
+                verdicts = checks.merge_check(pull_request, signal, annotations, rules, log=log)
             case _:
                 assert_never(signal)
         pull_request = replace(pull_request, verdicts=verdicts)

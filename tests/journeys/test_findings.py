@@ -349,7 +349,7 @@ async def test_an_agent_is_told_of_a_new_blocking_issue_once_a_head(journey, pul
     journey.github.push(pull, {CART: text(line5="other = 0")})
     review(journey, pull, REJECT, "<!-- ISSUES: date_errors, title_overclaims -->")
     await settle(journey)
-    old, new = journey.comments(pull)
+    old, _ = journey.comments(pull)
     assert old.startswith("Superseded by")
     review(journey, pull, REJECT, "<!-- ISSUES: near_duplicate -->", by="bob")
     await settle(journey)
