@@ -58,10 +58,11 @@ class FailedGate:
 
     @property
     def name(self) -> str:
-        """The gate's name; the tag of an unknown gate; the aspect where there is no tag."""
+        """The gate's name; the tag of an unknown gate; without a tag the tool's rule, or the aspect."""
         if self.gate:
             return self.gate.gate
-        return self.tag or (self.findings[0].item.aspect or "correctness").capitalize()
+        item = self.findings[0].item
+        return self.tag or item.rule or (item.aspect or "correctness").capitalize()
 
     @property
     def places(self) -> tuple[Location, ...]:

@@ -268,11 +268,13 @@ class Item:
     """The inline comment that started its thread; None where it was not said inline."""
     removed_at: datetime | None = None
     """When its validator edited it out or deleted it."""
+    rule: str | None = None
+    """The tool's rule that it breaks, where no tag stands for that rule."""
 
     @property
     def key(self) -> str:
-        """What groups it with others into one gate: its tag, or else its aspect and text."""
-        return self.tag or f":{self.aspect}:{self.words}"
+        """What groups it with others into one gate: its tag, its tool's rule, or else its aspect and text."""
+        return self.tag or (f":rule:{self.rule}" if self.rule else f":{self.aspect}:{self.words}")
 
 
 class Stance(StrEnum):

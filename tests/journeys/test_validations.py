@@ -43,7 +43,7 @@ async def hand_in(configured):
 
 async def test_a_document_of_who_may_write_rejects(configured, pull, hand_in):
     status, answer = await hand_in(pull, make_document())
-    assert (status, answer["status"], answer["delivery"][:11]) == (202, "queued", "validation:")
+    assert (status, answer["results"], answer["mapped"], answer["unmapped"]) == (202, 1, 1, [])
     assert configured.markers(pull)[0]["issues"] == ["date_errors"]
     (body,) = configured.comments(pull)
     assert f"{PAGE}#L1) — `The created field names a month that no calendar has`" in body
@@ -58,8 +58,8 @@ async def test_a_later_document_that_accepts_resolves(configured, pull, hand_in)
 
 
 async def test_a_linters_log_is_mapped_by_the_config(configured, pull, hand_in):
-    status, _ = await hand_in(pull, make_sarif_log("E501", "W605", "F401"))
-    assert status == 202
+    status, answer = await hand_in(pull, make_sarif_log("E501", "W605", "F401"))
+    assert (status, answer["results"], answer["mapped"], answer["unmapped"]) == (202, 3, 2, ["F401"])
     assert configured.markers(pull)[0]["issues"] == ["date_errors", "near_duplicate"]
     assert "(Source: validation by `ruff` @ " in configured.comments(pull)[0]
 
@@ -73,9 +73,9 @@ async def test_a_clean_log_of_the_same_tool_lifts_its_rejection(configured, pull
 @pytest.mark.parametrize(
     ("content", "refusal"),
     [
-        (b"{", (400, "The body is not JSON.")),
-        (b"[]", (422, "the document is a list; write an object")),
-        ({"version": "1.0", "runs": []}, (422, "The body is no SARIF 2.1.0 log: SARIF version")),
+        (b"{", (422, "line 1, column 2 is not JSON")),
+        (b"[]", (422, "the report is in no known form; send an actionable-feedback document")),
+        ({"version": "1.0", "runs": []}, (422, '/version is "1.0"; write text that matches')),
         ({"feedback_items": []}, (422, "/feedback_items")),
     ],
 )
@@ -96,7 +96,7 @@ async def test_what_a_fine_grained_token_hands_in_is_its_owners(configured, pull
     (verdict,) = known.verdicts
     alice = configured.github.account("alice")
     assert (item["by"], item["provenance"].get("account", item["by"])) == (by, "alice")
-    assert (item["provenance"]["permission"], item["provenance"]["delivery"]) == ("write", answer["delivery"])
+    assert (item["provenance"]["permission"], item["provenance"]["delivery"]) == ("write", answer["id"])
     assert (verdict.account_id, verdict.permission) == (alice.id, "write")
 
 
