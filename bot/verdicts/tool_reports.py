@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
+from io import BytesIO
 from typing import Any, assert_never
 from xml.parsers import expat
 
@@ -29,6 +30,8 @@ MAX_PROBLEMS = 100
 _MAX_MESSAGE = 500
 _MAX_RULE = 200
 _MAX_TOOL = 100
+_MAX_LINE = 65_536
+"""Bytes of a line of rdjsonl; reviewdog's own have a few hundred."""
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -115,7 +118,7 @@ def read_report(body: bytes, content_type: str = "", root: str = "") -> ToolRepo
         case ReportFormat.SARIF:
             return _read_sarif(value, root)
         case ReportFormat.RDJSON:
-            _check("reports/rdjson", value)
+            _check("reports/rdjson", _shorten(value, "diagnostics"))
             return _rdjson_report(form, value, paths)
         case ReportFormat.SHORT:
             return _read_short_form(value, paths)
@@ -150,6 +153,12 @@ def _check(schema: str, value: object) -> None:
         raise ReportError(*(ReportProblem(one.pointer, f"{one.found}; {one.expected}") for one in violations))
 
 
+def _shorten(value: Any, key: str) -> Any:
+    """Return an object with no more entries under this key than are read: checking all takes seconds."""
+    entries = value.get(key) if isinstance(value, dict) else None
+    return {**value, key: entries[:MAX_RESULTS]} if isinstance(entries, list) else value
+
+
 def _syntax_problem(body: bytes) -> ReportProblem:
     """Say where it stops being JSON; the quick decoder knows no line."""
     try:
@@ -169,9 +178,11 @@ def _read_document(value: Any, size: int) -> ToolReport:
 
 
 def _read_sarif(value: Any, root: str) -> ToolReport:
-    _check("reports/sarif", value)
-    log = parse_sarif(value, root)
-    tools = {result.tool for result in log.results if result.tool}
+    log = _shorten(value, "runs")
+    runs = as_list(as_object(log).get("runs"))
+    _check("reports/sarif", {**log, "runs": [_shorten(run, "results") for run in runs]} if runs else log)
+    read = parse_sarif(value, root)
+    tools = {result.tool for result in read.results if result.tool}
     # A clean log names its tools as well: it lifts what they reported before.
     tools = tools or {
         as_text(as_object(as_object(as_object(run).get("tool")).get("driver")).get("name"))
@@ -184,9 +195,9 @@ def _read_sarif(value: Any, root: str) -> ToolReport:
             _location(result.path, result.line, result.end_line),
             result.level.value,
         )
-        for result in log.results
+        for result in read.results
     )
-    return ToolReport(ReportFormat.SARIF, ", ".join(sorted(tools))[:_MAX_TOOL] or "SARIF", results, log.more)
+    return ToolReport(ReportFormat.SARIF, ", ".join(sorted(tools))[:_MAX_TOOL] or "SARIF", results, read.more)
 
 
 def _location(path: str | None, line: int | None = None, end_line: int | None = None) -> Location | None:
@@ -206,39 +217,46 @@ _RDJSON_LEVELS: Mapping[object, str] = {
 
 
 def _starts_with_object_line(body: bytes) -> bool:
-    first = next((line for line in body.splitlines() if line.strip()), b"")
+    first = next((line for line in BytesIO(body) if line.strip()), b"")
     try:
-        return isinstance(msgspec.json.decode(first), dict)
+        return len(first) <= _MAX_LINE and isinstance(msgspec.json.decode(first), dict)
     except _NOT_JSON:
         return False
 
 
 def _read_rdjsonl(body: bytes, paths: SarifRoots) -> ToolReport:
-    """Read one diagnostic a line; the problems of all lines are reported."""
+    """Read one diagnostic a line; the problems of all lines that are read are reported."""
     problems: list[ReportProblem] = []
-    diagnostics: list[Any] = []
-    numbers: list[int] = []
-    for number, line in enumerate(body.splitlines(), 1):
+    diagnostics: dict[int, Any] = {}
+    more = 0
+    # A line at a time, and none that is long: a list of all lines would take many times the body's memory.
+    for number, line in enumerate(BytesIO(body), 1):
         if not line.strip():
             continue
+        if len(diagnostics) + len(problems) >= MAX_RESULTS:
+            more += 1
+            continue
+        if len(line) > _MAX_LINE:
+            problems.append(ReportProblem(f"line {number}", f"is longer than {_MAX_LINE:,} bytes"))
+            continue
         try:
-            diagnostics.append(msgspec.json.decode(line))
-            numbers.append(number)
+            diagnostics[number] = msgspec.json.decode(line)
         except _NOT_JSON:
             problems.append(ReportProblem(f"line {number}", "is not JSON; write one diagnostic a line"))
-    value = {"diagnostics": diagnostics}
+    numbers, value = list(diagnostics), {"diagnostics": list(diagnostics.values())}
     for violation in schemas.find_violations("reports/rdjson", value):
         _, index, *rest = violation.path
-        where = f"line {numbers[int(index)]}{schemas.json_pointer(rest) and ': '}{schemas.json_pointer(rest)}"
+        where = f"line {numbers[int(index)]}" + (f": {schemas.json_pointer(rest)}" if rest else "")
         problems.append(ReportProblem(where, f"{violation.found}; {violation.expected}"))
     if problems:
         raise ReportError(*problems)
-    return _rdjson_report(ReportFormat.RDJSONL, value, paths)
+    report = _rdjson_report(ReportFormat.RDJSONL, value, paths)
+    return replace(report, more=more)
 
 
 def _rdjson_report(form: ReportFormat, value: dict[str, Any], paths: SarifRoots) -> ToolReport:
     diagnostics = as_list(value.get("diagnostics"))
-    sources = [value, *diagnostics]
+    sources = map(as_object, (value, *diagnostics[:MAX_RESULTS]))
     tools = {as_text(as_object(source.get("source")).get("name")) for source in sources} - {""}
     default = _RDJSON_LEVELS.get(value.get("severity"), "warning")
     results = tuple(_diagnostic(one, default, paths) for one in diagnostics[:MAX_RESULTS])
@@ -349,7 +367,7 @@ class _JUnitReader:
                 self.tool = self.tool or attributes.get("name", "").strip()
                 self.suites.append(attributes)
             case "testcase":
-                if not attributes.get("name", "").strip():
+                if not attributes.get("name", "").strip() and len(self.problems) < MAX_RESULTS:
                     self.problems.append(self._problem("is a <testcase> without a name"))
                 self.case = _TestCase(attributes)
             case "failure" | "error" if self.case and not self.case.outcome:
@@ -393,17 +411,22 @@ class _JUnitReader:
             case.severity if case.severity in {"error", "warning", "note"} else "error",
         )
 
-    def _place(self, case: _TestCase, file: str) -> Location | None:
-        file = case.attributes.get("file", "") or file
-        line = case.attributes.get("line", "")
-        if not file:
-            output = list(_LINE_OF_OUTPUT.finditer(case.text)) or list(_LINE_OF_TRACEBACK.finditer(case.text))
-            file, line = (output[-1][1], output[-1][2]) if output else ("", "")
-        number = as_line_number(int(line)) if line.isascii() and line.isdigit() and len(line) < 10 else None
-        return _location(self.paths.path({"uri": file}), number)
+    def _place(self, case: _TestCase, linted: str) -> Location | None:
+        """Return where a test failed: the last line of the repository that its output names, else its file."""
+        named = (
+            [] if linted else [*_LINE_OF_TRACEBACK.finditer(case.text), *_LINE_OF_OUTPUT.finditer(case.text)]
+        )
+        lines = [(case.attributes.get("file", "") or linted, case.attributes.get("line", ""))]
+        lines += [(match[1], match[2]) for match in named]
+        places = (_location(self.paths.path({"uri": file}), _number(line)) for file, line in reversed(lines))
+        return next((place for place in places if place), None)
 
     def _problem(self, what: str) -> ReportProblem:
         return ReportProblem(f"line {self.parser.CurrentLineNumber}", what)
+
+
+def _number(text: str) -> int | None:
+    return as_line_number(int(text)) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 _SEVERITIES = {"error": "major", "warning": "minor", "note": "suggestion", "none": "suggestion"}
