@@ -412,7 +412,7 @@ class _JUnitReader:
         )
 
     def _place(self, case: _TestCase, linted: str) -> Location | None:
-        """Return where a test failed: the last line of the repository that its output names, else its file."""
+        """Return where a test failed: the last line of the repository in its output, else its file."""
         named = (
             [] if linted else [*_LINE_OF_TRACEBACK.finditer(case.text), *_LINE_OF_OUTPUT.finditer(case.text)]
         )
