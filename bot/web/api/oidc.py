@@ -29,7 +29,7 @@ REFETCH_SECONDS = 60.0
 """Seconds between two requests to the issuer, however many unknown keys the tokens name."""
 _LEEWAY = 30
 _ALGORITHM = "RS256"
-_REQUIRED = ["aud", "exp", "iat", "iss", "repository", "repository_id", "run_id"]
+_REQUIRED = ["aud", "exp", "iat", "iss", "repository", "repository_id", "run_id", "workflow_ref"]
 _TOKEN = regex.Regex(r"eyJ[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]+")
 _MAX_TOKEN = 8_000
 _MAX_KEYS = 50
