@@ -97,8 +97,10 @@ def knowledge(harness):
 def run_of(harness, knowledge, pull, issuer):
     """Start a run of the workflow, and let the issuer sign for its job."""
 
-    def starting(sha=None, path=WORKFLOW, **run):
-        run = harness.github.start_workflow_run(knowledge, sha or pull.head_sha, path=path, **run)
+    def starting(path=WORKFLOW, **changes):
+        run = harness.github.start_workflow(pull, "CI")
+        for name, value in changes.items():
+            setattr(run, name, value)
         issuer.claims = {
             "repository": "acme/knowledge",
             "repository_id": str(knowledge.id),
@@ -283,13 +285,13 @@ async def test_a_workflow_that_changed_on_the_base_branch_alone_is_fine(journey,
 
 
 async def test_a_run_about_another_commit_is_refused(knowledge, act, run_of):
-    run_of(sha=knowledge.branches[knowledge.default_branch])
+    run_of(head_sha=knowledge.branches[knowledge.default_branch])
     await refused(act, "which is no head of this pull request")
 
 
 async def test_a_run_of_a_fork_is_refused(journey, act, run_of):
     fork = journey.github.repository("mallory/knowledge")
-    run_of(fork=fork)
+    run_of(head_repository=fork)
     await refused(act, "403: The run is about a fork's commit")
 
 
