@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
@@ -25,8 +25,6 @@ from bot.verdicts.sarif import SarifRoots, as_line_number, as_list, as_object, a
 
 MAX_RESULTS = 1000
 """Results that are kept of a report; the rest is counted."""
-MAX_PROBLEMS = 100
-"""Problems that an answer lists; the rest is counted."""
 _MAX_MESSAGE = 500
 _MAX_RULE = 200
 _MAX_TOOL = 100
@@ -82,7 +80,8 @@ class ReportError(Exception):
     """The report can't be read; has every problem."""
 
     def __init__(self, *problems: ReportProblem) -> None:
-        super().__init__("; ".join(map(str, problems[:5])))
+        more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
+        super().__init__("; ".join(map(str, problems[:5])) + more)
         self.problems = problems
 
 
@@ -482,9 +481,3 @@ def summarize_mapping(report: ToolReport, rules: RepositoryRules) -> MappingSumm
     without = (result.rule for result, tag in zip(report.results, tags, strict=True) if tag is None)
     rules_without_tag = tuple(dict.fromkeys(rule for rule in without if rule))
     return MappingSummary(len(report.results) + report.more + len(documented), mapped, rules_without_tag)
-
-
-def iterate_problems(error: ReportError) -> Iterator[dict[str, str]]:
-    """Yield the problems as an answer lists them, at most `MAX_PROBLEMS`."""
-    for problem in error.problems[:MAX_PROBLEMS]:
-        yield {"where": problem.where, "detail": problem.what}

@@ -199,7 +199,10 @@ async def find_validated_head(
             f"The run is about {run.head[:7]}, which is no head of this pull request; "
             "run the workflow on pull_request or push.",
         )
-    comparison = await github.comparison(repository, pull_request.base, run.head)
+    try:
+        comparison = await github.comparison(repository, pull_request.base, run.head)
+    except NotFound:
+        raise ApiError(403, "GitHub no longer has the base branch, or the commit of the run.") from None
     for path in _own_files(repository, (*claims.files, *run.files)):
         before, after = await asyncio.gather(
             github.file(repository, path, comparison.base), github.file(repository, path, run.head)

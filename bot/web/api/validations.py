@@ -30,10 +30,8 @@ from bot.store.model import DeliveryState
 from bot.store.pull_requests import load_pull_request
 from bot.store.store import Store
 from bot.verdicts.tool_reports import (
-    MAX_PROBLEMS,
     ReportError,
     ToolReport,
-    iterate_problems,
     read_report,
     summarize_mapping,
 )
@@ -189,12 +187,8 @@ def _read(body: bytes, content_type: str, root: str) -> ToolReport:
     try:
         return read_report(body, content_type, root)
     except ReportError as error:
-        more = len(error.problems) - MAX_PROBLEMS
-        raise ApiError(
-            422,
-            f"The body can't be read: {error}" + (f"; and {more} more" if more > 0 else ""),
-            extra={"errors": list(iterate_problems(error))},
-        ) from None
+        errors = [{"where": problem.where, "detail": problem.what} for problem in error.problems]
+        raise ApiError(422, f"The body can't be read: {error}", extra={"errors": errors}) from None
     finally:
         gc.enable()
 
