@@ -76,6 +76,7 @@ CLOCK_STEP = 0.5
 GITHUB_API = "https://api.github.com"
 GITHUB_WEB = "https://github.com"
 APP_PERMISSIONS: Mapping[str, str] = {
+    "actions": "read",
     "checks": "write",
     "contents": "read",
     "issues": "write",

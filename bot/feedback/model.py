@@ -75,11 +75,11 @@ class FailedGate:
 
     @property
     def name(self) -> str:
-        """The gate's name; the tag of an unknown gate; without a tag the label or the aspect."""
+        """The gate's name; the tag of an unknown gate; without a tag the tool's rule, label or aspect."""
         if self.gate:
             return self.gate.gate
         item = self.findings[0].item
-        return self.tag or (item.label or item.aspect or "Review comment").capitalize()
+        return self.tag or item.rule or (item.label or item.aspect or "Review comment").capitalize()
 
     @property
     def places(self) -> tuple[Location, ...]:

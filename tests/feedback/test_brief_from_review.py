@@ -8,7 +8,7 @@ from bot.feedback.brief_inputs import feedback_log
 from bot.feedback.build import build_feedback
 from bot.feedback.document import build_document
 from bot.gates import schemas
-from bot.gates.config import DetectionConfig, SarifRule, ValidatorRules
+from bot.gates.config import DetectionConfig, ToolRule, ValidatorRules
 from bot.grounding.log import record_grounding
 from bot.history.model import collect_advice
 from bot.pull_request.checks import CheckAnnotation
@@ -224,7 +224,7 @@ def test_a_review_has_the_state_that_github_gives_it(state, kind):  # rows 197, 
 
 
 def test_a_log_that_was_handed_in_is_a_failure_by_itself_and_no_formal_state():  # row 196
-    rules = replace(UNDERSTANDING, validators=ValidatorRules(sarif=(SarifRule("E501", "date_errors"),)))
+    rules = replace(UNDERSTANDING, validators=ValidatorRules(rules=(ToolRule("E501", "date_errors"),)))
     found = ToolResult("E501", "month 13 is out of range", Location(PAGE, 5), "error")
     made = voiced(handed_in(tool="ruff", findings=(found,)), rules=rules).brief
     assert (made.feedback_type, made.confidence) == ("verification_failure", 0.7)
