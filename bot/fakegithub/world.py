@@ -83,7 +83,6 @@ APP_PERMISSIONS: Mapping[str, str] = {
     "metadata": "read",
     "pull_requests": "write",
     "statuses": "read",
-    "actions": "read",
 }
 APP_EVENTS = (
     "check_run",

@@ -309,10 +309,10 @@ class Item:
 
     @property
     def key(self) -> str:
-        """What groups it with others into one entry of the comment: its tag, its tool's rule, or the finding."""
-        return self.tag or (
-            f":rule:{self.rule}" if self.rule else f":{self.finding}:{self.aspect}:{self.words}"
-        )
+        """What groups it with others into one entry of the comment: tag, tool's rule, or the finding."""
+        if self.tag or self.rule:
+            return self.tag or f":rule:{self.rule}"
+        return f":{self.finding}:{self.aspect}:{self.words}"
 
 
 class Stance(StrEnum):

@@ -329,7 +329,7 @@ async def test_a_persons_plain_review_gets_a_comment_only_where_that_adds_someth
     assert len(journey.comments(other)) == 1
 
 
-async def test_a_second_source_makes_a_comment_useful(journey, knowledge, people_pull, pull):
+async def test_a_second_source_makes_a_comment_useful(journey, people_pull, pull):
     review(journey, pull, REJECT, DATE)
     await settle(journey)
     review(journey, people_pull, REJECT, "", (5, "this hides the KeyError"))
