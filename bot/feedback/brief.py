@@ -124,7 +124,7 @@ def _reproduce_error(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | N
         return None
     location = next((str(location) for item in items for location in item.locations), "")
     shown = code_span(error, MAX_SLOT_LENGTH)
-    at = f" at {code_span(location, MAX_SLOT_LENGTH)}" if location else ""
+    at = f" at {_shorten(location)}" if location else ""
     return Step(f"Reproduce the error first: {shown}{at}", f"reproduce {shown} first")
 
 
@@ -140,13 +140,15 @@ def _pass_test(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
         return None
     goal = f"make {join_words([code_span(name, MAX_SLOT_LENGTH) for name in names])} pass"
     reason = _failure_reason(facts)
-    return Step(f"M{goal[1:]}{f': {code_span(reason, MAX_SLOT_LENGTH)}' if reason else ''}", goal)
+    return Step(f"M{goal[1:]}{f': {reason}' if reason else ''}", goal)
 
 
 def _failure_reason(facts: BriefFacts) -> str:
-    titles = ", ".join(facts.titles[:MAX_SLOT_LOCATIONS])
-    expected = facts.first(find_expectation)
-    return expected or facts.failing_test[1] or find_error_message(facts.output) or titles
+    """Return what was expected and what came instead; else the error, or what the annotations are called."""
+    if expected := facts.first(find_expectation):
+        return _shorten(expected)
+    error = facts.failing_test[1] or find_error_message(facts.output)
+    return code_span(error, MAX_SLOT_LENGTH) if error else ", ".join(facts.titles[:MAX_SLOT_LOCATIONS])
 
 
 def _match_expectation(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
@@ -154,7 +156,7 @@ def _match_expectation(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step |
     expected = facts.first(find_expectation)
     if not expected or _pass_test(items, facts):
         return None
-    return Step(f"Return what is expected: {code_span(expected, MAX_SLOT_LENGTH)}")
+    return Step(f"Give the result that is expected: {_shorten(expected)}")
 
 
 def _confirm_by_check(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
@@ -177,8 +179,8 @@ def _do_as_asked(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
 def _narrow_scope(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
     blocking = [item for item in items if item.is_blocking and item.locations] or items
     locations = dict.fromkeys(str(location) for item in blocking for location in item.locations)
-    shown = [code_span(location, MAX_SLOT_LENGTH) for location in tuple(locations)[:MAX_SLOT_LOCATIONS]]
-    return Step(f"Work on {join_words(shown)} first") if shown else None
+    shown = [_shorten(location) for location in tuple(locations)[:MAX_SLOT_LOCATIONS]]
+    return Step(f"Work only on {join_words(shown)}") if shown else None
 
 
 def _choose_alternative(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
@@ -192,8 +194,8 @@ def _finish_gap(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
     if not items:
         return None
     location = next((str(location) for location in items[0].locations), "")
-    at = f" at {code_span(location, MAX_SLOT_LENGTH)}" if location else ""
-    return Step(f"Finish what is left: {code_span(items[0].name)}{at}")
+    at = f" at {_shorten(location)}" if location else ""
+    return Step(f"Finish what is left: {items[0].name}{at}")
 
 
 def _apply_fix(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
@@ -203,7 +205,7 @@ def _apply_fix(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
 def _change_nothing_else(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
     if len(items) != 1:
         return None
-    return Step(f"Change nothing else: {code_span(items[0].name)} is all that is open")
+    return Step(f"Change nothing else: {items[0].name} is all that is open")
 
 
 _STEP_WRITERS: Mapping[str, Callable[[tuple[OpenItem, ...], BriefFacts], Step | None]] = {
