@@ -58,8 +58,6 @@ class BriefFacts:
     """The framework that the trace or the manifest names."""
     annotations: tuple[str, ...] = ()
     """The annotations of failed checks."""
-    titles: tuple[str, ...] = ()
-    """The titles of the annotations: the test, or the rule."""
     observed: tuple[str, ...] = ()
     """Other observations of the failure: evidence of a document, verified claims."""
     failing_test: tuple[str, str] = ("", "")
@@ -109,6 +107,8 @@ class Step:
 
     text: str
     headline: str = ""
+    is_tied: bool = True
+    """Whether it says something about an open item, beyond the name of a check or a framework."""
 
 
 def write_step(action: str, items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
@@ -140,15 +140,16 @@ def _pass_test(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
         return None
     goal = f"make {join_words([code_span(name, MAX_SLOT_LENGTH) for name in names])} pass"
     reason = _failure_reason(facts)
-    return Step(f"M{goal[1:]}{f': {reason}' if reason else ''}", goal)
+    text = f"M{goal[1:]}{f': {reason}' if reason else ''}"
+    return Step(text, goal, is_tied=bool(reason or facts.test))
 
 
 def _failure_reason(facts: BriefFacts) -> str:
-    """Return what was expected and what came instead; else the error, or what the annotations are called."""
+    """Return what was expected and what came instead; else the error, or the first annotation."""
     if expected := facts.first(find_expectation):
         return _shorten(expected)
-    error = facts.failing_test[1] or find_error_message(facts.output)
-    return code_span(error, MAX_SLOT_LENGTH) if error else ", ".join(facts.titles[:MAX_SLOT_LOCATIONS])
+    error = facts.failing_test[1] or find_error_message(facts.output) or next(iter(facts.annotations), "")
+    return code_span(error, MAX_SLOT_LENGTH) if error else ""
 
 
 def _match_expectation(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
@@ -472,12 +473,13 @@ def write_brief(
     """Write the steps of the actions from the facts; None where nothing was detected or shown."""
     if detection.type is None or not detection.is_shown:
         return None
-    lines = tuple(
-        BriefLine(action.name, step.text, action.template, step.headline)
+    steps = [
+        (action, step)
         for action in rules.actions.get(detection.type, ())
         if (step := write_step(action.name, items, facts)) is not None
-    )[:MAX_BRIEF_LINES]
-    is_specific = bool(items) and bool(lines)
+    ][:MAX_BRIEF_LINES]
+    lines = tuple(BriefLine(action.name, step.text, action.template, step.headline) for action, step in steps)
+    is_specific = bool(items) and bool(steps) and all(step.is_tied for _, step in steps)
     score = BRIEF_POINTS * (sum(_marks(items, facts).values()) + is_specific)
     return Brief(detection.type, detection.confidence, score, lines)
 

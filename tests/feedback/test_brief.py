@@ -193,9 +193,9 @@ def test_an_error_that_a_check_printed_is_the_error_of_a_crash():  # rows 195, 2
     assert known.has_trace
 
 
-def test_what_must_pass_is_named_as_the_annotations_name_it():  # row 225
-    known = BriefFacts("alice", checks=("validate",), titles=("frontmatter-dates",))
-    assert texts("verification_failure", (DATES,), known)[0][1] == "Make `validate` pass: frontmatter-dates"
+def test_without_an_error_the_first_annotation_is_the_reason():  # row 225
+    known = BriefFacts("alice", checks=("validate",), annotations=("dates: month 13",))
+    assert texts("verification_failure", (DATES,), known)[0][1] == "Make `validate` pass: `dates: month 13`"
 
 
 def test_checks_and_logs_have_to_pass():
@@ -350,7 +350,7 @@ def test_a_brief_is_written_into_the_document():
     assert made.as_document() == {
         "feedback_type": "verification_failure",
         "confidence": 0.9,
-        "score": 10,
+        "score": 8,
         "lines": [
             {
                 "action": "add_test_context",

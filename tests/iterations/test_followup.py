@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from bot.findings.line_tracking import UNCHANGED_FILE, LineMap, TrackedFile, map_lines
 from bot.history.rates import FollowRate, follow_rates, item_outcomes, overall_follow_rate
 from bot.iterations.followup import ItemResponse, item_responses, track_feedback, was_touched
-from bot.findings.line_tracking import UNCHANGED_FILE, LineMap, TrackedFile, map_lines
 from bot.iterations.model import list_iterations
 from bot.iterations.scoring import IterationSnapshot, build_trajectory
 from bot.pull_request.model import FollowUp, GroupBy, Item, ItemOutcome
