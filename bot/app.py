@@ -249,6 +249,7 @@ async def _api_routes(
             rule_book,
             partial(_progress_json, link_context(configuration)),
             selection_report_markdown,
+            _findings_json,
         )
         yield [
             *AuthorEndpoints(store, rule_book, utc_now).routes(guard),
@@ -277,6 +278,26 @@ def _progress_json(site: LinkContext, pull_request: PullRequest, rules: Reposito
         else None,
         "feedback_log": [entry.as_document() for entry in feedback_log(pull_request)],
         "grounding": grounding_report(pull_request.grounding, pull_request.head, rules.grounding.catalogue),
+    }
+
+
+def _findings_json(pull_request: PullRequest, rules: RepositoryRules) -> dict[str, Any]:
+    """All findings of a pull request, for the API."""
+    from bot.feedback.build import build_feedback
+    from bot.history.export import export_finding
+    from bot.pull_request.facts import DecisionTime
+
+    feedback = build_feedback(pull_request, rules, DecisionTime(utc_now(), ""))
+    ledger = feedback.iteration.ledger if feedback else None
+    unreviewed = "reviewer" if pull_request.open else "nobody"
+    return {
+        "findings": [export_finding(finding, rules.gates) for finding in ledger.findings] if ledger else [],
+        "omitted": ledger.omitted if ledger else 0,
+        "turn": feedback.turn.value if feedback else unreviewed,
+        "pending": list(feedback.pending) if feedback else [],
+        "head": feedback.iteration.head if feedback else None,
+        "current_head": pull_request.head,
+        "iteration": feedback.iteration.number if feedback else None,
     }
 
 

@@ -12,9 +12,9 @@ from bot.gates.config import ClaimType, GroundingRules, GroundingTool, HintAudie
 from bot.grounding.items import ItemGrounding, ground_item
 from bot.grounding.log import grounding_item_key
 from bot.grounding.model import ClaimOutcome, Requirement
-from bot.history.model import HistoryRecord, build_history_record, lift_dismissed
-from bot.history.outcomes import TagFix, latest_fixes, verdict_names_tag
-from bot.iterations.model import list_iterations, open_appeals, overturned_tags
+from bot.history.model import HistoryRecord, build_history_record
+from bot.history.outcomes import TagFix, latest_fixes
+from bot.iterations.model import list_iterations, open_appeals
 from bot.markdown.escape import code_span
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import FindingStatus, GroundedClaim, Ruling, Stance, Verdict
@@ -69,14 +69,14 @@ def render_recurrence(
 
 
 def _has_tag(record: HistoryRecord, tag: str) -> bool:
-    return any(verdict.counted and verdict_names_tag(verdict, tag) for verdict in record.verdicts)
+    return any(finding.tag == tag for finding in record.findings)
 
 
 def add_gate_notes(feedback: Feedback, recent: Sequence[HistoryRecord], web: GitHubLinks) -> Feedback:
     """Add appeals, regressions and recurrences to the entries."""
     pull_request = feedback.pull_request
     others = [record for record in recent if record.number != pull_request.number]
-    records = (*others, build_history_record(lift_dismissed(pull_request), overturned_tags(pull_request)))
+    records = (*others, build_history_record(pull_request))
     appeals = open_appeals(pull_request)
     iterations = {iteration.head: iteration.number for iteration in list_iterations(pull_request)}
     findings = {finding.id: finding for finding in feedback.iteration.ledger.open}

@@ -6,12 +6,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.gates.config import RepositoryRules
-from bot.history.model import (
-    build_history_record,
-    earliest_activity,
-    lift_dismissed,
-    window_of_last_hours,
-)
+from bot.history.model import build_history_record, earliest_activity, window_of_last_hours
 from bot.history.outcomes import outcomes_in_window
 from bot.history.patterns import (
     AuthorHistory,
@@ -22,7 +17,6 @@ from bot.history.patterns import (
     history_needed_since,
 )
 from bot.history.store import load_author, load_records
-from bot.iterations.model import overturned_tags
 from bot.pull_request.model import PullRequest
 from bot.store.store import Store
 from bot.values import Account, Repository
@@ -62,7 +56,7 @@ async def fetch_history(
     )
     if current and current.author.id == query.author_id:
         others = (record for record in records if record.key != ("", current.number))
-        records = (*others, build_history_record(lift_dismissed(current), overturned_tags(current)))
+        records = (*others, build_history_record(current))
     return build_history(records, rules.gates, query, fixes)
 
 

@@ -39,6 +39,7 @@ from bot.pull_request.events import (
     ValidationEvent,
     WeekDueEvent,
 )
+from bot.pull_request.model import PullRequest
 from bot.store.model import Delivery
 from bot.store.store import Store
 from bot.values import GHOST, Account, Location, Repository
@@ -325,7 +326,18 @@ def check_backfill_delivery(due: CheckBackfillStep, snapshot: PullRequestSnapsho
     return _internal_delivery(identity, lane, HEAD, payload, now)
 
 
-def _pull_request_payload(snapshot: PullRequestSnapshot) -> dict[str, Any]:
+def refresh_delivery(pull_request: PullRequest, identity: str, now: datetime) -> Delivery:
+    """The delivery that has the comment of a pull request brought up to date, without any news."""
+    payload = {
+        **repository_payload(pull_request.repository),
+        "pull_request": _pull_request_payload(pull_request),
+        "since": pull_request.created_at.isoformat(),
+    }
+    lane = f"pr:{pull_request.repository.id}:{pull_request.number}"
+    return _internal_delivery(f"{identity}:{pull_request.number}", lane, HEAD, payload, now)
+
+
+def _pull_request_payload(snapshot: PullRequestSnapshot | PullRequest) -> dict[str, Any]:
     return {
         "number": snapshot.number,
         "user": _account(snapshot.author),

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
+from bot.history.forget import find_open_about
 from bot.inbox.backfill import BACKFILL_PREFIX, Backfill, CheckBackfill, PastProcessor
+from bot.inbox.internal_deliveries import refresh_delivery
 from bot.inbox.maintenance import CommitProcessor, MaintenanceProcessor
 from bot.inbox.ownership import parse_for_owner, resolve_installation
 from bot.inbox.sender import Sender
 from bot.markdown.links import LinkContext
+from bot.pull_request.effects import ForgetPerson
 from bot.pull_request.events import Event, IgnoredEvent
 from bot.pull_request.model import PullRequest
 from bot.store.model import Delivery, LaneClaim, RepositoryOwnership, RowState, TurnResult
@@ -52,9 +55,26 @@ class LaneProcessor:
             batch = _Batch.parse(past or claim.deliveries, claim.ownership)
             result = await self._run_turn(claim, stored, batch, is_past=bool(past))
             result = replace(result, done=batch.done, parked=batch.unreadable)
+            named = await self._find_named(result)
             owed = await apply_turn(self.store, claim, result)
+            await self._refresh(named)
             stored = result.pull_request or stored
         await sender.send(claim, owed, stored.sticky if stored else None)
+
+    async def _find_named(self, result: TurnResult) -> dict[str, str]:
+        """Find the open pull requests whose comments name a person to be forgotten, each with the command."""
+        return {
+            lane: f"forget:{command.key}"
+            for command in result.store_commands
+            if isinstance(command, ForgetPerson)
+            for lane in await self.store.read(find_open_about, command)
+        }
+
+    async def _refresh(self, named: Mapping[str, str]) -> None:
+        """Have these comments edited: the thread agrees with the store about who is forgotten."""
+        for lane, identity in named.items():
+            if pull_request := await self.store.read(load_pull_request, lane):
+                await self.store.accept(refresh_delivery(pull_request, identity, self.clock()))
 
     async def _run_turn(
         self, claim: LaneClaim, stored: PullRequest | None, batch: _Batch, *, is_past: bool

@@ -13,7 +13,8 @@ from bot.verdicts.quality import QualityProblem, clarity_score
 _ENOUGH = 0.5
 """The share of followed items from which the feedback counts as followed."""
 
-_FOLLOWED = {FindingStatus.FIXED: True, FindingStatus.OPEN: False, FindingStatus.REGRESSED: False}
+FOLLOWED = {FindingStatus.FIXED: True, FindingStatus.OPEN: False, FindingStatus.REGRESSED: False}
+"""Whether a finding of this status was followed; others are pending, or count neither way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def item_responses(before: Iteration, after: Iteration) -> tuple[ItemResponse, .
     later = {finding.number: finding for finding in after.ledger.findings}
     rejecting = {verdict.validator.key for verdict in before.rejecting}
     return tuple(
-        ItemResponse(finding.item, finding.validator, _FOLLOWED.get(later[finding.number].status))
+        ItemResponse(finding.item, finding.validator, FOLLOWED.get(later[finding.number].status))
         for finding in before.ledger.open
         if finding.validator.key in rejecting
         and finding.number in later

@@ -575,6 +575,10 @@ class PullRequest:
     heads: tuple[HeadSpan, ...] = ()
     """Where the branch was, in the order of the pushes."""
     conversation: Conversation = field(default_factory=Conversation)
+    posted_head: str = ""
+    """The reviewed head for which the comment was last posted, not only edited."""
+    comment_requested_at: datetime | None = None
+    """When somebody last asked for the comment by `/feedback`."""
     findings: tuple[FindingRecord, ...] = ()
     """Number and last status of every finding, in the order in which they were first reported."""
     scores: tuple[FrozenScore, ...] = ()

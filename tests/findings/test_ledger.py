@@ -153,7 +153,7 @@ def test_a_finding_can_be_dismissed_by_its_short_id():
 
 def test_a_verdict_whose_findings_were_all_dismissed_rejects_no_more():
     story = Story().reject(TAG).dismiss(TAG)
-    assert standing_verdicts(story.pull_request, build_ledger(story.pull_request)) == ()
+    assert standing_verdicts(build_ledger(story.pull_request)) == ()
 
 
 def test_a_dismissal_at_a_head_stays_with_that_head_after_a_push_back():
@@ -208,7 +208,7 @@ def test_a_late_review_of_an_older_head_touches_nothing_reported_later():
     story = Story().reject(TAG).push("b", {5: "x"}).reject(OTHER).approve(where="a")
     assert story.statuses() == {TAG: "fixed", OTHER: "new"}
     ledger = build_ledger(story.pull_request)
-    assert [v.stance.value for v in standing_verdicts(story.pull_request, ledger)] == ["rejects"]
+    assert [v.stance.value for v in standing_verdicts(ledger)] == ["rejects"]
 
 
 def test_a_review_after_a_push_back_replaces_bodies_like_any_later_push():
@@ -273,9 +273,9 @@ def test_a_silent_comment_adds_its_tags_only_while_its_authors_rejection_stands(
 
 def test_an_app_that_only_advises_rejects_while_one_of_its_findings_blocks():
     story = Story().reject(inline(1, blocks=False), advisory=True)
-    assert standing_verdicts(story.pull_request, build_ledger(story.pull_request)) == ()
+    assert standing_verdicts(build_ledger(story.pull_request)) == ()
     story.reject(inline(2, line=9, blocks=True), advisory=True)
-    assert len(standing_verdicts(story.pull_request, build_ledger(story.pull_request))) == 1
+    assert len(standing_verdicts(build_ledger(story.pull_request))) == 1
 
 
 def test_beyond_the_limit_closed_findings_go_first():

@@ -178,7 +178,7 @@ def test_a_finding_keeps_its_id_while_more_happens(acts):
 def test_the_standing_verdicts_list_exactly_the_open_findings_of_those_who_reject(acts):
     pull_request = play(acts).pull_request
     ledger = build_ledger(pull_request)
-    standing = standing_verdicts(pull_request, ledger)
+    standing = standing_verdicts(ledger)
     listed = [item.finding for verdict in standing for item in verdict.items]
     assert len(set(listed)) == len(listed)
     rejecting = {v.validator.key for v in standing if v.stance is Stance.REJECTS}

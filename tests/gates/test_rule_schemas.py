@@ -79,7 +79,7 @@ def test_every_key_is_described_for_editors(document):
 def test_the_sections_are_the_fields_of_the_rules():
     assert set(CONFIG["properties"]) == {field.name for field in fields(RepositoryRules)} - {
         "scoring",
-        "understanding",
+        "inferring",
     }
 
 
