@@ -161,9 +161,14 @@ def _items_now(
     items = [item for item in body.items if item.tag or not (app or context.is_advisory)]
     items += review.documents
     threshold = rules.validators.blocking_severity(review.author.login) if is_app else None
-    for comment in _own_comments(review, context.facts.inline_comments):
-        inline = _inline_items(comment, rules, permission, app)
-        items += [_apply_threshold(item, threshold) for item in inline] if threshold else inline
+    inline = [
+        item
+        for comment in _own_comments(review, context.facts.inline_comments)
+        for item in _inline_items(comment, rules, permission, app)
+    ]
+    if inline:
+        items = [item for item in items if not _only_introduces(item)]
+    items += [_apply_threshold(item, threshold) for item in inline] if threshold else inline
     if stance is Stance.SILENT:
         items = [item for item in items if item.tag]
     is_rejection = stance is Stance.REJECTS and not context.is_advisory
@@ -187,6 +192,15 @@ def _inline_items(
     origin = Provenance("inline comment", permission, hash_text(comment.body))
     items = [replace(item, origin=origin) for item in (tuple(documented) or stated)]
     return _add_hunk_context(items, place, hunk)
+
+
+MAX_INTRODUCTION = 4
+"""Words up to which a body beside inline comments only introduces them: "Not yet.", "Some issues below"."""
+
+
+def _only_introduces(item: Item) -> bool:
+    is_plain = item.tag is None and item.place is None and item.severity is None and item.label is None
+    return is_plain and len(item.words.split()) <= MAX_INTRODUCTION
 
 
 def _apply_threshold(item: Item, threshold: str) -> Item:
