@@ -1,5 +1,6 @@
 """Run the command line: `whetstone`, or `python -m bot`."""
 
+import gc
 import io
 import sys
 
@@ -12,6 +13,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    gc.disable()  # until the command is loaded: what loading makes stays, so looking for garbage is in vain
     raise SystemExit(cli.run_command_line(sys.argv[1:]))
 
 

@@ -15,148 +15,48 @@ import posixpath
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class LanguageQueries:
-    """A grammar, and the query that finds its definitions."""
+class Language:
+    """A grammar, and the queries (`queries/`) that find its definitions."""
 
-    module: str
-    query: str
+    name: str
+    queries: tuple[str, ...] = ()
+    """The one of its own name where it is empty."""
     function: str = "language"
     scopes: frozenset[str] = frozenset()
     """Nodes whose name leads the names inside: `Token.parse`."""
-    nests: bool = True
 
 
-# `@lead` is what begins a definition before its own node: a decorator, an attribute, a template's head.
-_PYTHON = """
-(decorated_definition) @lead
-(function_definition name: (identifier) @name) @definition
-(class_definition name: (identifier) @name) @definition
-(module (expression_statement (assignment left: (identifier) @name) @definition))
-(class_definition body: (block (expression_statement (assignment left: (identifier) @name) @definition)))
-"""
-_JAVASCRIPT = """
-(export_statement) @lead
-(function_declaration name: (identifier) @name) @definition
-(generator_function_declaration name: (identifier) @name) @definition
-(class_declaration name: (_) @name) @definition
-(method_definition name: (_) @name) @definition
-(program (lexical_declaration (variable_declarator name: (identifier) @name) @definition))
-(program (variable_declaration (variable_declarator name: (identifier) @name) @definition))
-(program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @definition)))
-"""
-_TYPESCRIPT = (
-    _JAVASCRIPT
-    + """
-(interface_declaration name: (_) @name) @definition
-(type_alias_declaration name: (_) @name) @definition
-(enum_declaration name: (_) @name) @definition
-(abstract_class_declaration name: (_) @name) @definition
-(public_field_definition name: (_) @name) @definition
-"""
-)
-_GO = """
-(function_declaration name: (identifier) @name) @definition
-(method_declaration name: (field_identifier) @name) @definition
-(type_spec name: (type_identifier) @name) @definition
-(const_spec name: (identifier) @name) @definition
-(source_file (var_declaration (var_spec name: (identifier) @name) @definition))
-"""
-_RUST = """
-(attribute_item) @lead
-(function_item name: (identifier) @name) @definition
-(function_signature_item name: (identifier) @name) @definition
-(struct_item name: (type_identifier) @name) @definition
-(enum_item name: (type_identifier) @name) @definition
-(trait_item name: (type_identifier) @name) @definition
-(mod_item name: (identifier) @name) @definition
-(const_item name: (identifier) @name) @definition
-(static_item name: (identifier) @name) @definition
-(type_item name: (type_identifier) @name) @definition
-(macro_definition name: (identifier) @name) @definition
-(impl_item type: (type_identifier) @name) @definition
-"""
-_JAVA = """
-(class_declaration name: (identifier) @name) @definition
-(interface_declaration name: (identifier) @name) @definition
-(enum_declaration name: (identifier) @name) @definition
-(record_declaration name: (identifier) @name) @definition
-(method_declaration name: (identifier) @name) @definition
-(constructor_declaration name: (identifier) @name) @definition
-(field_declaration declarator: (variable_declarator name: (identifier) @name)) @definition
-"""
-_C = """
-(function_definition declarator: (function_declarator declarator: (identifier) @name)) @definition
-(function_definition
-  declarator: (pointer_declarator
-    declarator: (function_declarator declarator: (identifier) @name))) @definition
-(struct_specifier name: (type_identifier) @name body: (_)) @definition
-(enum_specifier name: (type_identifier) @name body: (_)) @definition
-(union_specifier name: (type_identifier) @name body: (_)) @definition
-(type_definition declarator: (type_identifier) @name) @definition
-(preproc_def name: (identifier) @name) @definition
-(preproc_function_def name: (identifier) @name) @definition
-"""
-_CPP = (
-    _C
-    + """
-(template_declaration) @lead
-(function_definition declarator: (function_declarator declarator: (field_identifier) @name)) @definition
-(function_definition declarator: (function_declarator declarator: (qualified_identifier) @name)) @definition
-(class_specifier name: (type_identifier) @name body: (_)) @definition
-(namespace_definition name: (_) @name) @definition
-"""
-)
-HEADINGS = """
-(section (atx_heading heading_content: (_) @name)) @definition
-(section (setext_heading heading_content: (_) @name)) @definition
-"""
-
+MARKDOWN = Language("markdown")
+_PYTHON = Language("python", scopes=frozenset({"class_definition", "function_definition"}))
 _JS_SCOPES = frozenset({"class_declaration", "abstract_class_declaration", "interface_declaration"})
-PYTHON = LanguageQueries(
-    "tree_sitter_python",
-    _PYTHON,
-    scopes=frozenset({"class_definition", "function_definition"}),
+_JAVASCRIPT = Language("javascript", scopes=_JS_SCOPES)
+_TYPESCRIPT = Language(
+    "typescript", ("javascript", "typescript"), function="language_typescript", scopes=_JS_SCOPES
 )
-JAVASCRIPT = LanguageQueries("tree_sitter_javascript", _JAVASCRIPT, scopes=_JS_SCOPES)
-TYPESCRIPT = LanguageQueries("tree_sitter_typescript", _TYPESCRIPT, "language_typescript", scopes=_JS_SCOPES)
-TSX = LanguageQueries("tree_sitter_typescript", _TYPESCRIPT, "language_tsx", scopes=_JS_SCOPES)
-GO = LanguageQueries("tree_sitter_go", _GO)
-RUST = LanguageQueries(
-    "tree_sitter_rust",
-    _RUST,
-    scopes=frozenset({"impl_item", "trait_item", "mod_item"}),
+_RUST = Language("rust", scopes=frozenset({"impl_item", "trait_item", "mod_item"}))
+_JAVA_SCOPES = ("class_declaration", "interface_declaration", "enum_declaration", "record_declaration")
+_C = Language("c")
+_CPP = Language(
+    "cpp", ("c", "cpp"), scopes=frozenset({"class_specifier", "struct_specifier", "namespace_definition"})
 )
-JAVA = LanguageQueries(
-    "tree_sitter_java",
-    _JAVA,
-    scopes=frozenset(
-        {"class_declaration", "interface_declaration", "enum_declaration", "record_declaration"}
-    ),
-)
-C = LanguageQueries("tree_sitter_c", _C)
-CPP = LanguageQueries(
-    "tree_sitter_cpp",
-    _CPP,
-    scopes=frozenset({"class_specifier", "struct_specifier", "namespace_definition"}),
-)
-MARKDOWN = LanguageQueries("tree_sitter_markdown", HEADINGS, nests=False)
 
-LANGUAGES: Mapping[str, LanguageQueries] = {
-    **dict.fromkeys((".py", ".pyi"), PYTHON),
-    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), JAVASCRIPT),
-    **dict.fromkeys((".ts", ".mts", ".cts"), TYPESCRIPT),
-    ".tsx": TSX,
-    ".go": GO,
-    ".rs": RUST,
-    ".java": JAVA,
-    **dict.fromkeys((".c", ".h"), C),
-    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hpp", ".hh"), CPP),
+LANGUAGES: Mapping[str, Language] = {
+    **dict.fromkeys((".py", ".pyi"), _PYTHON),
+    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), _JAVASCRIPT),
+    **dict.fromkeys((".ts", ".mts", ".cts"), _TYPESCRIPT),
+    ".tsx": replace(_TYPESCRIPT, function="language_tsx"),
+    ".go": Language("go"),
+    ".rs": _RUST,
+    ".java": Language("java", scopes=frozenset(_JAVA_SCOPES)),
+    **dict.fromkeys((".c", ".h"), _C),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hpp", ".hh"), _CPP),
     **dict.fromkeys((".md", ".mdx", ".markdown"), MARKDOWN),
 }
 
@@ -188,7 +88,7 @@ def find_definitions(path: str, text: str) -> tuple[Definition, ...] | None:
     source = _Source.of(data, [node for match in matches for node in match.get("lead", ())])
     nodes = {_read_node(match, language, source) for match in matches if "name" in match}
     named = sorted((node for node in nodes if node.name), key=_DefinitionNode.order)
-    return _qualified_definitions(named, language)[:MAX_DEFINITIONS]
+    return _qualified_definitions(named)[:MAX_DEFINITIONS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +98,19 @@ class _Tools:
     cursor: Any
 
 
+_QUERIES = Path(__file__).with_name("queries")
+
+
 @cache
-def _tools(language: LanguageQueries) -> _Tools | None:
+def _tools(language: Language) -> _Tools | None:
     try:
         tree_sitter = importlib.import_module("tree_sitter")
-        grammar = importlib.import_module(language.module)
+        grammar = importlib.import_module(f"tree_sitter_{language.name}")
     except ImportError:  # the extra `places` is not installed: names are then not resolved
         return None
     compiled = tree_sitter.Language(getattr(grammar, language.function)())
-    query = tree_sitter.Query(compiled, language.query)
+    files = (_QUERIES / f"{name}.scm" for name in language.queries or (language.name,))
+    query = tree_sitter.Query(compiled, "\n".join(file.read_text("utf-8") for file in files))
     return _Tools(tree_sitter.Parser(compiled), query, tree_sitter.QueryCursor)
 
 
@@ -264,14 +168,14 @@ class _Source:
         return first
 
 
-def _read_node(match: dict[str, list[Any]], language: LanguageQueries, source: _Source) -> _DefinitionNode:
+def _read_node(match: dict[str, list[Any]], language: Language, source: _Source) -> _DefinitionNode:
     whole, name = match["definition"][0], match["name"][0]
     start, end, at = whole.start_byte, whole.end_byte, name.start_byte
     text = " ".join(source.data[at : name.end_byte].decode("utf-8", "replace").split())
     return _DefinitionNode(
         start=start,
         end=end,
-        name=text.strip("# ") if language.query is HEADINGS else text,
+        name=text.strip("# ") if language is MARKDOWN else text,
         line=source.line(at),
         first_line=source.first_line(start, end),
         end_line=max(source.line(max(end - 1, start)), source.line(at)),
@@ -279,15 +183,13 @@ def _read_node(match: dict[str, list[Any]], language: LanguageQueries, source: _
     )
 
 
-def _qualified_definitions(
-    nodes: Iterable[_DefinitionNode], language: LanguageQueries
-) -> tuple[Definition, ...]:
+def _qualified_definitions(nodes: Iterable[_DefinitionNode]) -> tuple[Definition, ...]:
     """Name each definition with its scopes: `Token.parse`."""
     scopes: list[_DefinitionNode] = []
     definitions: list[Definition] = []
     for node in nodes:
         scopes = [scope for scope in scopes if scope.end >= node.end and scope.start <= node.start]
-        name = ".".join((*(scope.name for scope in scopes), node.name)) if language.nests else node.name
+        name = ".".join((*(scope.name for scope in scopes), node.name))
         definitions.append(Definition(name, node.line, node.end_line, node.first_line))
         if node.is_scope:
             scopes.append(node)

@@ -43,10 +43,20 @@ from bot.pull_request.model import Item
 from bot.store.model import Delivery
 from bot.turn.rule_book import default_rules
 from bot.values import Location
-from bot.verdicts import item_context, quality, sarif, tags
+from bot.verdicts import (
+    failures,
+    item_context,
+    locations,
+    phrases,
+    quality,
+    remarks,
+    reviewers,
+    sarif,
+    tags,
+)
 from bot.verdicts.tags import infer_items, review_texts
 from bot.web.webhook import parse_envelope
-from tests.builders import KNOWLEDGE_BASE, make_review
+from tests.builders import KNOWLEDGE_BASE, make_inline_comment, make_review
 
 LENGTH = 64_000
 """Characters of one text; GitHub takes 65,536 in a comment."""
@@ -546,6 +556,25 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "tag": lambda text: (is_tag(text), nearest_word(text, ["date_errors"]), KNOWLEDGE_BASE.nearest(text)),
         "commands": parse_commands,
         "one command": lambda text: parse_commands(f"/feedback-appeal date_errors {text}"),
+        "review body": lambda text: remarks.read_review_body(text, KNOWLEDGE_BASE),
+        "tagged body": lambda text: remarks.read_review_body(
+            f"[date_errors] {text} [scope_error]\n\n### [near_duplicate]\n{text}", KNOWLEDGE_BASE
+        ),
+        "inline remark": lambda text: remarks.read_inline_comment(
+            make_inline_comment(7, 3, text), KNOWLEDGE_BASE
+        ),
+        "comment of an App": lambda text: [
+            reviewers.read_app_comment(body, app)
+            for app in reviewers.shipped_reviewers()[:3]
+            for body in (text, f"<details>{text}</details>{text}")
+        ],
+        "locations in words": locations.find_mentions,
+        "repeats": phrases.repeats_earlier,
+        "same remark": lambda text: remarks.same_remark(
+            Item(None, text, Location("a.md", 7)), Item(None, text[::-1], Location("a.md", 7))
+        ),
+        "failure in the output": failures.read_failure,
+        "end of a log": failures.tail_of_log,
         "documents": lambda text: parse_documents_in(
             f"{fenced(feedback_of(text))}\n{fenced(f'feedback_items: {text}', 'yaml')}"
         ),

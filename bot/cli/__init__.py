@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import gc
 import importlib
-import pkgutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, NoReturn
 
 from bot.gates.problems import RuleFileError
@@ -18,13 +19,116 @@ _OPTIONS = ("-h", "--help", "--version")
 
 @dataclass(frozen=True, slots=True)
 class CliCommand:
-    """A command of the command line: its name, help, example, arguments and function."""
+    """A command of the command line: its name, help and example.
+
+    Its module adds the arguments and runs it; that is loaded only when the command is named, because loading
+    all of them would take longer than most commands run.
+    """
 
     name: str
     help: str
     example: str
-    arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments to a parser."""
+        self._module().add_arguments(parser)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Run the command; returns its exit code."""
+        command = self._module()
+        gc.enable()
+        code: int = command.run(arguments)
+        return code
+
+    def _module(self) -> ModuleType:
+        return importlib.import_module(f"{__name__}.{self.name.replace('-', '_')}")
+
+
+_ALL = (
+    CliCommand(
+        "backfill",
+        "Read a repository's earlier pull requests and reviews, so that history works from the first day.",
+        "whetstone backfill acme/knowledge --since 2026-01-01",
+    ),
+    CliCommand(
+        "check-config",
+        "Check a repository's config or a pack of gates, and say all that is wrong with its place.",
+        "whetstone check-config .github/whetstone.yml",
+    ),
+    CliCommand(
+        "comment",
+        "Print the App's feedback on a pull request as JSON, read with your own GH_TOKEN.",
+        "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]'",
+    ),
+    CliCommand(
+        "demo",
+        "Play the whole story on a local GitHub, with no account, and print what was posted.",
+        "whetstone demo --once",
+    ),
+    CliCommand(
+        "detect",
+        "Say what comments say in plain words: failed, refused, nearly done, or nothing of that kind.",
+        'echo \'{"id": 1, "text": "The tests fail on Windows."}\' | whetstone detect',
+    ),
+    CliCommand(
+        "doctor",
+        "Say what is wrong with settings, key, clock, permissions, webhook and store, and how to mend it.",
+        "whetstone doctor acme/knowledge",
+    ),
+    CliCommand(
+        "export",
+        "Write scores, the best iteration and the selection report of a pull request as files.",
+        "whetstone export acme/knowledge 212 ./export",
+    ),
+    CliCommand(
+        "history",
+        "Show which gates an author breaks, how often, and whether it gets better.",
+        "whetstone history acme/knowledge 'rio-agent[bot]' --hours 720",
+    ),
+    CliCommand(
+        "lint-feedback",
+        "Check an actionable-feedback document: its schema, its lengths and its words.",
+        "whetstone lint-feedback review.json --format sarif",
+    ),
+    CliCommand(
+        "parked",
+        "List the deliveries that were given up on, or queue them again.",
+        "whetstone parked --retry 72d3162e-cc78-11e3-81ab-4c9367dc0958",
+    ),
+    CliCommand(
+        "parse",
+        "Print the marker (or the document) of a comment on standard input as JSON.",
+        "gh api repos/acme/knowledge/issues/comments/501 --jq .body | whetstone parse --document",
+    ),
+    CliCommand(
+        "receive",
+        "Print the effects that one delivery would have, and do nothing.",
+        "whetstone receive -e pull_request_review -p review.json",
+    ),
+    CliCommand(
+        "reconcile",
+        "Ask GitHub for the deliveries that failed, and have them sent again; nothing happens twice.",
+        "whetstone reconcile --days 1",
+    ),
+    CliCommand(
+        "render",
+        "Print the rejection comment for these tags.",
+        "whetstone render date_errors broken_wiki_links --source alice",
+    ),
+    CliCommand(
+        "serve",
+        "Take deliveries in and work on them, in one process.",
+        "GITHUB_APP_ID=1 GITHUB_PRIVATE_KEY_PATH=key.pem GITHUB_WEBHOOK_SECRET=… whetstone serve --port 8080",
+    ),
+    CliCommand(
+        "weekly",
+        "Tell a repository's running week in its summary issue; the clock's own run is not used up.",
+        "whetstone weekly acme/knowledge --dry-run",
+    ),
+)
+
+COMMANDS = {command.name: command for command in _ALL}
+"""Every command by its name; each has a module of this package."""
 
 
 class UsageError(Exception):
@@ -33,16 +137,6 @@ class UsageError(Exception):
 
 class CommandFailed(Exception):
     """GitHub or the store failed: printed in one line; the command ends with exit code 1."""
-
-
-def load_commands() -> dict[str, CliCommand]:
-    """Load every command that a module of this package offers as `COMMAND`, by name."""
-    commands = {}
-    for module in pkgutil.iter_modules(__path__, prefix=f"{__name__}."):
-        command = getattr(importlib.import_module(module.name), "COMMAND", None)
-        if isinstance(command, CliCommand):
-            commands[command.name] = command
-    return dict(sorted(commands.items()))
 
 
 def run_command_line(argv: Sequence[str]) -> int:
@@ -57,7 +151,6 @@ def run_command_line(argv: Sequence[str]) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    registry = {} if [*argv[:1]] == ["--version"] else _load_named(argv) or load_commands()
     parser = _Parser(
         prog="whetstone",
         description="Answers a rejected pull request with what failed, where, and how to fix it.",
@@ -67,7 +160,7 @@ def _run(argv: Sequence[str]) -> int:
     choices = parser.add_subparsers(
         title="commands", dest="command", metavar="COMMAND", required=True, parser_class=_Parser
     )
-    for command in registry.values():
+    for command in COMMANDS.values():
         sub = choices.add_parser(
             command.name,
             help=command.help,
@@ -75,26 +168,18 @@ def _run(argv: Sequence[str]) -> int:
             epilog=f"Example:\n  {command.example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.arguments(sub)
-    _reject_unknown_command(argv, registry)
+        if command.name in argv[:1]:
+            command.arguments(sub)
+    _reject_unknown_command(argv)
     arguments = parser.parse_args(argv)
     try:
-        return registry[arguments.command].run(arguments)
+        return COMMANDS[arguments.command].run(arguments)
     except (UsageError, CommandFailed) as error:
         print(f"whetstone {arguments.command}: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
     except RuleFileError as problems:
         print(problems, file=sys.stderr)
         return 2
-
-
-def _load_named(argv: Sequence[str]) -> dict[str, CliCommand]:
-    """Load only the command that is named: loading all would take longer than most of them run."""
-    name = argv[0].replace("-", "_") if argv else ""
-    if name not in {module.name for module in pkgutil.iter_modules(__path__)}:
-        return {}
-    command = getattr(importlib.import_module(f"{__name__}.{name}"), "COMMAND", None)
-    return {command.name: command} if isinstance(command, CliCommand) and command.name == argv[0] else {}
 
 
 class _Version(argparse.Action):
@@ -122,16 +207,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def _reject_unknown_command(argv: Sequence[str], registry: dict[str, CliCommand]) -> None:
+def _reject_unknown_command(argv: Sequence[str]) -> None:
     """Exit with one line where no command is named, or an unknown one."""
     typed = argv[0] if argv else ""
-    if typed in registry or typed in _OPTIONS:
+    if typed in COMMANDS or typed in _OPTIONS:
         return
     message = "which command? whetstone --help lists them, and whetstone demo shows what they are for"
     if typed:
         kind = "option" if typed.startswith("-") else "command"
-        near = difflib.get_close_matches(typed, (*registry, *_OPTIONS), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; one of {', '.join(registry)}"
+        near = difflib.get_close_matches(typed, (*COMMANDS, *_OPTIONS), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; one of {', '.join(COMMANDS)}"
         message = f"there is no {kind} {typed!r}{hint}"
     print(f"whetstone: {message}", file=sys.stderr)
     raise SystemExit(2)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-from bot.cli import CliCommand, UsageError, terminal
+from bot.cli import UsageError, terminal
 from bot.cli.common import parse_repository_name, report_errors, run_job
 from bot.resources import (
     CannotStart,
@@ -25,14 +25,16 @@ from bot.store.model import JobFailed, JobProgress
 from bot.values import Repository
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("repository", metavar="OWNER/REPO", help="whose past")
     parser.add_argument(
         "--since", metavar="DATE", help="only pull requests that changed since this day (2026-01-31)"
     )
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     repository, since = parse_repository_name(arguments.repository), _parse_day(arguments.since)
     try:
         with report_errors():
@@ -65,15 +67,6 @@ def _parse_day(text: str | None) -> datetime | None:
     except ValueError:
         raise UsageError(f"--since is a date such as 2026-01-31, not {text!r}") from None
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-COMMAND = CliCommand(
-    "backfill",
-    "Read a repository's earlier pull requests and reviews, so that history works from the first day.",
-    "whetstone backfill acme/knowledge --since 2026-01-01",
-    _arguments,
-    _run,
-)
 
 
 async def run_backfill(

@@ -6,11 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from bot.cli import CliCommand
 from bot.gates.problems import RuleFileError
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a config or a pack")
     parser.add_argument(
         "--organisation",
@@ -20,7 +20,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     return max(_check(path, arguments.organisation) for path in arguments.files)
 
 
@@ -36,12 +37,3 @@ def _check(path: Path, organisation: Path | None) -> int:
         print(f"whetstone check-config: {error.filename or path}: {error.strerror}", file=sys.stderr)
         return 2
     return 0
-
-
-COMMAND = CliCommand(
-    "check-config",
-    "Check a repository's config or a pack of gates, and say all that is wrong with its place.",
-    "whetstone check-config .github/whetstone.yml",
-    _arguments,
-    _run,
-)

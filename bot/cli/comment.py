@@ -9,20 +9,22 @@ import os
 from pathlib import Path
 
 from bot import settings as settings_of
-from bot.cli import CliCommand, CommandFailed
+from bot.cli import CommandFailed
 from bot.cli.common import parse_repository_name, positive_integer, report_errors
 from bot.feedback.marker import FEEDBACK_MARKER, find_bot_comment, parse_document
 from bot.markdown.escape import parse_marker
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("repository", metavar="OWNER/REPO", help="where the pull request is")
     parser.add_argument("number", metavar="N", type=positive_integer, help="the pull request's number")
     parser.add_argument("--login", required=True, help="the App's login; whose marker counts")
     parser.add_argument("--marker", action="store_true", help="the marker instead of the document")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     from bot.github.user_api import fetch_comments
 
     repository = parse_repository_name(arguments.repository)
@@ -38,12 +40,3 @@ def _run(arguments: argparse.Namespace) -> int:
     content = marker if arguments.marker else parse_document(comment.body) or marker
     print(json.dumps(content, ensure_ascii=False))
     return 0
-
-
-COMMAND = CliCommand(
-    "comment",
-    "Print the App's feedback on a pull request as JSON, read with your own GH_TOKEN.",
-    "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]'",
-    _arguments,
-    _run,
-)

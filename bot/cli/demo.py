@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
-from bot.cli import CliCommand, terminal
+from bot.cli import terminal
 from bot.cli.common import integer_between, load_pack_or_file, port_number
 from bot.demo.page import DemoPage
 from bot.demo.story import (
@@ -29,7 +29,8 @@ _PAGE_LOGINS = ("alice", "bob", "maya", "rio-agent[bot]")
 """The accounts to act as on the page."""
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("--once", action="store_true", help="print the story and exit")
     parser.add_argument("--port", type=port_number, default=8080, help="where the page is served (8080)")
     parser.add_argument(
@@ -37,7 +38,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     try:
         asyncio.run(_demo(arguments.weeks, arguments.port, once=arguments.once))
     except asyncio.CancelledError:
@@ -92,12 +94,3 @@ async def _listen(page: DemoPage, port: int) -> AsyncIterator[str]:
             print(f"Port {port} is in use, so the page takes another.", file=sys.stderr)
             address = await stack.enter_async_context(page.serve())
         yield address
-
-
-COMMAND = CliCommand(
-    "demo",
-    "Play the whole story on a local GitHub, with no account, and print what was posted.",
-    "whetstone demo --once",
-    _arguments,
-    _run,
-)

@@ -10,19 +10,21 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from bot.cli import CliCommand, terminal
+from bot.cli import terminal
 from bot.detection.detector import Detection, detect
 from bot.detection.load import shipped_detection_rules
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.description = (
         'Reads lines of JSON {"id", "text"} and writes for each {"id", "type", "confidence", "signals", '
         '"actions"}; type is runtime_error, verification_failure, user_rejection, partial_success or null.'
     )
 
 
-def _run(_arguments: argparse.Namespace) -> int:
+def run(_arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     rules = shipped_detection_rules()
     gc.collect()
     gc.freeze()  # no collection of garbage goes through the rules again
@@ -79,12 +81,3 @@ def _as_json(identity: Any, detection: Detection) -> dict[str, Any]:
         "signals": list(detection.signals),
         "actions": list(detection.actions),
     }
-
-
-COMMAND = CliCommand(
-    "detect",
-    "Say what comments say in plain words: failed, refused, nearly done, or nothing of that kind.",
-    """echo '{"id": 1, "text": "The tests fail on Windows."}' | whetstone detect""",
-    _arguments,
-    _run,
-)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from bot.cli import CliCommand, terminal
+from bot.cli import terminal
 from bot.cli.common import parse_repository_name
 from bot.github.errors import GitHubError, NotFound
 from bot.github.model import AppInfo, AppInstallation, DeliveryAttempt, RequiredPermissions, WebhookConfig
@@ -242,12 +242,14 @@ def _events(app: AppInfo, wanted: RequiredPermissions, fix: str) -> DoctorResult
     return DoctorResult("events", CheckState.FINE, "GitHub tells of all that is read")
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("repository", metavar="OWNER/REPO", nargs="?", help="look at this one alone")
     parser.add_argument("--json", action="store_true", help="one JSON object a finding")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     repository = parse_repository_name(arguments.repository) if arguments.repository else None
     results = asyncio.run(_diagnose(repository))
     if arguments.json:
@@ -268,15 +270,6 @@ async def _diagnose(repository: tuple[str, str] | None) -> tuple[DoctorResult, .
         return results if is_about_store else (*results, *await diagnose_store(repository))
     results = await _diagnose_github(settings, repository)
     return (*check_settings(()), *results, *await diagnose_store(repository))
-
-
-COMMAND = CliCommand(
-    "doctor",
-    "Say what is wrong with settings, key, clock, permissions, webhook and store, and how to mend it.",
-    "whetstone doctor acme/knowledge",
-    _arguments,
-    _run,
-)
 
 
 DELIVERY_LOG_PERIOD = timedelta(days=3)

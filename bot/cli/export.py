@@ -6,19 +6,21 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from bot.cli import CliCommand, CommandFailed, UsageError
+from bot.cli import CommandFailed, UsageError
 from bot.cli.common import parse_repository_name, positive_integer, report_errors
 from bot.resources import open_existing_store, read_database_url
 from bot.turn.rule_book import stored_rules
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("repository", metavar="OWNER/REPO", help="where the pull request is")
     parser.add_argument("number", metavar="N", type=positive_integer, help="the pull request's number")
     parser.add_argument("directory", metavar="DIR", type=Path, help="where to write; made if it is not there")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     repository = parse_repository_name(arguments.repository)
     with report_errors():
         files = asyncio.run(_export_files(repository, arguments.number))
@@ -39,15 +41,6 @@ def _write(directory: Path, files: dict[str, str]) -> None:
         path.chmod(0o600)  # one that was there before, too
         path.write_text(text, encoding="utf-8")
         print(path)
-
-
-COMMAND = CliCommand(
-    "export",
-    "Write scores, the best iteration and the selection report of a pull request as files.",
-    "whetstone export acme/knowledge 212 ./export",
-    _arguments,
-    _run,
-)
 
 
 async def _export_files(repository: tuple[str, str], number: int) -> dict[str, str] | None:

@@ -7,7 +7,7 @@ import asyncio
 import json
 from typing import Any
 
-from bot.cli import CliCommand, terminal
+from bot.cli import terminal
 from bot.cli.common import (
     find_recorded_repository,
     integer_between,
@@ -22,7 +22,8 @@ from bot.values import Account
 _MAX_HOURS = 24 * 3650
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("repository", metavar="OWNER/REPO", help="whose authors")
     parser.add_argument("login", metavar="LOGIN", nargs="?", help="one author; without it all of them")
     parser.add_argument(
@@ -33,7 +34,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the patterns as JSON")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     parse_repository_name(arguments.repository)
     with report_errors():
         asyncio.run(_show(arguments))
@@ -75,15 +77,6 @@ def _line(patterns: dict[str, Any]) -> str:
     nothing = "rejected without a tag" if patterns["rejected_prs"] else "no gate broken"
     broken = _broken_gates(patterns) or nothing
     return f"{patterns['total_prs']} judged, {patterns['rejected_prs']} rejected, {trend}; {broken}"
-
-
-COMMAND = CliCommand(
-    "history",
-    "Show which gates an author breaks, how often, and whether it gets better.",
-    "whetstone history acme/knowledge 'rio-agent[bot]' --hours 720",
-    _arguments,
-    _run,
-)
 
 
 async def author_history(name: str, login: str, hours: int | None) -> tuple[str, dict[str, Any]]:

@@ -8,20 +8,22 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.cli import CliCommand, UsageError
+from bot.cli import UsageError
 from bot.feedback.lint import LintProblem
 from bot.pull_request.documents import UnreadableDocument
 from bot.verdicts.quality import ProblemLevel
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         "file", metavar="FILE", help="an actionable-feedback document, JSON or YAML; - for stdin"
     )
     parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     from bot.feedback.lint import lint_feedback_file, render_sarif
     from bot.pull_request.documents import read_feedback_file
 
@@ -77,12 +79,3 @@ def _count(problems: Sequence[LintProblem], level: ProblemLevel) -> int:
 
 def _number(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
-
-
-COMMAND = CliCommand(
-    name="lint-feedback",
-    help="Check an actionable-feedback document: its schema, its lengths and its words.",
-    example="whetstone lint-feedback review.json --format sarif",
-    arguments=_arguments,
-    run=_run,
-)

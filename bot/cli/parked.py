@@ -8,7 +8,7 @@ import json
 from dataclasses import asdict
 
 from bot import settings as settings_of
-from bot.cli import CliCommand, UsageError, terminal
+from bot.cli import UsageError, terminal
 from bot.cli.common import hand_over, report_errors
 from bot.resources import (
     NoStore,
@@ -21,12 +21,14 @@ from bot.resources import (
 from bot.store.model import ParkedDelivery
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("--retry", metavar="ID", nargs="+", help="queue these again; `all` for every one")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     with report_errors():
         try:
             asyncio.run(_list_or_retry(arguments))
@@ -74,15 +76,6 @@ def _line(delivery: ParkedDelivery) -> str:
         f"{delivery.id}  {delivery.event}  {delivery.lane}  parked {delivery.parked_at:%Y-%m-%d %H:%M} UTC "
         f"after {delivery.attempts} attempts: {delivery.error}"
     )
-
-
-COMMAND = CliCommand(
-    "parked",
-    "List the deliveries that were given up on, or queue them again.",
-    "whetstone parked --retry 72d3162e-cc78-11e3-81ab-4c9367dc0958",
-    _arguments,
-    _run,
-)
 
 
 async def requeue_parked_deliveries(ids: tuple[str, ...]) -> int:

@@ -6,16 +6,18 @@ import argparse
 import json
 import sys
 
-from bot.cli import CliCommand, CommandFailed, terminal
+from bot.cli import CommandFailed, terminal
 from bot.feedback.marker import FEEDBACK_MARKER, parse_document
 from bot.markdown.escape import parse_marker
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("--document", action="store_true", help="the feedback document instead of the marker")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     terminal.prompt_for_input("a comment")
     body = sys.stdin.buffer.read().decode("utf-8", "replace")
     content = parse_document(body) if arguments.document else parse_marker(FEEDBACK_MARKER, body)
@@ -28,12 +30,3 @@ def _run(arguments: argparse.Namespace) -> int:
     except ValueError:  # JSON has no NaN and no infinity
         raise missing from None
     return 0
-
-
-COMMAND = CliCommand(
-    "parse",
-    "Print the marker (or the document) of a comment on standard input as JSON.",
-    "gh api repos/acme/knowledge/issues/comments/501 --jq .body | whetstone parse --document",
-    _arguments,
-    _run,
-)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bot import app
 from bot import settings as settings_of
-from bot.cli import CliCommand, UsageError
+from bot.cli import UsageError
 from bot.cli.common import report_errors
 from bot.commands.invocation import find_invocations
 from bot.feedback.check_run import add_check_effects
@@ -46,7 +46,8 @@ from bot.values import Account
 _PAYLOAD_ONLY = "No credentials: decided on the payload's own facts, its reviewer taken for a validator."
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         "-e", "--event", required=True, help="GitHub's name of the event, such as pull_request_review"
     )
@@ -56,7 +57,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object an effect")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     events = sorted(app.accepted_events())
     if arguments.event not in events:
         raise UsageError(f"{arguments.event!r} is no event that is read; one of {', '.join(events)}")
@@ -102,15 +104,6 @@ def _plain(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-COMMAND = CliCommand(
-    "receive",
-    "Print the effects that one delivery would have, and do nothing.",
-    "whetstone receive -e pull_request_review -p review.json",
-    _arguments,
-    _run,
-)
-
-
 _NO_PULL_REQUEST = "it says nothing about a pull request that is known"
 _IS_COMMAND = "a command is not rehearsed, since its answer depends on who gave it and on what is stored"
 _NO_APP = Account(-1, "whetstone[bot]", bot=True)
@@ -146,7 +139,7 @@ class DryRun:
         moment = DecisionTime(self.clock(), self.new_id())
         if self.github:
             facts = await self._fetch(self.github, pull_request, event, rules, moment.now)
-            assessor = Assessor(rules, moment, self.github, pull_request.verdicts)
+            assessor = Assessor(rules, moment, self.github, pull_request.verdicts, _never_first)
             assessment, facts = await assessor.assess(pull_request, facts)
             decision = conclude(assessment, rules, moment, self.site)
         else:
@@ -202,3 +195,8 @@ async def dry_run(event: str, body: bytes) -> tuple[DryRunResult, bool]:
         rule_book = build_rule_book(github, NullConfigStore(), NullConfigStore(), utc_now)
         run = DryRun(rule_book, link_context(configuration), utc_now, new_id, github)
         return await run.run(delivery), False
+
+
+async def _never_first() -> bool:
+    """A dry run knows no other pull request, so none of its comments is there only for being the first."""
+    return False

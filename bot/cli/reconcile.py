@@ -7,14 +7,15 @@ import asyncio
 import json
 from datetime import timedelta
 
-from bot.cli import CliCommand, terminal
+from bot.cli import terminal
 from bot.cli.common import positive_number, report_errors
 from bot.github.model import DeliveryAttempt
 from bot.resources import open_app_api_from, read_settings, utc_now
 from bot.settings import Settings
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         "--days", type=positive_number(30), default=3, help="how far back (3; GitHub keeps no more)"
     )
@@ -22,7 +23,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a delivery")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     with report_errors():
         asyncio.run(_reconcile(read_settings(), arguments))
     return 0
@@ -54,12 +56,3 @@ def _show(outcomes: list[tuple[DeliveryAttempt, str]], *, as_json: bool) -> None
         terminal.print_table(names, rows)
     else:
         print("Nothing is missing: GitHub delivered everything.")
-
-
-COMMAND = CliCommand(
-    "reconcile",
-    "Ask GitHub for the deliveries that failed, and have them sent again; nothing happens twice.",
-    "whetstone reconcile --days 1",
-    _arguments,
-    _run,
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from bot.cli import CliCommand, UsageError
+from bot.cli import UsageError
 from bot.cli.common import load_pack_or_file, report_errors
 from bot.feedback.model import find_failed_gates
 from bot.feedback.render import render_tags
@@ -15,13 +15,15 @@ from bot.resources import new_id, utc_now
 from bot.turn.rule_book import default_rules
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("tags", metavar="TAG", nargs="+", help="a validator's code, such as date_errors")
     parser.add_argument("--pack", metavar="P", help="a pack's file, or the name of one in rules/")
     parser.add_argument("--source", metavar="S", default="validator", help="who says so")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     if invalid := [tag for tag in arguments.tags if not is_tag(tag)]:
         raise UsageError(f"{invalid[0]!r} is no tag: two or more words of a-z and 0-9 joined by _")
     with report_errors():
@@ -33,12 +35,3 @@ def _run(arguments: argparse.Namespace) -> int:
     failed = find_failed_gates((verdict,), gates)
     sys.stdout.write(render_tags(failed, tags, arguments.source, now, identity))
     return 0
-
-
-COMMAND = CliCommand(
-    "render",
-    "Print the rejection comment for these tags.",
-    "whetstone render date_errors broken_wiki_links --source alice",
-    _arguments,
-    _run,
-)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot import app
-from bot.cli import CliCommand, UsageError
+from bot.cli import UsageError
 from bot.cli.common import port_number, report_errors
 from bot.inbox.heartbeat import HeartbeatSettings, WatchdogLimits
 from bot.inbox.reconcile import ReconcileSchedule
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from bot.web.setup import SetupSessions
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("--host", help="the address to listen on (HOST, 127.0.0.1)")
     parser.add_argument("--port", type=port_number, help="the port to listen on (PORT, 8080)")
     part = parser.add_mutually_exclusive_group()
@@ -43,7 +44,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--setup", action="store_true", help="register the App in the browser, at /setup")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     if arguments.setup:
         return run_setup(arguments)
     try:
@@ -77,6 +79,7 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     reconcile: ReconcileSchedule | None = None,
 ) -> int:
     """Serve until a signal comes and what is under way has ended; returns the exit code."""
+    gc.disable()
     configure_logging_from(settings)
     print(describe_store(settings), flush=True)
     reconcile = reconcile or ReconcileSchedule()
@@ -87,12 +90,13 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     async with app.run_instance(
         settings, serve=web, work=worker, heartbeat=heartbeat, limits=limits, reconcile=reconcile
     ) as instance:
-        # What was loaded at the start stays for good: no later collection has to look through it.
-        gc.collect()
-        gc.freeze()
         if instance.address:
             url = server_url(*instance.address)
             print(f"Listening on {url}: deliveries go to /webhook.", flush=True)
+        # What was loaded at the start stays for good: no later collection has to look through it.
+        gc.collect()
+        gc.freeze()
+        gc.enable()
         await stop.wait()
         print("Stopping: what is under way comes to its end first.", flush=True)
     return 0
@@ -103,15 +107,6 @@ def _stop_on_signal() -> asyncio.Event:
     for name in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     return stop
-
-
-COMMAND = CliCommand(
-    "serve",
-    "Take deliveries in and work on them, in one process.",
-    "GITHUB_APP_ID=1 GITHUB_PRIVATE_KEY_PATH=key.pem GITHUB_WEBHOOK_SECRET=… whetstone serve --port 8080",
-    _arguments,
-    _run,
-)
 
 
 _CREDENTIALS = (

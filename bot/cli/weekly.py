@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 
-from bot.cli import CliCommand
 from bot.cli.common import find_recorded_repository, parse_repository_name, report_errors, run_job
 from bot.markdown.links import GitHubLinks, LinkContext
 from bot.resources import new_id, open_existing_store, read_database_url, read_settings, utc_now
@@ -18,12 +17,14 @@ from bot.weekly.issue import WeeklyIssue
 _NOTHING = "No pull request was judged this week: there is nothing to tell."
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("repository", metavar="OWNER/REPO", help="whose week")
     parser.add_argument("--dry-run", action="store_true", help="print the issue, and write nothing")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     parse_repository_name(arguments.repository)
     with report_errors():
         asyncio.run((_show if arguments.dry_run else _post)(arguments.repository))
@@ -43,15 +44,6 @@ async def _post(name: str) -> None:
     handed_over = await post_week(settings, name)
     done = "The running server has told the week" if handed_over else "The week is told"
     print(f"{done}; a summary issue that somebody closed stays as it is.")
-
-
-COMMAND = CliCommand(
-    "weekly",
-    "Tell a repository's running week in its summary issue; the clock's own run is not used up.",
-    "whetstone weekly acme/knowledge --dry-run",
-    _arguments,
-    _run,
-)
 
 
 async def post_week(configuration: Settings, name: str) -> bool:

@@ -29,7 +29,7 @@ from bot.commands.overrides import (
 from bot.gates.config import Permission, RecordVisibility, record_visibility
 from bot.gates.model import is_tag
 from bot.history.text import HistoryContext, render_history
-from bot.iterations.model import open_appeals
+from bot.iterations.model import current_iteration, open_appeals
 from bot.markdown.escape import code_span
 from bot.pull_request.effects import CommandSource, ForgetPerson
 from bot.pull_request.model import Item, RulingAction
@@ -42,6 +42,7 @@ MAX_REJECTED_TAGS = 20
 
 _LOGIN = regex.Regex(r"@([a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?(?:\[bot\])?)", ignore_case=True)
 _PERIOD = regex.Regex(r"(\d{1,6})([hdw])", ignore_case=True)
+_FINDING_ID = regex.Regex(r"f[1-9][0-9]{0,5}", ignore_case=True)
 _LOCATION = regex.Regex(r"(?P<path>[^:]+)(?::(?P<line>\d{1,7})(?:-(?P<end>\d{1,7}))?)?")
 _HOURS = {"h": 1, "d": 24, "w": 168}
 _ANCHORS = {
@@ -96,6 +97,24 @@ class HistoryRequest(CommandRequest):
 
 
 @dataclass(frozen=True, slots=True)
+class ShowRequest(CommandRequest):
+    """`/feedback`: post or refresh the comment now."""
+
+    @classmethod
+    def parse(cls, arguments: CommandArguments) -> ShowRequest | ArgumentError:
+        """Accept no arguments."""
+        return _unexpected(arguments.words) or ShowRequest()
+
+    def decide(self, context: CommandContext) -> CommandOutcome:
+        """Ask for the comment; it is the answer, unless there is nothing to show."""
+        iteration = current_iteration(context.pull_request)
+        if iteration is None or not (iteration.is_rejected or context.pull_request.sticky):
+            return context.reply("No reviewer or check requests changes on this pull request.\n")
+        asked = replace(context.pull_request, comment_requested_at=context.invocation.at)
+        return replace(context, pull_request=asked).acknowledge()
+
+
+@dataclass(frozen=True, slots=True)
 class HelpRequest(CommandRequest):
     """`/feedback-help`: the list of commands."""
 
@@ -144,17 +163,19 @@ class RejectRequest(CommandRequest):
     @classmethod
     def parse(cls, arguments: CommandArguments) -> RejectRequest | ArgumentError:
         """Read tags, and at most one location."""
-        tags = tuple(dict.fromkeys(word.lower() for word in arguments.words if is_tag(word.lower())))
-        others = [word for word in arguments.words if not is_tag(word.lower())]
+        tags = tuple(dict.fromkeys(word.lower() for word in arguments.words if _names_finding(word)))
+        others = [word for word in arguments.words if not _names_finding(word)]
         if not tags:
             return ArgumentError("a tag is missing")
         if len(tags) > MAX_REJECTED_TAGS:
             return ArgumentError(f"{len(tags)} tags are too many, at most {MAX_REJECTED_TAGS} are read")
-        if not others:
-            return RejectRequest(tags, None, arguments.reason)
-        location = _parse_location(others[0])
-        if location is None or len(others) > 1:
-            return ArgumentError(f"{code_span(others[-1], 60)} is no tag and no place")
+        location = _parse_location(others[0]) if others else None
+        if len(others) > 1 and "." not in others[0].rpartition("/")[2] and _parse_location(others[-1]):
+            whole = code_span(" ".join(others), 80)
+            return ArgumentError(f"a path with spaces has to stand between backticks: {whole}")
+        if others and (location is None or len(others) > 1):
+            mistake = "is one place too many, only one is read" if location else "is no tag and no place"
+            return ArgumentError(f"{code_span(others[-1], 60)} {mistake}")
         return RejectRequest(tags, location, arguments.reason)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
@@ -165,7 +186,8 @@ class RejectRequest(CommandRequest):
         url = f"{page}{_ANCHORS[invocation.where]}{invocation.id}"
         appeals = open_appeals(pull_request)
         refused = [appeals[tag] for tag in self.tags if tag in appeals]
-        items = [Item(tag, words=self.reason or "", place=self.place, url=url) for tag in self.tags]
+        place = self.place or invocation.place
+        items = [Item(tag, words=self.reason or "", place=place, url=url) for tag in self.tags]
         rejected = apply_rejection(pull_request, items, invocation, context.facts.role, url)
         reply = text.rejected_text(rulings, refused, currently_open_tags(rejected), context.rules.gates)
         return replace(context, pull_request=rejected).reply(reply, *rulings)
@@ -307,9 +329,21 @@ def _parse_tag(arguments: CommandArguments) -> str | ArgumentError:
     if not arguments.words:
         return ArgumentError("a tag is missing")
     word = arguments.words[0]
-    if not is_tag(word.lower()):
-        return ArgumentError(f"{code_span(word, 60)} is no tag, which is two or more words joined by `_`")
+    if not _names_finding(word):
+        return ArgumentError(
+            f"{code_span(word, 60)} is no tag, which is two or more words joined by `_`, "
+            "and no finding's id, such as `f4`"
+        )
+    if others := [other for other in arguments.words[1:] if _names_finding(other)]:
+        return ArgumentError(
+            f"{code_span(others[0], 60)} is one tag too many: write a line of its own for each of them"
+        )
     return _unexpected(arguments.words[1:]) or word.lower()
+
+
+def _names_finding(word: str) -> bool:
+    """Whether the word is a tag or the id of a finding, in any case."""
+    return is_tag(word.lower()) or _FINDING_ID.fullmatch(word) is not None
 
 
 def _unexpected(words: tuple[str, ...]) -> ArgumentError | None:
@@ -421,6 +455,14 @@ SLASH_COMMANDS = (
         help="Delete what is stored about you; without `confirm` only say what would go.",
         who=_ANYONE,
         request=ForgetRequest,
+    ),
+    SlashCommand(
+        name="",
+        usage="",
+        example="/feedback",
+        help="Post the feedback comment, or refresh it.",
+        who=_ANYONE_AND_BOT,
+        request=ShowRequest,
     ),
     SlashCommand(
         name="help",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from datetime import datetime, timedelta
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot import regex
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from markdown_it import MarkdownIt
     from markdown_it.renderer import RendererHTML
     from markdown_it.token import Token
@@ -127,9 +130,7 @@ def _render_code(
     return chart or f'<pre class="code" data-kind="{html.escape(kind)}">{code}</pre>\n'
 
 
-_BAR_WIDTH, _HEIGHT = 60, 160
-_LEFT, _TOP, _BOTTOM = 34, 30, 24
-_SCALE_STEPS = 4
+_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _SERIES = regex.Regex(r"(?m)^\s*(bar|line) \[([^\]]*)\]")
 _NAMES = regex.Regex(r"x-axis \[([^\]]*)\]")
 _TITLE = regex.Regex(r'(?m)^\s*title "([^"]*)"')
@@ -143,49 +144,44 @@ def draw_chart(text: str) -> str:
     if set(series) != {"bar", "line"} or not names:
         return ""
     match = _TITLE.search(text)
-    title = html.escape(match[1]) if match else ""
     y_maximum = _Y_MAXIMUM.search(text)
-    top = max(*series["bar"], *series["line"], float(y_maximum[1]) if y_maximum else 1)
-    width = _LEFT + len(series["bar"]) * _BAR_WIDTH
-    height = _TOP + _HEIGHT + _BOTTOM
-    parts = [
-        f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">',
-        f'<text class="title" x="{width / 2:.0f}" y="12">{title}</text>' if title else "",
-        *_draw_scale(top, width),
-        *_draw_bars(series["bar"], top),
-        f'<polyline points="{_points(series["line"], top)}"/>',
-        *_draw_labels(names[1].split(",")),
-        "</svg>",
-    ]
-    return "".join(parts)
+    return (
+        templates()
+        .get_template("chart.svg")
+        .render(
+            title=match[1] if match else "",
+            bars=series["bar"],
+            line=series["line"],
+            names=[name.strip() for name in names[1].split(",")],
+            top=max(*series["bar"], *series["line"], float(y_maximum[1]) if y_maximum else 1),
+        )
+    )
 
 
-def _y(value: float, top: float) -> float:
-    return _TOP + _HEIGHT - value / top * _HEIGHT
+@cache
+def templates() -> Environment:
+    """The templates of the page."""
+    # Imported here: only the page needs it, not the story in the terminal.
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["ago"] = format_ago
+    return environment
 
 
-def _draw_scale(top: float, width: int) -> Iterator[str]:
-    """Draw thin horizontal lines, each with its number."""
-    for value in range(0, int(top) + 1, max(1, round(top / _SCALE_STEPS))):
-        y = _y(value, top)
-        yield f'<path d="M{_LEFT} {y:.0f}H{width}"/>'
-        yield f'<text class="scale" x="{_LEFT - 8}" y="{y + 4:.0f}">{value}</text>'
-
-
-def _draw_bars(values: list[float], top: float) -> Iterator[str]:
-    for index, value in enumerate(values):
-        x, y = _LEFT + index * _BAR_WIDTH + 14, _y(value, top)
-        yield f'<rect x="{x}" y="{y:.0f}" width="32" height="{_TOP + _HEIGHT - y:.0f}"/>'
-
-
-def _points(values: list[float], top: float) -> str:
-    return " ".join(f"{_middle(index)},{_y(value, top):.0f}" for index, value in enumerate(values))
-
-
-def _draw_labels(names: list[str]) -> Iterator[str]:
-    for index, name in enumerate(names):
-        yield f'<text x="{_middle(index)}" y="{_TOP + _HEIGHT + 18}">{html.escape(name.strip())}</text>'
-
-
-def _middle(index: int) -> int:
-    return _LEFT + index * _BAR_WIDTH + 30
+def format_ago(at: datetime, now: datetime) -> str:
+    """Format a past moment as GitHub does: `now`, `3 hours ago`, `on 3 Oct`."""
+    past = now - at
+    if past < _MINUTE:
+        return "now"
+    for unit, word, limit in ((_MINUTE, "minute", _HOUR), (_HOUR, "hour", _DAY), (_DAY, "day", 30 * _DAY)):
+        if past < limit:
+            count = past // unit
+            return f"{count} {word}{'' if count == 1 else 's'} ago"
+    return f"on {at.day} {at:%b}" + ("" if at.year == now.year else f" {at.year}")

@@ -189,11 +189,7 @@ def _request_line(exchange: Exchange) -> dict[str, str]:
     params = exchange.params or {}
     path = exchange.path.removeprefix("/repos/{}/{}".format(params.get("owner"), params.get("repo")))
     request = f"{exchange.method} {_SHA.sub(lambda sha: str(sha[1]), path)}"
-    return {
-        "direction": "bot → GitHub",
-        "request": request,
-        "status": str(exchange.status),
-    }
+    return {"direction": "bot → GitHub", "request": request, "status": str(exchange.status)}
 
 
 _FOLDER = Path(__file__).parent

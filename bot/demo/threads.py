@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
-from functools import cache
-from pathlib import Path
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from bot import regex
-from bot.demo.markdown import render_markdown
+from bot.demo.markdown import format_ago, render_markdown, templates
 from bot.fakegithub.git import GitCommit, diff_commits
 from bot.fakegithub.model import Issue, IssueComment, PullRequest, Repository, Review
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from bot.fakegithub.server import FakeGitHub
 
 _COMPARISON = regex.Regex(r"(?P<base>[0-9a-f]+)\.\.\.?(?P<head>[0-9a-f]+)")
-_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _REACTIONS = {"eyes": "👀", "confused": "😕", "+1": "👍", "-1": "👎", "rocket": "🚀"}
 _REVIEW_STATES = {
     "APPROVED": ("approved these changes", "good", "check"),
@@ -32,22 +27,6 @@ _LAST = 1 << 62
 """Of what happens in the same second, the end comes last."""
 
 Entry = tuple[Literal["comment", "review", "commit", "end"], IssueComment | Review | GitCommit | None]
-
-
-@cache
-def _templates() -> Environment:
-    # Imported here: only the page needs it, not the story in the terminal.
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["ago"] = format_ago
-    return environment
 
 
 def list_threads(github: FakeGitHub) -> list[dict[str, object]]:
@@ -104,7 +83,7 @@ def render_thread(github: FakeGitHub, thread: Issue) -> str:
 
     entries = sorted(_entries(github, thread), key=lambda entry: entry[0])
     return (
-        _templates()
+        templates()
         .get_template("thread.html")
         .render(
             thread=thread,
@@ -155,21 +134,9 @@ def _render_file(repository: Repository, commit: GitCommit | None, path: str) ->
     if commit is None or content is None:
         return None
     lines = content.decode("utf-8", "replace").splitlines()
-    return _templates().get_template("file.html").render(path=path, sha=commit.sha, lines=lines)
+    return templates().get_template("file.html").render(path=path, sha=commit.sha, lines=lines)
 
 
 def _render_change(repository: Repository, base: str | None, head: GitCommit) -> str:
     changes = diff_commits(repository.objects, base, head.sha)
-    return _templates().get_template("change.html").render(commit=head, base=base, changes=changes)
-
-
-def format_ago(at: datetime, now: datetime) -> str:
-    """Format a past moment as GitHub does: `now`, `3 hours ago`, `on 3 Oct`."""
-    past = now - at
-    if past < _MINUTE:
-        return "now"
-    for unit, word, limit in ((_MINUTE, "minute", _HOUR), (_HOUR, "hour", _DAY), (_DAY, "day", 30 * _DAY)):
-        if past < limit:
-            count = past // unit
-            return f"{count} {word}{'' if count == 1 else 's'} ago"
-    return f"on {at.day} {at:%b}" + ("" if at.year == now.year else f" {at.year}")
+    return templates().get_template("change.html").render(commit=head, base=base, changes=changes)

@@ -12,15 +12,16 @@ from bot.fakegithub.calls import (
     ApiCall,
     Route,
     cut_page,
-    page_answer,
     page_size,
     requires_read,
+    show_page,
 )
 from bot.fakegithub.deliveries import WebhookDelivery
 from bot.fakegithub.model import ApiRefusal, Installation, Repository, forbidden_refusal, not_found_refusal
 from bot.fakegithub.shapes import (
     ShapeJson,
     app_json,
+    fields,
     format_time,
     installation_json,
     public_user_json,
@@ -31,21 +32,7 @@ from bot.fakegithub.tokens import InstallationCaller, UserCaller
 
 def get_app(call: ApiCall) -> ApiAnswer:
     """The App that the JWT belongs to."""
-    count = sum(not installation.deleted for installation in call.github.installations.values())
-    return ApiAnswer(app_json(call.github, call.github.app) | {"installations_count": count})
-
-
-def list_installations(call: ApiCall) -> ApiAnswer:
-    """Where the App is installed."""
-    installations = [
-        installation for installation in call.github.installations.values() if not installation.deleted
-    ]
-    return page_answer(call, installations, installation_json)
-
-
-def get_installation(call: ApiCall) -> ApiAnswer:
-    """One installation."""
-    return ApiAnswer(installation_json(call.github, _installation(call)))
+    return ApiAnswer(app_json(call.github, call.github.app) | {"installations_count": len(_active(call))})
 
 
 def get_repository_installation(call: ApiCall) -> ApiAnswer:
@@ -146,17 +133,23 @@ def convert_manifest(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(app_json(call.github, app) | credentials, status=201)
 
 
+def _active(call: ApiCall) -> dict[int, Installation]:
+    """Where the App is installed."""
+    return {item.id: item for item in call.github.installations.values() if not item.deleted}
+
+
 def _installation(call: ApiCall) -> Installation:
-    installation = call.github.installations.get(call.number("installation_id"))
-    if installation is None or installation.deleted:
-        raise not_found_refusal()
-    return installation
+    return call.find(_active(call), "installation_id")
 
 
 APP_ROUTES = (
     Route("GET", "/app", get_app, APP_ONLY),
-    Route("GET", "/app/installations", list_installations, APP_ONLY),
-    Route("GET", "/app/installations/{installation_id}", get_installation, APP_ONLY),
+    Route(
+        "GET",
+        "/app/installations",
+        show_page(lambda call: _active(call).values(), installation_json),
+        APP_ONLY,
+    ),
     Route("POST", "/app/installations/{installation_id}/access_tokens", create_token, APP_ONLY),
     Route("GET", f"{REPO_ROUTE}/installation", get_repository_installation, APP_ONLY),
     Route("GET", "/installation/repositories", list_repositories, requires_read("metadata")),
@@ -217,11 +210,7 @@ def _sent(call: ApiCall) -> list[WebhookDelivery]:
 
 
 def _delivery(call: ApiCall) -> WebhookDelivery:
-    wanted = call.number("delivery_id")
-    delivery = next((item for item in _sent(call) if item.id == wanted), None)
-    if delivery is None:
-        raise not_found_refusal()
-    return delivery
+    return call.find({delivery.id: delivery for delivery in _sent(call)}, "delivery_id")
 
 
 def _has_status(delivery: WebhookDelivery, wanted: str | None) -> bool:
@@ -233,16 +222,9 @@ def _has_status(delivery: WebhookDelivery, wanted: str | None) -> bool:
 
 
 def _item(delivery: WebhookDelivery) -> ShapeJson:
-    return {
-        "id": delivery.id,
-        "guid": delivery.guid,
-        "delivered_at": format_time(delivery.delivered_at),
-        "redelivery": delivery.redelivery,
-        "duration": delivery.duration,
-        "status": delivery.status,
+    same = ("id", "guid", "delivered_at", "redelivery", "duration", "status", "event", "action")
+    return fields(delivery, *same) | {
         "status_code": delivery.status_code or 0,
-        "event": delivery.event,
-        "action": delivery.action,
         "installation_id": delivery.payload.get("installation", {}).get("id"),
         "repository_id": delivery.payload.get("repository", {}).get("id"),
         "throttled_at": None,
@@ -260,14 +242,10 @@ DELIVERY_ROUTES = (
 
 def get_webhook_config(call: ApiCall) -> ApiAnswer:
     """Where deliveries go; the secret is shown as stars."""
-    return ApiAnswer(
-        {
-            "content_type": "json",
-            "insecure_ssl": "0",
-            "secret": "********" if call.github.deliveries.secret else "",
-            "url": call.github.deliveries.url or "",
-        }
-    )
+    deliveries = call.github.deliveries
+    secret = "********" if deliveries.secret else ""
+    config = {"content_type": "json", "insecure_ssl": "0", "secret": secret, "url": deliveries.url or ""}
+    return ApiAnswer(config)
 
 
 HOOK_ROUTES = (Route("GET", "/app/hook/config", get_webhook_config, APP_ONLY),)

@@ -20,6 +20,8 @@ from bot.fakegithub.model import (
 )
 from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, UserCaller
 
+PagedItem = TypeVar("PagedItem")
+
 REPO_ROUTE = "/repos/{owner}/{repo}"
 
 
@@ -97,26 +99,30 @@ class ApiCall:
             raise not_found_refusal()
         return int(text)
 
+    def find(self, things: Mapping[int, PagedItem], name: str) -> PagedItem:
+        """The thing with the number in the path."""
+        thing = things.get(self.number(name))
+        if thing is None:
+            raise not_found_refusal()
+        return thing
+
     @property
     def thread(self) -> Issue:
         """The issue or pull request in the path."""
-        thread = self.repository.threads.get(self.number("issue_number"))
-        if thread is None:
-            raise not_found_refusal()
-        return thread
+        return self.find(self.repository.threads, "issue_number")
 
     @property
     def pull(self) -> PullRequest:
         """The pull request in the path."""
-        thread = self.repository.threads.get(self.number("pull_number"))
+        thread = self.find(self.repository.threads, "pull_number")
         if not isinstance(thread, PullRequest):
             raise not_found_refusal()
         return thread
 
-    def since(self) -> datetime | None:
+    @property
+    def since(self) -> datetime:
         """The `since` of the query."""
-        text = self.query.get("since")
-        return None if text is None else datetime.fromisoformat(text)
+        return datetime.fromisoformat(self.query.get("since", "2000-01-01T00:00:00Z"))
 
     def text(self, name: str, resource: str) -> str:
         """A text of the body that must be there and must not be blank."""
@@ -153,14 +159,23 @@ APP_ONLY = RequiredAccess(app=True)
 ANYBODY = RequiredAccess()
 
 
-PagedItem = TypeVar("PagedItem")
-
 _DEFAULT_SIZE, _MAX_SIZE = 30, 100
 
 
-def page_answer(
-    call: ApiCall, items: Iterable[PagedItem], shape: Callable[[GitHubActions, PagedItem], object]
-) -> ApiAnswer:
+ApiShape = Callable[[GitHubActions, PagedItem], object]
+
+
+def show(find: Callable[[ApiCall], PagedItem], shape: ApiShape[PagedItem]) -> ApiHandler:
+    """Answer with the one thing that is meant."""
+    return lambda call: ApiAnswer(shape(call.github, find(call)))
+
+
+def show_page(find: Callable[[ApiCall], Iterable[PagedItem]], shape: ApiShape[PagedItem]) -> ApiHandler:
+    """Answer with the requested page of the things that are meant."""
+    return lambda call: page_answer(call, find(call), shape)
+
+
+def page_answer(call: ApiCall, items: Iterable[PagedItem], shape: ApiShape[PagedItem]) -> ApiAnswer:
     """Answer with the requested page of a list, and the addresses of the others in the `Link` header."""
     page, headers = cut_page(call, items)
     return ApiAnswer([shape(call.github, item) for item in page], headers=headers)

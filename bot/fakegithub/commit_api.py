@@ -16,6 +16,7 @@ from bot.fakegithub.calls import (
     page_answer,
     requires_read,
     requires_write,
+    show,
 )
 from bot.fakegithub.git import SUBMODULE, SYMLINK, GitCommit, GitEntry
 from bot.fakegithub.github import CheckOutput
@@ -39,6 +40,7 @@ from bot.fakegithub.pull_shapes import (
     full_commit_json,
     simple_pull_json,
     tree_json,
+    workflow_run_json,
 )
 from bot.fakegithub.shapes import page_url, repository_url
 from bot.fakegithub.tokens import InstallationCaller
@@ -75,11 +77,6 @@ def update_run(call: ApiCall) -> ApiAnswer:
     return ApiAnswer(check_run_json(call.github, run))
 
 
-def get_run(call: ApiCall) -> ApiAnswer:
-    """One check run."""
-    return ApiAnswer(check_run_json(call.github, _run(call)))
-
-
 def list_annotations(call: ApiCall) -> ApiAnswer:
     """What a check run found."""
     run = _run(call)
@@ -106,6 +103,31 @@ def list_runs(call: ApiCall) -> ApiAnswer:
     page, headers = cut_page(call, runs)
     body = {"total_count": len(runs), "check_runs": [check_run_json(call.github, run) for run in page]}
     return ApiAnswer(body, headers=headers)
+
+
+def list_workflow_runs(call: ApiCall) -> ApiAnswer:
+    """The runs of workflows, newest first; the event that began one is told nowhere else."""
+    suite, sha = call.query.get("check_suite_id"), call.query.get("head_sha")
+    runs = [
+        run
+        for run in reversed(call.repository.workflow_runs.values())
+        if suite in {None, str(run.suite_id)}
+        and sha in {None, run.head_sha}
+        and call.query.get("event", run.event) == run.event
+        and call.query.get("branch", run.head_branch) == run.head_branch
+        and call.query.get("actor", run.actor.login) == run.actor.login
+    ]
+    page, headers = cut_page(call, runs)
+    shown = [workflow_run_json(call.github, run) for run in page]
+    return ApiAnswer({"total_count": len(runs), "workflow_runs": shown}, headers=headers)
+
+
+def get_job_log(call: ApiCall) -> ApiAnswer:
+    """Where a job's log can be read for a minute, without a token; a job that still runs has none."""
+    job = call.find(call.repository.check_runs, "job_id")
+    if job.log is None or job.status != "completed":
+        raise not_found_refusal()
+    return ApiAnswer(status=302, headers={"Location": f"{call.github.logs_url}/{job.id}"})
 
 
 def get_status(call: ApiCall) -> ApiAnswer:
@@ -144,20 +166,19 @@ def _output(body: dict[str, Any]) -> CheckOutput | None:
 
 
 def _run(call: ApiCall) -> CheckRun:
-    run = call.repository.check_runs.get(call.number("check_run_id"))
-    if run is None:
-        raise not_found_refusal()
-    return run
+    return call.find(call.repository.check_runs, "check_run_id")
 
 
 _RUN = f"{REPO_ROUTE}/check-runs/{{check_run_id}}"
 
 CHECK_ROUTES = (
     Route("POST", f"{REPO_ROUTE}/check-runs", create_run, requires_write("checks")),
-    Route("GET", _RUN, get_run, requires_read("checks")),
+    Route("GET", _RUN, show(_run, check_run_json), requires_read("checks")),
     Route("PATCH", _RUN, update_run, requires_write("checks")),
     Route("GET", f"{_RUN}/annotations", list_annotations, requires_read("checks")),
     Route("GET", f"{REPO_ROUTE}/commits/{{ref}}/check-runs", list_runs, requires_read("checks")),
+    Route("GET", f"{REPO_ROUTE}/actions/runs", list_workflow_runs, requires_read("actions")),
+    Route("GET", f"{REPO_ROUTE}/actions/jobs/{{job_id}}/logs", get_job_log, requires_read("actions")),
     Route("GET", f"{REPO_ROUTE}/commits/{{ref}}/status", get_status, requires_read("statuses")),
 )
 
@@ -301,23 +322,21 @@ def _followed(call: ApiCall, files: dict[str, GitEntry], path: str, entry: GitEn
     return files.get(posixpath.normpath(posixpath.join(posixpath.dirname(path), target)), entry)
 
 
+_READ, _READ_PULLS = requires_read("contents"), requires_read("contents", "pull_requests")
+_COMMITS = f"{REPO_ROUTE}/commits"
+
 GIT_ROUTES = (
-    Route("GET", f"{REPO_ROUTE}/commits", list_commits, requires_read("contents")),
-    Route(
-        "GET",
-        f"{REPO_ROUTE}/commits/{{commit_sha}}/pulls",
-        list_pulls_of_commit,
-        requires_read("contents", "pull_requests"),
-    ),
-    Route("GET", f"{REPO_ROUTE}/commits/{{ref}}", get_commit, requires_read("contents")),
+    Route("GET", _COMMITS, list_commits, _READ),
+    Route("GET", f"{_COMMITS}/{{commit_sha}}/pulls", list_pulls_of_commit, _READ_PULLS),
+    Route("GET", f"{_COMMITS}/{{ref}}", get_commit, _READ),
     Route(
         "GET",
         f"{REPO_ROUTE}/pulls/{{pull_number}}/commits",
         list_commits_of_pull,
         requires_read("pull_requests"),
     ),
-    Route("GET", f"{REPO_ROUTE}/compare/{{basehead}}", compare, requires_read("contents")),
-    Route("GET", f"{REPO_ROUTE}/git/trees/{{tree_sha}}", get_tree, requires_read("contents")),
-    Route("GET", f"{REPO_ROUTE}/git/blobs/{{file_sha}}", get_blob, requires_read("contents")),
-    Route("GET", f"{REPO_ROUTE}/contents/{{path}}", get_contents, requires_read("contents")),
+    Route("GET", f"{REPO_ROUTE}/compare/{{basehead}}", compare, _READ),
+    Route("GET", f"{REPO_ROUTE}/git/trees/{{tree_sha}}", get_tree, _READ),
+    Route("GET", f"{REPO_ROUTE}/git/blobs/{{file_sha}}", get_blob, _READ),
+    Route("GET", f"{REPO_ROUTE}/contents/{{path}}", get_contents, _READ),
 )

@@ -208,10 +208,5 @@ class Exchange:
     params: Mapping[str, str] | None = None
     is_fault: bool = False
 
-    @property
-    def was_304(self) -> bool:
-        """Whether the caller had it already; such an answer costs nothing."""
-        return self.status == 304
-
 
 ExchangeObserver = Callable[[Exchange], None]

@@ -18,12 +18,27 @@ from bot.fakegithub.model import (
     PullRequest,
     Reaction,
     Repository,
+    Review,
+    ReviewComment,
+    WorkflowRun,
     invalid_refusal,
 )
 from bot.fakegithub.pull_actions import PullRequestActions, ReviewActions
-from bot.fakegithub.pull_shapes import check_run_json, check_suite_json, commit_json
+from bot.fakegithub.pull_shapes import STATUS_FIELDS, check_run_json, check_suite_json, commit_json
 from bot.fakegithub.repository_actions import Actions, Actor, RepositoryActions
-from bot.fakegithub.shapes import ShapeJson, comment_json, format_time, issue_json, user_json
+from bot.fakegithub.shapes import (
+    ShapeJson,
+    avatar_url,
+    comment_json,
+    fields,
+    format_time,
+    issue_json,
+    page_url,
+    user_json,
+)
+
+ACTIONS_SLUG = "github-actions"
+"""The App whose check runs are the jobs of workflows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +54,7 @@ class CheckOutput:
 class CheckActions(Actions):
     """Check runs and commit statuses."""
 
-    def check(
+    def check(  # noqa: PLR0913  # a test names only what it changes
         self,
         pull: PullRequest,
         name: str,
@@ -47,13 +62,16 @@ class CheckActions(Actions):
         output: CheckOutput | None = None,
         *,
         app: str = "ci",
+        workflow: WorkflowRun | None = None,
+        log: str | None = None,
     ) -> CheckRun:
-        """A check on the pull request's head, from start to end, by another App."""
-        run = self.start_check_run(pull.repository, pull.head_sha, name, app=app)
+        """A check on the pull request's head, from start to end, by another App or a job of a workflow."""
+        run = self.start_check_run(pull.repository, pull.head_sha, name, app=app, workflow=workflow)
+        run.log = log
         self.complete_check_run(run, conclusion, output)
         return run
 
-    def start_check_run(
+    def start_check_run(  # noqa: PLR0913  # a test names only what it changes
         self,
         repository: Repository,
         sha: str,
@@ -61,12 +79,15 @@ class CheckActions(Actions):
         *,
         app: str | App = "ci",
         status: str = "in_progress",
+        workflow: WorkflowRun | None = None,
+        details_url: str | None = None,
     ) -> CheckRun:
-        """Begin a check on a commit."""
-        by = app if isinstance(app, App) else self.other_app(app)
+        """Begin a check on a commit; a newer one of the same name is a rerun."""
+        slug = ACTIONS_SLUG if workflow is not None else app
+        by = slug if isinstance(slug, App) else self.other_app(slug)
         run = CheckRun(
             self.new_id(),
-            self.new_id(),
+            self._suite_id(repository, sha, by) if workflow is None else workflow.suite_id,
             repository,
             by,
             name,
@@ -75,10 +96,46 @@ class CheckActions(Actions):
             None,
             self.now(),
             completed_at=None,
+            details_url=details_url,
         )
+        if workflow is not None:
+            run.details_url = f"{page_url(self, repository)}/actions/runs/{workflow.id}/job/{run.id}"
         repository.check_runs[run.id] = run
         self._emit_check(run, "created")
         return run
+
+    def start_workflow(
+        self, pull: PullRequest, name: str = "CI", *, event: str = "pull_request", by: Actor | None = None
+    ) -> WorkflowRun:
+        """Run a workflow of GitHub Actions on the head; its jobs are checks with `workflow=`."""
+        repository = pull.repository
+        ids = (run.workflow_id for run in repository.workflow_runs.values() if run.name == name)
+        run = WorkflowRun(
+            self.new_id(),
+            self.new_id(),
+            next(ids, None) or self.new_id(),
+            repository,
+            name,
+            event,
+            pull.head_ref,
+            pull.head_sha,
+            pull.head_repository or repository,
+            self.account(by or pull.user),
+            self.now(),
+        )
+        repository.workflow_runs[run.id] = run
+        self.changed()
+        return run
+
+    def rerun_check_run(self, run: CheckRun, *, status: str = "queued") -> CheckRun:
+        """Run a check again: a newer run of the same name in the same suite."""
+        workflows = run.repository.workflow_runs.values()
+        workflow = next((item for item in workflows if item.suite_id == run.suite_id), None)
+        if workflow is not None:
+            workflow.attempt += 1
+        return self.start_check_run(
+            run.repository, run.head_sha, run.name, app=run.app, status=status, workflow=workflow
+        )
 
     def complete_check_run(self, run: CheckRun, conclusion: str, output: CheckOutput | None = None) -> None:
         """End a check; more annotations are added to those it had."""
@@ -100,18 +157,11 @@ class CheckActions(Actions):
         account = self.account(by)
         status = CommitStatus(self.new_id(), sha, context, state, None, None, account, self.now())
         repository.statuses.append(status)
-        payload = {
-            "id": status.id,
-            "sha": sha,
+        payload = fields(status, "id", "sha", *STATUS_FIELDS) | {
             "name": repository.full_name,
-            "avatar_url": f"https://avatars.githubusercontent.com/u/{account.id}?v=4",
-            "target_url": None,
-            "context": context,
-            "description": None,
-            "state": state,
+            "avatar_url": avatar_url(account),
             "commit": commit_json(self, repository, repository.objects.commits[sha]),
             "branches": [],
-            "created_at": format_time(status.created_at),
             "updated_at": format_time(status.created_at),
         }
         self.emit("status", repository, account, payload)
@@ -124,6 +174,12 @@ class CheckActions(Actions):
             granted = {"checks": "write", "metadata": "read"}
             self.apps[slug] = App(self.new_id(), slug, slug, owner, bot, None, granted, (), self.now())
         return self.apps[slug]
+
+    def _suite_id(self, repository: Repository, sha: str, app: App) -> int:
+        """The suite of an App on a commit; all its runs there are in it."""
+        runs = repository.check_runs.values()
+        same = (run.suite_id for run in runs if run.app is app and run.head_sha == sha)
+        return next(same, None) or self.new_id()
 
     def _emit_check(self, run: CheckRun, action: str) -> None:
         content = check_run_json(self, run) | {"check_suite": check_suite_json(self, run)}
@@ -208,9 +264,15 @@ class CommentActions(Actions):
         comment.minimized = reason
         self.changed()
 
-    def react(self, comment: IssueComment, by: Actor, content: str) -> Reaction:
-        """Put a reaction on a comment; a second one of the same kind is the first."""
-        return self.reacted(comment.reactions, by, content)
+    def react(self, to: IssueComment | Review | ReviewComment, by: Actor, content: str) -> Reaction:
+        """Put a reaction on a text; a second one of the same kind is the first."""
+        account = self.account(by)
+        for previous in to.reactions:
+            if previous.user is account and previous.content == content:
+                return previous
+        to.reactions.append(Reaction(self.new_id(), account, content, self.now()))
+        self.changed()
+        return to.reactions[-1]
 
     def comments_of(self, thread: Issue) -> list[IssueComment]:
         """The thread's comments, oldest first."""

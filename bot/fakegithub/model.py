@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from bot.fakegithub.git import GitObjects
 
@@ -19,10 +19,22 @@ def node_id(prefix: str, number: int) -> str:
 
 
 @dataclass(slots=True, eq=False)
-class Account:
+class Node:
+    """Something with a number, and with a GraphQL id whose first letters tell its kind."""
+
+    prefix: ClassVar[str]
+    id: int
+
+    @property
+    def node_id(self) -> str:
+        """The GraphQL id."""
+        return node_id(self.prefix, self.id)
+
+
+@dataclass(slots=True, eq=False)
+class Account(Node):
     """A person, a bot or an organisation."""
 
-    id: int
     login: str
     type: AccountType
     created_at: datetime
@@ -35,10 +47,10 @@ class Account:
 
 
 @dataclass(slots=True, eq=False)
-class App:
+class App(Node):
     """A GitHub App and its bot account."""
 
-    id: int
+    prefix = "A"
     slug: str
     name: str
     owner: Account
@@ -48,27 +60,22 @@ class App:
     events: tuple[str, ...]
     created_at: datetime
 
-    @property
-    def node_id(self) -> str:
-        """The App's GraphQL id."""
-        return node_id("A", self.id)
-
 
 @dataclass(slots=True, eq=False)
-class Reaction:
+class Reaction(Node):
     """One account's reaction to a comment."""
 
-    id: int
+    prefix = "REA"
     user: Account
     content: str
     created_at: datetime
 
 
 @dataclass(slots=True, eq=False)
-class Issue:
+class Issue(Node):
     """A thread: an issue, or the part of a pull request that it shares with one."""
 
-    id: int
+    prefix = "I"
     repository: Repository
     number: int
     title: str
@@ -89,6 +96,7 @@ class Issue:
 class PullRequest(Issue):
     """A pull request and its reviews."""
 
+    prefix = "PR"
     pull_id: int
     base_ref: str
     base_sha: str
@@ -96,6 +104,7 @@ class PullRequest(Issue):
     head_sha: str
     head_repository: Repository | None
     draft: bool = False
+    requested_reviewers: list[Account] = field(default_factory=list)
     merged_at: datetime | None = None
     merged_by: Account | None = None
     merge_commit_sha: str | None = None
@@ -110,10 +119,10 @@ class PullRequest(Issue):
 
 
 @dataclass(slots=True, eq=False)
-class IssueComment:
+class IssueComment(Node):
     """A comment in the thread of an issue or pull request."""
 
-    id: int
+    prefix = "IC"
     issue: Issue
     user: Account
     body: str
@@ -123,17 +132,12 @@ class IssueComment:
     minimized: str | None = None  # GitHub's classifier, in lower case
     reactions: list[Reaction] = field(default_factory=list)
 
-    @property
-    def node_id(self) -> str:
-        """The comment's GraphQL id."""
-        return node_id("IC", self.id)
-
 
 @dataclass(slots=True, eq=False)
-class Review:
+class Review(Node):
     """A review; `submitted_at` is None while it is pending."""
 
-    id: int
+    prefix = "PRR"
     pull: PullRequest
     user: Account
     state: str
@@ -144,17 +148,12 @@ class Review:
     comments: list[ReviewComment] = field(default_factory=list)
     reactions: list[Reaction] = field(default_factory=list)
 
-    @property
-    def node_id(self) -> str:
-        """The review's GraphQL id."""
-        return node_id("PRR", self.id)
-
 
 @dataclass(slots=True, eq=False)
-class ReviewComment:
+class ReviewComment(Node):
     """An inline comment; no line where it is on the whole file, or outdated."""
 
-    id: int
+    prefix = "PRRC"
     review: Review
     user: Account
     path: str
@@ -170,12 +169,13 @@ class ReviewComment:
     updated_at: datetime
     in_reply_to: ReviewComment | None = None
     outdated: bool = False
+    resolved_by: Account | None = None  # of the thread that this comment began
     reactions: list[Reaction] = field(default_factory=list)
 
     @property
-    def node_id(self) -> str:
-        """The comment's GraphQL id."""
-        return node_id("PRRC", self.id)
+    def thread_id(self) -> str:
+        """The GraphQL id of the thread that this comment began."""
+        return node_id("PRRT", self.id)
 
 
 Role = Literal["read", "triage", "write", "maintain", "admin"]
@@ -184,20 +184,21 @@ ROLES: tuple[Role, ...] = ("read", "triage", "write", "maintain", "admin")
 
 
 @dataclass(slots=True, eq=False)
-class Label:
+class Label(Node):
     """A label of a repository."""
 
-    id: int
+    prefix = "LA"
+    repository: Repository
     name: str
     color: str = "ededed"
     description: str | None = None
 
 
 @dataclass(slots=True, eq=False)
-class Repository:
+class Repository(Node):
     """A repository with its branches, people and threads."""
 
-    id: int
+    prefix = "R"
     owner: Account
     name: str
     private: bool
@@ -213,6 +214,7 @@ class Repository:
     comments: dict[int, IssueComment] = field(default_factory=dict)
     review_comments: dict[int, ReviewComment] = field(default_factory=dict)
     check_runs: dict[int, CheckRun] = field(default_factory=dict)
+    workflow_runs: dict[int, WorkflowRun] = field(default_factory=dict)
     statuses: list[CommitStatus] = field(default_factory=list)
     truncate_trees: bool = False
 
@@ -227,10 +229,10 @@ class Repository:
 
 
 @dataclass(slots=True, eq=False)
-class Installation:
+class Installation(Node):
     """The App on one account, with what it was granted."""
 
-    id: int
+    prefix = "MDIz"
     app: App
     account: Account
     permissions: dict[str, str]
@@ -258,10 +260,34 @@ class Annotation:
 
 
 @dataclass(slots=True, eq=False)
-class CheckRun:
-    """A check on a commit, by an App."""
+class WorkflowRun(Node):
+    """A workflow of GitHub Actions that ran on a commit; its jobs are the check runs of its suite."""
 
-    id: int
+    prefix = "WFR"
+    suite_id: int
+    workflow_id: int
+    repository: Repository
+    name: str
+    event: str
+    head_branch: str
+    head_sha: str
+    head_repository: Repository
+    actor: Account
+    created_at: datetime
+    attempt: int = 1
+
+    @property
+    def jobs(self) -> list[CheckRun]:
+        """The newest job of every name."""
+        jobs = [run for run in self.repository.check_runs.values() if run.suite_id == self.suite_id]
+        return list({job.name: job for job in jobs}.values())
+
+
+@dataclass(slots=True, eq=False)
+class CheckRun(Node):
+    """A check on a commit, by an App; `log` is that of a job of GitHub Actions."""
+
+    prefix = "CR"
     suite_id: int
     repository: Repository
     app: App
@@ -277,13 +303,14 @@ class CheckRun:
     external_id: str = ""
     details_url: str | None = None
     annotations: list[Annotation] = field(default_factory=list)
+    log: str | None = None
 
 
 @dataclass(slots=True, eq=False)
-class CommitStatus:
+class CommitStatus(Node):
     """A commit status."""
 
-    id: int
+    prefix = "SC"
     sha: str
     context: str
     state: str

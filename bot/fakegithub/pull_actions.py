@@ -14,7 +14,6 @@ from bot.fakegithub.model import (
     Issue,
     Label,
     PullRequest,
-    Reaction,
     Repository,
     Review,
     ReviewComment,
@@ -27,7 +26,7 @@ from bot.fakegithub.pull_shapes import (
     simple_pull_json,
 )
 from bot.fakegithub.repository_actions import Actions, Actor, PushActions
-from bot.fakegithub.shapes import ShapeJson, issue_json, label_json
+from bot.fakegithub.shapes import ShapeJson, format_time, issue_json, label_json, user_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,7 @@ class PullRequestOptions:
     branch: str = ""
     draft: bool = False
     fork: bool = False
+    message: str = ""  # of the commit; the title where it is empty
     files: FileChanges = field(default_factory=lambda: {"claims/first.md": "# A claim\n\nIt holds.\n"})
 
 
@@ -55,8 +55,9 @@ class PullRequestActions(PushActions):
         head_repository = self._fork(repository, account) if opening.fork else repository
         branch = opening.branch or f"change-{number}"
         base = repository.branches[repository.default_branch]
+        message = opening.message or opening.title
         head = repository.objects.commit(
-            opening.files, parents=(base,), message=opening.title, login=account.login, at=self.now()
+            opening.files, parents=(base,), message=message, login=account.login, at=self.now()
         )
         head_repository.branches[branch] = head.sha
         pull = PullRequest(
@@ -89,7 +90,7 @@ class PullRequestActions(PushActions):
         message: str = "Address the review",
     ) -> GitCommit:
         """Push one more commit to the pull request."""
-        account = self.account(by) if by is not None else pull.user
+        account = self.account(by or pull.user)
         objects = pull.repository.objects
         commit = objects.commit(
             files, parents=(pull.head_sha,), message=message, login=account.login, at=self.now()
@@ -102,7 +103,7 @@ class PullRequestActions(PushActions):
         self._move_head(pull, pull.repository.objects.commits[sha].sha, self.account(by or pull.user))
 
     def edit_pull_request(
-        self, pull: PullRequest, *, title: str | None = None, body: str | None = None
+        self, pull: PullRequest, *, title: str | None = None, body: str | None = None, by: Actor | None = None
     ) -> None:
         """Change the title or the description."""
         changes: ShapeJson = {}
@@ -110,16 +111,30 @@ class PullRequestActions(PushActions):
             changes["title"], pull.title = {"from": pull.title}, title
         if body is not None:
             changes["body"], pull.body = {"from": pull.body or ""}, body
-        self._emit_pull(pull, "edited", pull.user, changes=changes)
+        self._emit_pull(pull, "edited", self.account(by or pull.user), changes=changes)
 
-    def set_draft(self, pull: PullRequest, *, draft: bool) -> None:
+    def set_draft(self, pull: PullRequest, *, draft: bool, by: Actor | None = None) -> None:
         """Turn the pull request into a draft, or say that it is ready."""
         pull.draft = draft
-        self._emit_pull(pull, "converted_to_draft" if draft else "ready_for_review", pull.user)
+        action = "converted_to_draft" if draft else "ready_for_review"
+        self._emit_pull(pull, action, self.account(by or pull.user))
+
+    def request_review(self, pull: PullRequest, reviewer: Actor, *, by: Actor | None = None) -> None:
+        """Ask somebody for a review, or for another one."""
+        account = self.account(reviewer)
+        if account not in pull.requested_reviewers:
+            pull.requested_reviewers.append(account)
+        self._emit_request(pull, "review_requested", account, by)
+
+    def remove_review_request(self, pull: PullRequest, reviewer: Actor, *, by: Actor | None = None) -> None:
+        """Take the request for a review back."""
+        account = self.account(reviewer)
+        pull.requested_reviewers.remove(account)
+        self._emit_request(pull, "review_request_removed", account, by)
 
     def close(self, thread: Issue, *, by: Actor | None = None) -> None:
         """Close a pull request without merging it, or an issue."""
-        account = self.account(by) if by is not None else thread.user
+        account = self.account(by or thread.user)
         self._end(thread, account)
         self.emit_thread(thread, "closed", account)
 
@@ -164,7 +179,7 @@ class PullRequestActions(PushActions):
 
     def label(self, repository: Repository, name: str, *, color: str = "ededed") -> Label:
         """The repository's label of this name; made where there is none."""
-        return repository.labels.setdefault(name, Label(self.new_id(), name, color))
+        return repository.labels.setdefault(name, Label(self.new_id(), repository, name, color))
 
     def emit_thread(self, thread: Issue, action: str, account: Account) -> None:
         """Emit the event of a change of a pull request or an issue."""
@@ -209,12 +224,16 @@ class PullRequestActions(PushActions):
         return fork
 
     def _emit_label(self, thread: Issue, action: str, label: Label, account: Account) -> None:
-        content = label_json(self, thread.repository, label)
+        content = label_json(self, label)
         if isinstance(thread, PullRequest):
             self._emit_pull(thread, action, account, label=content)
         else:
             payload = {"action": action, "issue": issue_json(self, thread), "label": content}
             self.emit("issues", thread.repository, account, payload)
+
+    def _emit_request(self, pull: PullRequest, action: str, reviewer: Account, by: Actor | None) -> None:
+        sender = self.account(by or pull.user)
+        self._emit_pull(pull, action, sender, requested_reviewer=user_json(self, reviewer))
 
     def _emit_pull(self, pull: PullRequest, action: str, account: Account, **more: Any) -> None:
         payload = {
@@ -237,6 +256,15 @@ def _outdate(pull: PullRequest) -> None:
 def _line(data: bytes | None, number: int) -> bytes | None:
     lines = (data or b"").splitlines()
     return lines[number - 1] if 0 < number <= len(lines) else None
+
+
+def review_threads(pull: PullRequest) -> dict[ReviewComment, list[ReviewComment]]:
+    """The comments of every review thread, by the comment that began it and that may be deleted since."""
+    threads: dict[ReviewComment, list[ReviewComment]] = {}
+    for comment in pull.repository.review_comments.values():
+        if comment.review.pull is pull and comment.review.submitted_at is not None:
+            threads.setdefault(comment.in_reply_to or comment, []).append(comment)
+    return threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,10 +307,12 @@ class ReviewActions(Actions):
         review.state, review.submitted_at = state, self.now()
         self._emit_submitted(review)
 
-    def edit_review(self, review: Review, body: str) -> None:
+    def edit_review(self, review: Review, body: str, *, by: Actor | None = None) -> None:
         """Change a review's text; GitHub sends what it was before, too."""
         before, review.body = review.body, body
-        self._emit_review(review, "edited", review.user, changes={"body": {"from": before}})
+        self._emit_review(
+            review, "edited", self.account(by or review.user), changes={"body": {"from": before}}
+        )
 
     def dismiss_review(self, review: Review, *, by: Actor) -> None:
         """Take a review's verdict back."""
@@ -301,10 +331,12 @@ class ReviewActions(Actions):
         self._emit_inline(comment, "created", account)
         return comment
 
-    def edit_review_comment(self, comment: ReviewComment, body: str) -> None:
+    def edit_review_comment(self, comment: ReviewComment, body: str, *, by: Actor | None = None) -> None:
         """Change an inline comment's text."""
         before, comment.body, comment.updated_at = comment.body, body, self.now()
-        self._emit_inline(comment, "edited", comment.user, changes={"body": {"from": before}})
+        self._emit_inline(
+            comment, "edited", self.account(by or comment.user), changes={"body": {"from": before}}
+        )
 
     def delete_review_comment(self, comment: ReviewComment, *, by: Actor | None = None) -> None:
         """Delete an inline comment."""
@@ -313,29 +345,18 @@ class ReviewActions(Actions):
         self._emit_inline(comment, "deleted", self.account(by or comment.user))
 
     def resolve_thread(self, comment: ReviewComment, *, by: Actor, resolved: bool = True) -> None:
-        """Mark the thread that a comment began as resolved, or open it again."""
-        first = comment.in_reply_to or comment
-        inline = first.review.pull.repository.review_comments.values()
-        members = [first, *(reply for reply in inline if reply.in_reply_to is first)]
-        thread = {
-            "node_id": f"PRRT_{first.id}",
-            "comments": [review_comment_json(self, member) for member in members],
-        }
+        """Mark the thread of a comment as resolved, or open it again."""
+        first, account = comment.in_reply_to or comment, self.account(by)
+        first.resolved_by = account if resolved else None
+        pull = first.review.pull
+        members = [review_comment_json(self, member) for member in review_threads(pull).get(first, ())]
         payload = {
             "action": "resolved" if resolved else "unresolved",
-            "pull_request": simple_pull_json(self, first.review.pull),
-            "thread": thread,
+            "pull_request": simple_pull_json(self, pull),
+            "thread": {"node_id": first.thread_id, "comments": members},
+            "updated_at": format_time(self.now()),
         }
-        repository = first.review.pull.repository
-        self.emit("pull_request_review_thread", repository, self.account(by), payload)
-
-    def react_to_review(self, review: Review, by: Actor, content: str) -> Reaction:
-        """Put a reaction on a review's text; a second one of the same kind is the first."""
-        return self.reacted(review.reactions, by, content)
-
-    def react_to_review_comment(self, comment: ReviewComment, by: Actor, content: str) -> Reaction:
-        """Put a reaction on an inline comment; a second one of the same kind is the first."""
-        return self.reacted(comment.reactions, by, content)
+        self.emit("pull_request_review_thread", pull.repository, account, payload)
 
     def _anchor_of(self, pull: PullRequest, inline: InlineDraft) -> git.DiffAnchor:
         change = next((item for item in pull_changes(pull) if item.path == inline.path), None)
@@ -372,6 +393,8 @@ class ReviewActions(Actions):
         return comment
 
     def _emit_submitted(self, review: Review) -> None:
+        if review.user in review.pull.requested_reviewers:  # a review answers the request, without a webhook
+            review.pull.requested_reviewers.remove(review.user)
         self._emit_review(review, "submitted", review.user)
         for comment in review.comments:
             self._emit_inline(comment, "created", review.user)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
@@ -17,13 +18,17 @@ from bot.fakegithub.model import (
     Repository,
     Review,
     ReviewComment,
+    WorkflowRun,
     node_id,
 )
 from bot.fakegithub.shapes import (
+    THREAD_FIELDS,
     ShapeJson,
+    addresses,
     app_json,
     author_association,
-    format_optional_time,
+    avatar_url,
+    fields,
     format_time,
     issue_url,
     label_json,
@@ -36,31 +41,19 @@ from bot.fakegithub.shapes import (
 )
 from bot.fakegithub.world import World
 
+_RUN_FIELDS = ("head_sha", "status", "conclusion", "started_at", "completed_at")
+
 
 def check_run_json(world: World, run: CheckRun) -> ShapeJson:
     """A check run; pull requests from forks are not named in it."""
     api = f"{repository_url(world, run.repository)}/check-runs/{run.id}"
     page = f"{page_url(world, run.repository)}/runs/{run.id}"
-    return {
-        "id": run.id,
-        "name": run.name,
-        "node_id": node_id("CR", run.id),
-        "head_sha": run.head_sha,
-        "external_id": run.external_id,
+    output = fields(run, "title", "summary", "text") | addresses(api, "annotations")
+    return fields(run, "id", "name", "node_id", "external_id", *_RUN_FIELDS) | {
         "url": api,
         "html_url": page,
         "details_url": run.details_url or page,
-        "status": run.status,
-        "conclusion": run.conclusion,
-        "started_at": format_time(run.started_at),
-        "completed_at": format_optional_time(run.completed_at),
-        "output": {
-            "title": run.title,
-            "summary": run.summary,
-            "text": run.text,
-            "annotations_count": len(run.annotations),
-            "annotations_url": f"{api}/annotations",
-        },
+        "output": output | {"annotations_count": len(run.annotations)},
         "check_suite": {"id": run.suite_id},
         "app": app_json(world, run.app),
         "pull_requests": [_minimal(world, pull) for pull in pulls_at(run.repository, run.head_sha)],
@@ -70,13 +63,10 @@ def check_run_json(world: World, run: CheckRun) -> ShapeJson:
 def check_suite_json(world: World, run: CheckRun) -> ShapeJson:
     """The suite around a check run, as its webhook has it."""
     pulls = pulls_at(run.repository, run.head_sha)
-    return {
+    return fields(run, "head_sha", "status", "conclusion") | {
         "id": run.suite_id,
         "node_id": node_id("CS", run.suite_id),
         "head_branch": pulls[0].head_ref if pulls else None,
-        "head_sha": run.head_sha,
-        "status": run.status,
-        "conclusion": run.conclusion,
         "url": f"{repository_url(world, run.repository)}/check-suites/{run.suite_id}",
         "before": None,
         "after": run.head_sha,
@@ -84,6 +74,50 @@ def check_suite_json(world: World, run: CheckRun) -> ShapeJson:
         "app": app_json(world, run.app),
         "created_at": format_time(run.started_at),
         "updated_at": format_time(run.completed_at or run.started_at),
+    }
+
+
+def workflow_run_json(world: World, run: WorkflowRun) -> ShapeJson:
+    """A run of a workflow; its status and conclusion come from its jobs."""
+    repository, commit = run.repository, run.repository.objects.commits[run.head_sha]
+    actions = f"{repository_url(world, repository)}/actions"
+    api, workflow = f"{actions}/runs/{run.id}", f"{actions}/workflows/{run.workflow_id}"
+    suite = f"{repository_url(world, repository)}/check-suites/{run.suite_id}"
+    statuses, conclusions = {job.status for job in run.jobs}, {job.conclusion for job in run.jobs}
+    status = statuses.pop() if len(statuses) == 1 else "in_progress" if statuses else "queued"
+    failed = sorted(str(conclusion) for conclusion in conclusions - {"success", "skipped", "neutral"})
+    person = {"name": commit.login, "email": f"{commit.login}@users.noreply.github.com"}
+    pulls = pulls_at(repository, run.head_sha)
+    created, actor = format_time(run.created_at), user_json(world, run.actor)
+    return {
+        **fields(run, "id", "name", "node_id", "head_branch", "head_sha", "event", "workflow_id"),
+        **addresses(api, "jobs", "logs", "artifacts", "cancel", "rerun"),
+        **dict.fromkeys(("created_at", "updated_at", "run_started_at"), created),
+        **dict.fromkeys(("actor", "triggering_actor"), actor),
+        "check_suite_id": run.suite_id,
+        "check_suite_node_id": node_id("CS", run.suite_id),
+        "path": f".github/workflows/{run.name.lower().replace(' ', '-')}.yml",
+        "display_title": commit.message.partition("\n")[0],
+        "run_number": [*repository.workflow_runs].index(run.id) + 1,
+        "run_attempt": run.attempt,
+        "status": status,
+        "conclusion": None if status != "completed" else failed[0] if failed else "success",
+        "url": api,
+        "html_url": f"{page_url(world, repository)}/actions/runs/{run.id}",
+        "pull_requests": [_minimal(world, pull) for pull in pulls],
+        "check_suite_url": suite,
+        "previous_attempt_url": f"{api}/attempts/{run.attempt - 1}" if run.attempt > 1 else None,
+        "workflow_url": workflow,
+        "head_commit": {
+            "id": commit.sha,
+            "tree_id": commit.tree_sha,
+            "message": commit.message,
+            "timestamp": format_time(commit.at),
+            "author": person,
+            "committer": person,
+        },
+        "repository": repository_json(world, repository),
+        "head_repository": repository_json(world, run.head_repository),
     }
 
 
@@ -99,32 +133,18 @@ def pulls_at(repository: Repository, sha: str) -> list[PullRequest]:
 
 def annotation_json(world: World, run: CheckRun, annotation: Annotation) -> ShapeJson:
     """A finding at a place."""
-    return {
-        "path": annotation.path,
-        "blob_href": f"{page_url(world, run.repository)}/blob/{run.head_sha}/{annotation.path}",
-        "start_line": annotation.start_line,
-        "end_line": annotation.end_line,
-        "start_column": annotation.start_column,
-        "end_column": annotation.end_column,
-        "annotation_level": annotation.annotation_level,
-        "title": annotation.title,
-        "message": annotation.message,
-        "raw_details": annotation.raw_details,
-    }
+    blob = f"{page_url(world, run.repository)}/blob/{run.head_sha}/{annotation.path}"
+    return asdict(annotation) | {"blob_href": blob}
+
+
+STATUS_FIELDS = ("state", "description", "target_url", "context", "created_at")
 
 
 def status_json(world: World, repository: Repository, status: CommitStatus) -> ShapeJson:
     """One commit status."""
-    return {
-        "id": status.id,
-        "node_id": node_id("SC", status.id),
+    return fields(status, "id", "node_id", *STATUS_FIELDS) | {
         "url": f"{repository_url(world, repository)}/statuses/{status.sha}",
-        "avatar_url": f"https://avatars.githubusercontent.com/u/{status.creator.id}?v=4",
-        "state": status.state,
-        "description": status.description,
-        "target_url": status.target_url,
-        "context": status.context,
-        "created_at": format_time(status.created_at),
+        "avatar_url": avatar_url(status.creator),
         "updated_at": format_time(status.created_at),
     }
 
@@ -175,6 +195,8 @@ def simple_pull_json(world: World, pull: PullRequest) -> ShapeJson:
     """A pull request as lists and most payloads have it."""
     api, page = pull_url(world, pull), pull_page(world, pull)
     return {
+        **fields(pull, *THREAD_FIELDS, "merged_at", "merge_commit_sha", "draft"),
+        **dict.fromkeys(("assignee", "milestone", "auto_merge", "active_lock_reason")),
         "id": pull.pull_id,
         "node_id": node_id("PR", pull.pull_id),
         "url": api,
@@ -182,29 +204,14 @@ def simple_pull_json(world: World, pull: PullRequest) -> ShapeJson:
         "diff_url": f"{page}.diff",
         "patch_url": f"{page}.patch",
         "issue_url": issue_url(world, pull),
-        "number": pull.number,
-        "state": pull.state,
-        "locked": pull.locked,
-        "title": pull.title,
         "user": user_json(world, pull.user),
-        "body": pull.body,
-        "created_at": format_time(pull.created_at),
-        "updated_at": format_time(pull.updated_at),
-        "closed_at": format_optional_time(pull.closed_at),
-        "merged_at": format_optional_time(pull.merged_at),
-        "merge_commit_sha": pull.merge_commit_sha,
-        "assignee": None,
         "assignees": [],
-        "requested_reviewers": [],
+        "requested_reviewers": [user_json(world, reviewer) for reviewer in pull.requested_reviewers],
         "requested_teams": [],
-        "labels": [label_json(world, pull.repository, label) for label in pull.labels],
-        "milestone": None,
-        "draft": pull.draft,
+        "labels": [label_json(world, label) for label in pull.labels],
         "head": _end(world, pull.head_repository, pull.head_ref, pull.head_sha, pull),
         "base": _end(world, pull.repository, pull.base_ref, pull.base_sha, pull),
         "author_association": author_association(pull.repository, pull.user),
-        "auto_merge": None,
-        "active_lock_reason": None,
     } | _links(world, pull)
 
 
@@ -239,12 +246,8 @@ def file_change_json(world: World, repository: Repository, sha: str, change: git
     """One file of a diff."""
     path = quote(change.path)
     api = repository_url(world, repository)
-    content: dict[str, Any] = {
-        "sha": change.sha,
+    content = fields(change, "sha", "status", "additions", "deletions") | {
         "filename": change.path,
-        "status": change.status,
-        "additions": change.additions,
-        "deletions": change.deletions,
         "changes": change.additions + change.deletions,
         "blob_url": f"{page_url(world, repository)}/blob/{sha}/{path}",
         "raw_url": f"{page_url(world, repository)}/raw/{sha}/{path}",
@@ -260,21 +263,14 @@ def file_change_json(world: World, repository: Repository, sha: str, change: git
 def review_json(world: World, review: Review) -> ShapeJson:
     """A review, as the API answers it: its state is in upper case."""
     page = f"{pull_page(world, review.pull)}#pullrequestreview-{review.id}"
-    content: ShapeJson = {
-        "id": review.id,
-        "node_id": review.node_id,
+    pending = ("id", "node_id", "body", "state", "commit_id")
+    return fields(review, *pending, *(("submitted_at",) if review.submitted_at else ())) | {
         "user": optional_user_json(world, review.user),
-        "body": review.body,
-        "state": review.state,
         "html_url": page,
         "pull_request_url": pull_url(world, review.pull),
         "author_association": author_association(review.pull.repository, review.user),
         "_links": {"html": {"href": page}, "pull_request": {"href": pull_url(world, review.pull)}},
-        "commit_id": review.commit_id,
     }
-    if review.submitted_at is not None:
-        content["submitted_at"] = format_time(review.submitted_at)
-    return content
 
 
 def review_comment_json(world: World, comment: ReviewComment) -> ShapeJson:
@@ -284,24 +280,16 @@ def review_comment_json(world: World, comment: ReviewComment) -> ShapeJson:
     page = f"{pull_page(world, pull)}#discussion_r{comment.id}"
     on_line = comment.subject_type == "line"
     start_side = comment.side if comment.start_line is not None else None
-    content: ShapeJson = {
-        "id": comment.id,
-        "node_id": comment.node_id,
+    same = ("id", "node_id", "body", "path", "diff_hunk", "created_at", "updated_at", "subject_type", "side")
+    content = fields(comment, *same) | {
         "url": api,
         "html_url": page,
         "pull_request_url": pull_url(world, pull),
         "pull_request_review_id": comment.review.id,
         "user": optional_user_json(world, comment.user),
-        "body": comment.body,
-        "path": comment.path,
-        "diff_hunk": comment.diff_hunk,
         "commit_id": comment.commit_id if comment.outdated else pull.head_sha,
         "original_commit_id": comment.commit_id,
-        "created_at": format_time(comment.created_at),
-        "updated_at": format_time(comment.updated_at),
         "author_association": author_association(pull.repository, comment.user),
-        "subject_type": comment.subject_type,
-        "side": comment.side,
         "start_side": start_side if on_line else None,
         "line": None if comment.outdated or not on_line else comment.line,
         "start_line": None if comment.outdated or not on_line else comment.start_line,
@@ -354,6 +342,9 @@ _LARGEST_INLINE = 1_000_000  # above it GitHub leaves the content out of the JSO
 _KINDS = {TREE: "tree", SUBMODULE: "commit"}
 
 
+_UNSIGNED = {"verified": False, "reason": "unsigned"} | dict.fromkeys(("signature", "payload", "verified_at"))
+
+
 def commit_json(world: World, repository: Repository, commit: GitCommit) -> ShapeJson:
     """A commit, without its files."""
     api = f"{repository_url(world, repository)}/commits/{commit.sha}"
@@ -380,13 +371,7 @@ def commit_json(world: World, repository: Repository, commit: GitCommit) -> Shap
             "message": commit.message,
             "comment_count": 0,
             "tree": {"sha": commit.tree_sha, "url": f"{trees}/{commit.tree_sha}"},
-            "verification": {
-                "verified": False,
-                "reason": "unsigned",
-                "signature": None,
-                "payload": None,
-                "verified_at": None,
-            },
+            "verification": _UNSIGNED,
         },
     }
 

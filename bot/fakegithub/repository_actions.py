@@ -6,8 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.fakegithub.git import FileChanges, GitCommit
-from bot.fakegithub.model import Account, Installation, Reaction, Repository, Role, node_id
-from bot.fakegithub.shapes import ShapeJson, installation_json, repository_json, user_json
+from bot.fakegithub.model import Account, Installation, Repository, Role
+from bot.fakegithub.shapes import (
+    ShapeJson,
+    addresses,
+    avatar_url,
+    fields,
+    installation_json,
+    repository_json,
+    short_repository_json,
+    user_json,
+)
 from bot.fakegithub.world import World
 
 Actor = str | Account  # a login will do
@@ -31,22 +40,11 @@ class Actions(World):
         self.deliveries.emit(event, payload | common)
         self.changed()
 
-    def reacted(self, reactions: list[Reaction], by: Actor, content: str) -> Reaction:
-        """The reaction, put beside those that a text has; a second one of the same kind is the first."""
-        account = self.account(by)
-        previous = [item for item in reactions if item.user is account and item.content == content]
-        if previous:
-            return previous[0]
-        reaction = Reaction(self.new_id(), account, content, self.now())
-        reactions.append(reaction)
-        self.changed()
-        return reaction
-
     def _everywhere(self, repository: Repository, sender: Account, installed: Installation) -> dict[str, Any]:
         common: dict[str, Any] = {
             "repository": repository_json(self, repository),
             "sender": user_json(self, sender),
-            "installation": {"id": installed.id, "node_id": node_id("MDIz", installed.id)},
+            "installation": fields(installed, "id", "node_id"),
         }
         if repository.owner.type == "Organization":
             common["organization"] = organization_payload(self, repository.owner)
@@ -56,20 +54,9 @@ class Actions(World):
 def organization_payload(world: World, owner: Account) -> dict[str, Any]:
     """An organization in short."""
     api = f"{world.api_url}/orgs/{owner.login}"
-    return {
-        "login": owner.login,
-        "id": owner.id,
-        "node_id": owner.node_id,
-        "url": api,
-        "repos_url": f"{api}/repos",
-        "events_url": f"{api}/events",
-        "hooks_url": f"{api}/hooks",
-        "issues_url": f"{api}/issues",
-        "members_url": f"{api}/members{{/member}}",
-        "public_members_url": f"{api}/public_members{{/member}}",
-        "avatar_url": f"https://avatars.githubusercontent.com/u/{owner.id}?v=4",
-        "description": None,
-    }
+    paths = ("repos", "events", "hooks", "issues", "members{/member}", "public_members{/member}")
+    own = {"url": api, "avatar_url": avatar_url(owner), "description": None}
+    return fields(owner, "login", "id", "node_id") | addresses(api, *paths) | own
 
 
 class PushActions(Actions):
@@ -152,7 +139,7 @@ class RepositoryActions(PushActions):
         self, repository: Repository, files: FileChanges, *, message: str = "Change", by: Actor | None = None
     ) -> GitCommit:
         """A commit straight on the default branch, with its `push` event."""
-        account = self.account(by) if by is not None else repository.owner
+        account = self.account(by or repository.owner)
         before = repository.branches.get(repository.default_branch)
         parents = () if before is None else (before,)
         commit = repository.objects.commit(
@@ -176,7 +163,7 @@ class RepositoryActions(PushActions):
         former = repository.name
         self.former_names[repository.full_name.casefold()] = repository
         repository.name = name
-        account = self.account(by) if by is not None else repository.owner
+        account = self.account(by or repository.owner)
         changes = {"repository": {"name": {"from": former}}}
         self.emit("repository", repository, account, {"action": "renamed", "changes": changes})
 
@@ -189,18 +176,14 @@ class RepositoryActions(PushActions):
             covered.repositories.remove(repository)
         self._cover(repository)
         is_organization = former.type == "Organization"
-        gave = (
-            {"organization": organization_payload(self, former)}
-            if is_organization
-            else {"user": user_json(self, former)}
-        )
-        changes = {"owner": {"from": gave}}
-        account = self.account(by) if by is not None else former
+        shown = organization_payload(self, former) if is_organization else user_json(self, former)
+        changes = {"owner": {"from": {"organization" if is_organization else "user": shown}}}
+        account = self.account(by or former)
         self.emit("repository", repository, account, {"action": "transferred", "changes": changes})
 
     def delete_repository(self, repository: Repository, *, by: Actor | None = None) -> None:
         """Remove a repository with all that is in it, and tell the App, which can't read it any more."""
-        account = self.account(by) if by is not None else repository.owner
+        account = self.account(by or repository.owner)
         self.emit("repository", repository, account, {"action": "deleted"})
         covered = self.installation_of(repository)
         if covered is not None:
@@ -223,9 +206,15 @@ class RepositoryActions(PushActions):
     def install(self, owner: Actor, *, permissions: Mapping[str, str] | None = None) -> Installation:
         """Install the App on an account; emits the event."""
         installation = self._installation(self.account(owner), permissions)
-        payload: ShapeJson = {"action": "created", "repositories": [], "requester": None}
-        self.emit_installation("installation", installation, installation.account, payload)
+        self._emit_installed(installation, "created")
         return installation
+
+    def grant_permissions(self, owner: Actor, permissions: Mapping[str, str]) -> None:
+        """Accept more permissions of the App on an account; emits the event."""
+        installation = self._find_installation(self.account(owner))
+        if installation is not None:
+            installation.permissions |= permissions
+            self._emit_installed(installation, "new_permissions_accepted")
 
     def add_to_installation(self, repository: Repository) -> Installation:
         """Let the App into one more repository; emits the event."""
@@ -246,9 +235,7 @@ class RepositoryActions(PushActions):
         installation = self._find_installation(self.account(owner))
         if installation is not None:
             installation.deleted = True
-            short = [_short(repository) for repository in installation.repositories]
-            payload = {"action": "deleted", "repositories": short, "requester": None}
-            self.emit_installation("installation", installation, installation.account, payload)
+            self._emit_installed(installation, "deleted")
 
     def suspend(self, owner: Actor, *, suspended: bool = True) -> None:
         """Suspend the App on an account, or let it work again; emits the event."""
@@ -256,10 +243,7 @@ class RepositoryActions(PushActions):
         if installation is not None:
             installation.suspended_at = self.now() if suspended else None
             installation.suspended_by = installation.account if suspended else None
-            action = "suspend" if suspended else "unsuspend"
-            short = [_short(repository) for repository in installation.repositories]
-            payload = {"action": action, "repositories": short, "requester": None}
-            self.emit_installation("installation", installation, installation.account, payload)
+            self._emit_installed(installation, "suspend" if suspended else "unsuspend")
 
     def rename_account(self, who: Actor, login: str) -> Account:
         """Give an account another login; its id stays."""
@@ -290,19 +274,14 @@ class RepositoryActions(PushActions):
         self.installations[installation.id] = installation
         return installation
 
+    def _emit_installed(self, installation: Installation, action: str) -> None:
+        short = [short_repository_json(repository) for repository in installation.repositories]
+        payload: ShapeJson = {"action": action, "repositories": short, "requester": None}
+        self.emit_installation("installation", installation, installation.account, payload)
+
     def _emit_repositories(self, installed: Installation, action: str, repository: Repository) -> None:
         lists: ShapeJson = {"repositories_added": [], "repositories_removed": []} | {
-            f"repositories_{action}": [_short(repository)]
+            f"repositories_{action}": [short_repository_json(repository)]
         }
         payload = {"action": action, "repository_selection": "selected", "requester": None} | lists
         self.emit_installation("installation_repositories", installed, installed.account, payload)
-
-
-def _short(repository: Repository) -> dict[str, object]:
-    return {
-        "id": repository.id,
-        "node_id": node_id("R", repository.id),
-        "name": repository.name,
-        "full_name": repository.full_name,
-        "private": repository.private,
-    }

@@ -6,9 +6,8 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from enum import Enum, auto
 from fnmatch import fnmatchcase
 from functools import partial
 from types import TracebackType
@@ -16,10 +15,11 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from bot.fakegithub import app_api, commit_api, issue_api, pull_api
+from bot.fakegithub import app_api, commit_api, thread_api
 from bot.fakegithub.calls import ANYBODY, REPO_ROUTE, ApiAnswer, ApiCall, RequiredAccess, Route
 from bot.fakegithub.deliveries import Exchange, ExchangeObserver, WebhookDelivery
 from bot.fakegithub.github import GitHubActions
+from bot.fakegithub.graphql import answer_graphql
 from bot.fakegithub.model import ROLES, ApiRefusal, Repository, forbidden_refusal, not_found_refusal
 from bot.fakegithub.registration import registration_routes
 from bot.fakegithub.tokens import AppCaller, Caller, InstallationCaller, Unauthorized, UserCaller
@@ -85,27 +85,20 @@ SECONDARY_LIMIT = "You have exceeded a secondary rate limit. Please wait a few m
 _MESSAGES = {500: "Server Error", 502: "Server Error", 503: "Service Unavailable", 504: "Gateway Timeout"}
 
 
-class FaultKind(Enum):
-    """How a request goes wrong."""
-
-    ANSWER = auto()
-    HANG = auto()
-    RESET = auto()
-
-
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Fault:
     """A fault for the next `times` requests that match, after the first `skip` of them."""
 
     method: str
     pattern: str
-    kind: FaultKind
-    times: int
+    times: int = 1
     skip: int = 0
-    after: bool = False  # the request is carried out first
-    status: int = 500
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: Any = None
+    after: bool = False
+    """The request is carried out first."""
+    answer: ApiAnswer | None = None
+    """None: the connection is dropped."""
+    hangs: bool = False
+    """It is dropped only at the end."""
     met: int = 0
 
     def fits(self, method: str, path: str) -> bool:
@@ -113,20 +106,48 @@ class Fault:
         return self.method in {"*", method} and fnmatchcase(path, self.pattern)
 
 
-class Faults:
-    """The faults that wait for their requests."""
+class FaultActions:
+    """Ways to inject faults; a pattern is a path with `*` for anything, slashes included."""
 
     def __init__(self) -> None:
-        self.waiting: list[Fault] = []
+        self.faults: list[Fault] = []
 
-    def add(self, fault: Fault) -> Fault:
-        """Add a fault."""
-        self.waiting.append(fault)
-        return fault
+    def fail(  # noqa: PLR0913  # a test names only what it changes
+        self,
+        method: str,
+        pattern: str,
+        *,
+        status: int = 500,
+        times: int = 1,
+        skip: int = 0,
+        headers: Mapping[str, str] | None = None,
+        body: Any = None,
+        after: bool = False,
+    ) -> Fault:
+        """Answer with this status; with `after`, only once the request was carried out."""
+        content = {"message": _MESSAGES.get(status, "Something went wrong")} if body is None else body
+        answer = ApiAnswer(content, status, headers or {})
+        return self._inject(method, pattern, times=times, skip=skip, after=after, answer=answer)
+
+    def lose_answer(self, method: str, pattern: str, *, times: int = 1, skip: int = 0) -> Fault:
+        """Carry the request out, then drop the connection."""
+        return self._inject(method, pattern, times=times, skip=skip, after=True)
+
+    def reset(self, method: str, pattern: str, *, times: int = 1, skip: int = 0) -> Fault:
+        """Drop the connection without carrying the request out."""
+        return self._inject(method, pattern, times=times, skip=skip)
+
+    def hang(self, method: str, pattern: str, *, times: int = 1, after: bool = False) -> Fault:
+        """Do not answer at all."""
+        return self._inject(method, pattern, times=times, after=after, hangs=True)
+
+    def _inject(self, method: str, pattern: str, **more: Any) -> Fault:
+        self.faults.append(Fault(method=method, pattern=pattern, **more))
+        return self.faults[-1]
 
     def meet(self, method: str, path: str) -> Fault | None:
         """Return the fault of this request, if it has any, and count it."""
-        for fault in self.waiting:
+        for fault in self.faults:
             if not fault.fits(method, path):
                 continue
             if fault.skip > 0:
@@ -134,52 +155,9 @@ class Faults:
                 continue
             fault.met += 1
             if fault.met >= fault.times:
-                self.waiting.remove(fault)
+                self.faults.remove(fault)
             return fault
         return None
-
-
-class FaultActions:
-    """Ways to inject faults; a pattern is a path with `*` for anything, slashes included."""
-
-    def __init__(self) -> None:
-        self.faults = Faults()
-
-    def fail(  # noqa: PLR0913  # a test names only what it changes
-        self,
-        method: str,
-        pattern: str,
-        *,
-        status: int | None = None,
-        times: int = 1,
-        skip: int = 0,
-        headers: Mapping[str, str] | None = None,
-        body: Any = None,
-        after: bool = False,
-    ) -> Fault:
-        """Answer with this status; with `after`, only once the request was carried out.
-
-        Without a status and with `after`, the connection is dropped instead: done, but the answer is lost.
-        """
-        if status is None and after:
-            return self.faults.add(Fault(method, pattern, FaultKind.RESET, times, skip, after=True))
-        code = 500 if status is None else status
-        content = {"message": _MESSAGES.get(code, "Something went wrong")} if body is None else body
-        return self.faults.add(
-            Fault(method, pattern, FaultKind.ANSWER, times, skip, after, code, headers or {}, content)
-        )
-
-    def lose_answer(self, method: str, pattern: str, *, times: int = 1, skip: int = 0) -> Fault:
-        """Carry the request out, then drop the connection."""
-        return self.faults.add(Fault(method, pattern, FaultKind.RESET, times, skip, after=True))
-
-    def reset(self, method: str, pattern: str, *, times: int = 1, skip: int = 0) -> Fault:
-        """Drop the connection without carrying the request out."""
-        return self.faults.add(Fault(method, pattern, FaultKind.RESET, times, skip))
-
-    def hang(self, method: str, pattern: str, *, times: int = 1, after: bool = False) -> Fault:
-        """Do not answer at all."""
-        return self.faults.add(Fault(method, pattern, FaultKind.HANG, times, after=after))
 
     def limit_primary(
         self, reset_at: datetime, *, method: str = "*", pattern: str = "*", times: int = 1, status: int = 403
@@ -309,13 +287,13 @@ ALL_ROUTES = (
     *app_api.APP_ROUTES,
     *app_api.DELIVERY_ROUTES,
     *app_api.HOOK_ROUTES,
-    *pull_api.REPOSITORY_ROUTES,
-    *pull_api.PULL_ROUTES,
-    *issue_api.ISSUE_ROUTES,
+    *thread_api.REPOSITORY_ROUTES,
+    *thread_api.PULL_ROUTES,
+    *thread_api.ISSUE_ROUTES,
     *commit_api.CHECK_ROUTES,  # before git: a branch's name may hold slashes
     *commit_api.GIT_ROUTES,
 )
-GRAPHQL_ROUTE = Route("POST", "/graphql", issue_api.answer_graphql, ANYBODY)
+GRAPHQL_ROUTE = Route("POST", "/graphql", answer_graphql, ANYBODY)
 NOT_FOUND_ROUTE = Route("*", "", lambda _: ApiAnswer({"message": "Not Found"}, status=404), ANYBODY)
 
 _MAX_BODY = 32 * 1024 * 1024
@@ -362,7 +340,9 @@ class FakeGitHub(RequestHandler, FaultActions):
         self._runner = web.AppRunner(self._application(prefix), access_log=None, shutdown_timeout=1)
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
-        address = f"http://{host}:{self._runner.addresses[0][1]}"
+        await web.TCPSite(self._runner, host, 0).start()  # logs are on another host, which gets no token
+        address, logs = (f"http://{host}:{where[1]}" for where in self._runner.addresses)
+        self.logs_url = f"{logs}/logs"
         self.api_url = address + prefix
         self.graphql_url = f"{address}/api/graphql" if self.enterprise else f"{address}/graphql"
         self.web_url = address if self.enterprise else GITHUB_WEB
@@ -412,7 +392,7 @@ class FakeGitHub(RequestHandler, FaultActions):
 
     def asked(self, method: str = "*", pattern: str = "*") -> list[Exchange]:
         """The requests so far of this method and path (`*` for anything)."""
-        wanted = Fault(method, pattern, FaultKind.ANSWER, 1)
+        wanted = Fault(method=method, pattern=pattern)
         return [request for request in self.requests if wanted.fits(request.method, request.path)]
 
     def _application(self, prefix: str) -> web.Application:
@@ -423,31 +403,38 @@ class FakeGitHub(RequestHandler, FaultActions):
                 router.add_route(route.method, prefix + path, partial(self._serve, route))
         graphql_path = "/api/graphql" if self.enterprise else "/graphql"
         router.add_route("POST", graphql_path, partial(self._serve, GRAPHQL_ROUTE))
-        application.add_routes(registration_routes(self))
+        application.add_routes([*registration_routes(self), web.get("/logs/{job_id}", self._serve_log)])
         router.add_route("*", "/{tail:.*}", partial(self._serve, NOT_FOUND_ROUTE))
         return application
 
     async def _serve(self, route: Route, request: web.Request) -> web.StreamResponse:
         body = _parse_body(await request.read())
-        fault = self.faults.meet(request.method, self._path(request))
+        fault = self.meet(request.method, self._path(request))
         answer: ApiAnswer | None = None
         if fault is None or fault.after:
             answer = self.answer(route, request, body)
         if fault is not None:
-            answer = await self._inject(fault, request)
+            answer = await self._suffer(fault, request)
         self._record(route, request, body, answer, is_fault=fault is not None)
         return web.Response(status=500) if answer is None else _response(answer)
 
-    async def _inject(self, fault: Fault, request: web.Request) -> ApiAnswer | None:
+    async def _serve_log(self, request: web.Request) -> web.Response:
+        """A job's log as plain text; like GitHub's file store, refuse a token that belongs to the API."""
+        if "Authorization" in request.headers:
+            return web.Response(status=401, text="InvalidAuthenticationInfo")
+        runs = (repository.check_runs for repository in self.repositories.values())
+        logs = (jobs[wanted].log for jobs in runs if (wanted := int(request.match_info["job_id"])) in jobs)
+        log = next(logs, None)
+        return web.Response(status=404) if log is None else web.Response(text=log)
+
+    async def _suffer(self, fault: Fault, request: web.Request) -> ApiAnswer | None:
         """The ordered answer, or None once the connection is dropped."""
-        if fault.kind is FaultKind.ANSWER:
-            return ApiAnswer(fault.body, fault.status, fault.headers)
-        if fault.kind is FaultKind.HANG:
+        if fault.hangs:
             self.changed()  # a test that waits for the fault sees it begin
             await self._stopping.wait()
-        if request.transport is not None:
+        if fault.answer is None and request.transport is not None:
             request.transport.abort()
-        return None
+        return fault.answer
 
     def _record(
         self, route: Route, request: web.Request, body: Any, answer: ApiAnswer | None, *, is_fault: bool
@@ -505,7 +492,7 @@ def _response(answer: ApiAnswer) -> web.Response:
     headers = {"X-GitHub-Request-Id": "0000:0000", **answer.headers}
     if answer.raw is not None:
         return web.Response(body=answer.raw, status=answer.status, headers=headers)
-    if answer.status in {204, 304}:
+    if answer.status in {204, 302, 304}:
         return web.Response(status=answer.status, headers=headers)
     if isinstance(answer.body, str):
         return web.Response(text=answer.body, status=answer.status, headers=headers)

@@ -19,7 +19,6 @@ from bot.fakegithub.model import (
     Reaction,
     Repository,
     Role,
-    node_id,
 )
 from bot.fakegithub.world import World
 
@@ -33,9 +32,17 @@ def format_time(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def format_optional_time(moment: datetime | None) -> str | None:
-    """A time, or null."""
-    return None if moment is None else format_time(moment)
+def fields(thing: object, *names: str) -> ShapeJson:
+    """These attributes under their own names; a time as GitHub writes it."""
+    values = {name: getattr(thing, name) for name in names}
+    return {
+        name: format_time(value) if isinstance(value, datetime) else value for name, value in values.items()
+    }
+
+
+def addresses(api: str, *names: str) -> ShapeJson:
+    """The addresses below another one: `commits_url` for `commits`."""
+    return {f"{name.partition('{')[0]}_url": f"{api}/{name}" for name in names}
 
 
 def user_json(world: World, account: Account) -> ShapeJson:
@@ -52,37 +59,21 @@ def optional_user_json(world: World, account: Account | None) -> ShapeJson | Non
 
 def public_user_json(world: World, account: Account) -> ShapeJson:
     """An account in full, as everybody sees it."""
-    return user_json(world, account) | {
-        "name": None,
-        "company": None,
-        "blog": "",
-        "location": None,
-        "email": None,
-        "hireable": None,
-        "bio": None,
-        "twitter_username": None,
-        "public_repos": 0,
-        "public_gists": 0,
-        "followers": 0,
-        "following": 0,
-        "created_at": format_time(account.created_at),
-        "updated_at": format_time(account.created_at),
-    }
+    empty = ("name", "company", "location", "email", "hireable", "bio", "twitter_username")
+    counts = ("public_repos", "public_gists", "followers", "following")
+    created = format_time(account.created_at)
+    times = {"created_at": created, "updated_at": created}
+    return user_json(world, account) | dict.fromkeys(empty) | dict.fromkeys(counts, 0) | {"blog": ""} | times
 
 
 def app_json(world: World, app: App) -> ShapeJson:
     """An App, as in `performed_via_github_app`."""
-    return {
-        "id": app.id,
+    return fields(app, "id", "slug", "node_id", "name", "created_at") | {
         "client_id": f"Iv23li{app.id:014d}",
-        "slug": app.slug,
-        "node_id": app.node_id,
         "owner": user_json(world, app.owner),
-        "name": app.name,
         "description": None,
         "external_url": f"https://{app.slug}.example",
         "html_url": f"{world.web_url}/apps/{app.slug}",
-        "created_at": format_time(app.created_at),
         "updated_at": format_time(app.created_at),
         "permissions": dict(app.permissions),
         "events": list(app.events),
@@ -92,8 +83,7 @@ def app_json(world: World, app: App) -> ShapeJson:
 def installation_json(world: World, installation: Installation) -> ShapeJson:
     """An installation of the App."""
     api = f"{world.api_url}/app/installations/{installation.id}"
-    return {
-        "id": installation.id,
+    return fields(installation, "id", "created_at", "suspended_at") | {
         "client_id": f"Iv23li{installation.app.id:014d}",
         "account": user_json(world, installation.account),
         "repository_selection": "selected",
@@ -106,13 +96,11 @@ def installation_json(world: World, installation: Installation) -> ShapeJson:
         "target_type": installation.account.type,
         "permissions": dict(installation.permissions),
         "events": list(installation.events),
-        "created_at": format_time(installation.created_at),
         "updated_at": format_time(installation.created_at),
         "single_file_name": None,
         "has_multiple_single_files": False,
         "single_file_paths": [],
         "suspended_by": optional_user_json(world, installation.suspended_by),
-        "suspended_at": format_optional_time(installation.suspended_at),
     }
 
 
@@ -120,91 +108,59 @@ def _short(world: World, account: Account) -> ShapeJson:
     name = quote(account.login)
     api = f"{world.api_url}/users/{name}"
     page = f"apps/{account.login.removesuffix('[bot]')}" if account.type == "Bot" else name
-    return {
-        "login": account.login,
-        "id": account.id,
-        "node_id": account.node_id,
-        "avatar_url": f"https://avatars.githubusercontent.com/u/{account.id}?v=4",
-        "gravatar_id": "",
-        "url": api,
-        "html_url": f"{world.web_url}/{page}",
-        "followers_url": f"{api}/followers",
-        "following_url": f"{api}/following{{/other_user}}",
-        "gists_url": f"{api}/gists{{/gist_id}}",
-        "starred_url": f"{api}/starred{{/owner}}{{/repo}}",
-        "subscriptions_url": f"{api}/subscriptions",
-        "organizations_url": f"{api}/orgs",
-        "repos_url": f"{api}/repos",
-        "events_url": f"{api}/events{{/privacy}}",
-        "received_events_url": f"{api}/received_events",
-        "type": account.type,
-        "user_view_type": "public",
-        "site_admin": False,
-    }
+    return (
+        fields(account, "login", "id", "node_id", "type")
+        | addresses(api, *_USER_PATHS)
+        | {
+            "avatar_url": avatar_url(account),
+            "gravatar_id": "",
+            "url": api,
+            "html_url": f"{world.web_url}/{page}",
+            "organizations_url": f"{api}/orgs",
+            "user_view_type": "public",
+            "site_admin": False,
+        }
+    )
 
 
-_PATHS = {
+def avatar_url(account: Account) -> str:
+    """Where an account's picture is."""
+    return f"https://avatars.githubusercontent.com/u/{account.id}?v=4"
+
+
+_USER_PATHS = (
+    *("followers", "following{/other_user}", "gists{/gist_id}", "starred{/owner}{/repo}", "subscriptions"),
+    *("repos", "events{/privacy}", "received_events"),
+)
+
+
+_REPOSITORY_PATHS = (
+    *("assignees{/user}", "branches{/branch}", "collaborators{/collaborator}", "comments{/number}"),
+    *("commits{/sha}", "contributors", "deployments", "downloads", "events", "forks", "hooks"),
+    *("issues{/number}", "keys{/key_id}", "labels{/name}", "languages", "merges", "milestones{/number}"),
+    *("notifications{?since,all,participating}", "pulls{/number}", "releases{/id}", "stargazers"),
+    *("subscribers", "subscription", "tags", "teams"),
+)
+_OTHER_PATHS = {
     "archive_url": "/{archive_format}{/ref}",
-    "assignees_url": "/assignees{/user}",
     "blobs_url": "/git/blobs{/sha}",
-    "branches_url": "/branches{/branch}",
-    "collaborators_url": "/collaborators{/collaborator}",
-    "comments_url": "/comments{/number}",
-    "commits_url": "/commits{/sha}",
     "compare_url": "/compare/{base}...{head}",
     "contents_url": "/contents/{+path}",
-    "contributors_url": "/contributors",
-    "deployments_url": "/deployments",
-    "downloads_url": "/downloads",
-    "events_url": "/events",
-    "forks_url": "/forks",
     "git_commits_url": "/git/commits{/sha}",
     "git_refs_url": "/git/refs{/sha}",
     "git_tags_url": "/git/tags{/sha}",
-    "hooks_url": "/hooks",
     "issue_comment_url": "/issues/comments{/number}",
     "issue_events_url": "/issues/events{/number}",
-    "issues_url": "/issues{/number}",
-    "keys_url": "/keys{/key_id}",
-    "labels_url": "/labels{/name}",
-    "languages_url": "/languages",
-    "merges_url": "/merges",
-    "milestones_url": "/milestones{/number}",
-    "notifications_url": "/notifications{?since,all,participating}",
-    "pulls_url": "/pulls{/number}",
-    "releases_url": "/releases{/id}",
-    "stargazers_url": "/stargazers",
     "statuses_url": "/statuses/{sha}",
-    "subscribers_url": "/subscribers",
-    "subscription_url": "/subscription",
-    "tags_url": "/tags",
-    "teams_url": "/teams",
     "trees_url": "/git/trees{/sha}",
 }
-_FIXED: dict[str, Any] = {
-    "description": None,
-    "homepage": None,
-    "language": None,
-    "license": None,
-    "mirror_url": None,
-    "disabled": False,
-    "is_template": False,
-    "allow_forking": True,
-    "web_commit_signoff_required": False,
-    "topics": [],
-    "forks": 0,
-    "forks_count": 0,
-    "stargazers_count": 0,
-    "watchers": 0,
-    "watchers_count": 0,
-    "size": 12,
-    "has_issues": True,
-    "has_projects": False,
-    "has_downloads": True,
-    "has_wiki": False,
-    "has_pages": False,
-    "has_discussions": False,
-}
+_FIXED: dict[str, Any] = (
+    dict.fromkeys(("description", "homepage", "language", "license", "mirror_url"))
+    | dict.fromkeys(("forks", "forks_count", "stargazers_count", "watchers", "watchers_count"), 0)
+    | dict.fromkeys(("disabled", "is_template", "web_commit_signoff_required"), False)
+    | dict.fromkeys(("has_projects", "has_wiki", "has_pages", "has_discussions"), False)
+    | {"allow_forking": True, "topics": [], "size": 12, "has_issues": True, "has_downloads": True}
+)
 
 
 def repository_url(world: World, repository: Repository) -> str:
@@ -221,34 +177,33 @@ def repository_json(world: World, repository: Repository) -> ShapeJson:
     """A repository as it stands in payloads and pull requests."""
     api, page = repository_url(world, repository), page_url(world, repository)
     open_issues = sum(thread.state == "open" for thread in repository.threads.values())
-    host = world.web_url.partition("://")[2]
+    host, created = world.web_url.partition("://")[2], format_time(repository.created_at)
     return (
-        {
-            "id": repository.id,
-            "node_id": node_id("R", repository.id),
-            "name": repository.name,
-            "full_name": repository.full_name,
-            "private": repository.private,
+        short_repository_json(repository)
+        | fields(repository, "archived", "default_branch")
+        | {
             "owner": user_json(world, repository.owner),
             "html_url": page,
             "url": api,
             "fork": repository.fork_of is not None,
-            "archived": repository.archived,
             "visibility": "private" if repository.private else "public",
-            "default_branch": repository.default_branch,
             "open_issues": open_issues,
             "open_issues_count": open_issues,
             "git_url": f"git://{host}/{repository.full_name}.git",
             "ssh_url": f"git@{host}:{repository.full_name}.git",
             "clone_url": f"{page}.git",
             "svn_url": page,
-            "created_at": format_time(repository.created_at),
-            "updated_at": format_time(repository.created_at),
-            "pushed_at": format_time(repository.created_at),
         }
+        | dict.fromkeys(("created_at", "updated_at", "pushed_at"), created)
         | _FIXED
-        | {key: api + path for key, path in _PATHS.items()}
+        | addresses(api, *_REPOSITORY_PATHS)
+        | {key: api + path for key, path in _OTHER_PATHS.items()}
     )
+
+
+def short_repository_json(repository: Repository) -> ShapeJson:
+    """A repository as an installation lists it."""
+    return fields(repository, "id", "node_id", "name", "full_name", "private")
 
 
 def full_repository_json(world: World, repository: Repository, caller: Account | None) -> ShapeJson:
@@ -288,17 +243,10 @@ def collaborator_permission_json(world: World, repository: Repository, account: 
     }
 
 
-def label_json(world: World, repository: Repository, label: Label) -> ShapeJson:
+def label_json(world: World, label: Label) -> ShapeJson:
     """A label."""
-    return {
-        "id": label.id,
-        "node_id": node_id("LA", label.id),
-        "url": f"{repository_url(world, repository)}/labels/{label.name.replace(' ', '%20')}",
-        "name": label.name,
-        "color": label.color,
-        "default": False,
-        "description": label.description,
-    }
+    api = f"{repository_url(world, label.repository)}/labels/{label.name.replace(' ', '%20')}"
+    return fields(label, "id", "node_id", "name", "color", "description") | {"url": api, "default": False}
 
 
 def author_association(repository: Repository, account: Account) -> str:
@@ -310,6 +258,7 @@ def author_association(repository: Repository, account: Account) -> str:
     return "NONE"
 
 
+THREAD_FIELDS = (*("number", "state", "title", "body", "locked"), *("created_at", "updated_at", "closed_at"))
 _CONTENTS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
 
@@ -323,37 +272,25 @@ def issue_json(world: World, issue: Issue) -> ShapeJson:
     api = issue_url(world, issue)
     kind = "pull" if isinstance(issue, PullRequest) else "issues"
     comments = sum(comment.issue is issue for comment in issue.repository.comments.values())
-    return {
-        "id": issue.id,
-        "node_id": node_id("PR" if isinstance(issue, PullRequest) else "I", issue.id),
-        "url": api,
-        "repository_url": repository_url(world, issue.repository),
-        "labels_url": f"{api}/labels{{/name}}",
-        "comments_url": f"{api}/comments",
-        "events_url": f"{api}/events",
-        "timeline_url": f"{api}/timeline",
-        "html_url": f"{page_url(world, issue.repository)}/{kind}/{issue.number}",
-        "number": issue.number,
-        "state": issue.state,
-        "state_reason": issue.state_reason,
-        "title": issue.title,
-        "body": issue.body,
-        "user": optional_user_json(world, issue.user),
-        "labels": [label_json(world, issue.repository, label) for label in issue.labels],
-        "assignee": None,
-        "assignees": [],
-        "milestone": None,
-        "locked": issue.locked,
-        "active_lock_reason": None,
-        "comments": comments,
-        "closed_at": format_optional_time(issue.closed_at),
-        "closed_by": optional_user_json(world, issue.closed_by),
-        "created_at": format_time(issue.created_at),
-        "updated_at": format_time(issue.updated_at),
-        "author_association": author_association(issue.repository, issue.user),
-        "performed_via_github_app": app_json(world, world.app) if issue.via_app else None,
-        "reactions": reactions_json(f"{api}/reactions", ()),
-    } | _pull_part(world, issue)
+    return (
+        fields(issue, *THREAD_FIELDS, "id", "node_id", "state_reason")
+        | dict.fromkeys(("assignee", "milestone", "active_lock_reason"))
+        | addresses(api, "labels{/name}", "comments", "events", "timeline")
+        | {
+            "url": api,
+            "repository_url": repository_url(world, issue.repository),
+            "html_url": f"{page_url(world, issue.repository)}/{kind}/{issue.number}",
+            "user": optional_user_json(world, issue.user),
+            "labels": [label_json(world, label) for label in issue.labels],
+            "assignees": [],
+            "comments": comments,
+            "closed_by": optional_user_json(world, issue.closed_by),
+            "author_association": author_association(issue.repository, issue.user),
+            "performed_via_github_app": app_json(world, world.app) if issue.via_app else None,
+            "reactions": reactions_json(f"{api}/reactions", ()),
+        }
+        | _pull_part(world, issue)
+    )
 
 
 def comment_json(world: World, comment: IssueComment) -> ShapeJson:
@@ -362,16 +299,11 @@ def comment_json(world: World, comment: IssueComment) -> ShapeJson:
     api = f"{repository_url(world, repository)}/issues/comments/{comment.id}"
     kind = "pull" if isinstance(comment.issue, PullRequest) else "issues"
     page = f"{page_url(world, repository)}/{kind}/{comment.issue.number}"
-    return {
-        "id": comment.id,
-        "node_id": comment.node_id,
+    return fields(comment, "id", "node_id", "body", "created_at", "updated_at") | {
         "url": api,
         "html_url": f"{page}#issuecomment-{comment.id}",
         "issue_url": issue_url(world, comment.issue),
         "user": optional_user_json(world, comment.user),
-        "body": comment.body,
-        "created_at": format_time(comment.created_at),
-        "updated_at": format_time(comment.updated_at),
         "author_association": author_association(repository, comment.user),
         "performed_via_github_app": app_json(world, world.app) if comment.via_app else None,
         "reactions": reactions_json(f"{api}/reactions", comment.reactions),
@@ -380,13 +312,8 @@ def comment_json(world: World, comment: IssueComment) -> ShapeJson:
 
 def reaction_json(world: World, reaction: Reaction) -> ShapeJson:
     """One reaction."""
-    return {
-        "id": reaction.id,
-        "node_id": node_id("REA", reaction.id),
-        "user": optional_user_json(world, reaction.user),
-        "content": reaction.content,
-        "created_at": format_time(reaction.created_at),
-    }
+    user = optional_user_json(world, reaction.user)
+    return fields(reaction, "id", "node_id", "content", "created_at") | {"user": user}
 
 
 def reactions_json(url: str, reactions: Sequence[Reaction]) -> ShapeJson:
@@ -401,13 +328,6 @@ def _pull_part(world: World, issue: Issue) -> ShapeJson:
     if not isinstance(issue, PullRequest):
         return {}
     page = f"{page_url(world, issue.repository)}/pull/{issue.number}"
-    return {
-        "draft": issue.draft,
-        "pull_request": {
-            "url": f"{repository_url(world, issue.repository)}/pulls/{issue.number}",
-            "html_url": page,
-            "diff_url": f"{page}.diff",
-            "patch_url": f"{page}.patch",
-            "merged_at": format_optional_time(issue.merged_at),
-        },
-    }
+    api = f"{repository_url(world, issue.repository)}/pulls/{issue.number}"
+    links = {"url": api, "html_url": page, "diff_url": f"{page}.diff", "patch_url": f"{page}.patch"}
+    return {"draft": issue.draft, "pull_request": links | fields(issue, "merged_at")}

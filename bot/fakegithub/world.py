@@ -29,23 +29,13 @@ class CallerBudget:
 
     def as_json(self) -> dict[str, int]:
         """The budget as `GET /rate_limit` shows it."""
-        left = max(self.limit - self.used, 0)
-        return {
-            "limit": self.limit,
-            "used": self.used,
-            "remaining": left,
-            "reset": int(self.reset_at.timestamp()),
-        }
+        left, reset = max(self.limit - self.used, 0), int(self.reset_at.timestamp())
+        return {"limit": self.limit, "used": self.used, "remaining": left, "reset": reset}
 
     def headers(self) -> dict[str, str]:
         """The budget as the headers of every answer."""
-        return {
-            "X-RateLimit-Limit": str(self.limit),
-            "X-RateLimit-Remaining": str(max(self.limit - self.used, 0)),
-            "X-RateLimit-Used": str(self.used),
-            "X-RateLimit-Reset": str(int(self.reset_at.timestamp())),
-            "X-RateLimit-Resource": "core",
-        }
+        shown = {"resource": "core"} | {name: str(value) for name, value in self.as_json().items()}
+        return {f"X-RateLimit-{name.capitalize()}": value for name, value in shown.items()}
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +82,7 @@ APP_PERMISSIONS: Mapping[str, str] = {
     "metadata": "read",
     "pull_requests": "write",
     "statuses": "read",
+    "actions": "read",
 }
 APP_EVENTS = (
     "check_run",
@@ -132,6 +123,7 @@ class World:
         self.clock = clock or (lambda: datetime.now(UTC))
         self.api_url = GITHUB_API
         self.web_url = GITHUB_WEB
+        self.logs_url = "https://productionresults.example/logs"
         self.accounts: dict[int, Account] = {}
         self.repositories: dict[int, Repository] = {}
         self.former_names: dict[str, Repository] = {}
@@ -239,12 +231,12 @@ class World:
         )
 
 
+@dataclass(slots=True, eq=False)
 class _Waiting:
     """A condition that is waited for."""
 
-    def __init__(self, condition: Callable[[], object], answer: asyncio.Future[object]) -> None:
-        self.condition = condition
-        self.answer = answer
+    condition: Callable[[], object]
+    answer: asyncio.Future[object]
 
     def look(self) -> None:
         if self.answer.done():

@@ -148,6 +148,15 @@ def _event_facts(feedback: Feedback, comment_text: str) -> BriefFacts:
         logs=failed_logs(feedback),
         framework=framework_in_trace(f"{output}\n{comment_text}"),
         observed=tuple(dict.fromkeys(text for text in evidence if text)),
+        failing_test=next(
+            (
+                finding.failing_test
+                for gate in feedback.gates
+                for finding in gate.findings
+                if finding.failing_test[0]
+            ),
+            ("", ""),
+        ),
         only_checks=all(verdict.validator.check for verdict in feedback.rejecting),
     )
 
@@ -206,7 +215,7 @@ def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) ->
     contradicted = _contradicted_claims(feedback)
     locations = (item.place for item in items if item.place and str(item.place)[:200] not in contradicted)
     fix = (with_words and with_words.action) or (gate.gate.fix if gate.gate else "")
-    shown = any(finding.validator.is_log or _is_annotation(finding.item) for finding in findings)
+    proposals = (item.suggestion or item.action for item in items)
     return OpenItem(
         name=gate.name,
         text=with_words.words if with_words else "",
@@ -214,7 +223,7 @@ def _item(gate: FailedGate, findings: Sequence[GateItem], feedback: Feedback) ->
         locations=tuple(dict.fromkeys(locations)),
         is_blocking=gate.blocking,
         suggestion=next((item.suggestion for item in items if item.suggestion), None),
-        expects=fix if shown else "",
+        proposals=tuple(dict.fromkeys(text for text in proposals if text)),
     )
 
 

@@ -11,7 +11,7 @@ from bot.feedback.model import FailedGate, Feedback, demote_unlocated, find_fail
 from bot.findings.turns import Situation as TurnSituation
 from bot.findings.turns import awaited_from_author, pending_reports, whose_turn
 from bot.gates.config import RepositoryRules
-from bot.gates.model import Aspect, Gates
+from bot.gates.model import Gates
 from bot.history.rates import item_outcomes
 from bot.iterations.followup import ItemResponse, item_responses, track_feedback
 from bot.iterations.model import (
@@ -105,7 +105,9 @@ def build_feedback(
     gates = add_grounding_outcomes(gates, pull_request.grounding, current.head, rules.grounding)
     repeated = _repeated_findings((*iterations[: current.number - 1], current), gates, rules)
     pending = pending_reports(pull_request, rules, moment.now)
-    outcome = _outcome(current, gates, rules, repeated=bool(repeated))
+    outcome = _closed_outcome(pull_request, current) or _outcome(
+        current, gates, rules, repeated=bool(repeated)
+    )
     situation = TurnSituation(
         pull_request,
         current.ledger,
@@ -137,6 +139,8 @@ def build_feedback(
         repeated=repeated,
         progress=progress,
         weights=rules.scoring.weights.severities,
+        is_agent=rules.authors.is_agent(pull_request.author.login, bot=pull_request.author.bot),
+        document=rules.comment.document,
         report=None
         if pull_request.open or len(iterations) < 2
         else build_selection_report(pull_request, progress, rules),
@@ -161,6 +165,14 @@ def _last_rejection(pull_request: PullRequest) -> datetime:
     return max(rejected, default=pull_request.created_at)
 
 
+def _closed_outcome(pull_request: PullRequest, current: Iteration) -> str:
+    """Return the last outcome of a pull request that was merged or closed; empty while it is open."""
+    if pull_request.open:
+        return ""
+    accepted = pull_request.merged or not current.is_rejected
+    return IterationOutcome.ACCEPT.value if accepted else IterationOutcome.REJECT.value
+
+
 def _outcome(
     current: Iteration, gates: tuple[FailedGate, ...], rules: RepositoryRules, *, repeated: bool
 ) -> str:
@@ -172,10 +184,9 @@ def _outcome(
             number=current.number,
             maximum=rules.iterations.max,
             has_repeated=repeated,
+            # A document's own severity wins over the gate's: `major` is not critical, whatever it is about.
             has_critical=any(
-                (gate.blocking and gate.gate and gate.gate.aspect is Aspect.SECURITY)
-                or finding.item.severity == "critical"
-                for finding, gate in findings
+                item_severity(finding.item, rules.gates) == "critical" for finding, _ in findings
             ),
             is_fixable=any(gate.is_auto_fixable or finding.item.suggestion for finding, gate in findings),
         )

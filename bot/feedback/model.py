@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.feedback.brief import Brief
+from bot.feedback.brief import Brief, find_reported_test
+from bot.findings.entries import entry_keys, group_entries
 from bot.findings.ledger import verdict_order
 from bot.findings.model import Finding, is_blocking
 from bot.findings.turns import Turn
-from bot.gates.config import GroundingRules, shipped_scoring
+from bot.gates.config import DocumentPolicy, GroundingRules, shipped_scoring
 from bot.gates.model import Gate, Gates
 from bot.grounding.items import ItemGrounding
 from bot.iterations.model import GateChanges, Iteration
@@ -43,6 +44,17 @@ class GateItem:
     origin: Provenance = field(default_factory=Provenance)
     """Its source, account, permission and text hash."""
 
+    @property
+    def failing_test(self) -> tuple[str, str]:
+        """The test that a check reports as failed, and the first line of its error; empty for none."""
+        item = self.item
+        if not self.validator.check:
+            return "", ""
+        title = (item.evidence or "").removesuffix(item.words).rstrip(": ")
+        test = item.part[1] if item.part and item.part[0] == "test" else find_reported_test(f"FAILED {title}")
+        error = item.words.strip().partition("\n")[0].strip()
+        return test, "" if error in {test, title} else error
+
 
 @dataclass(frozen=True, slots=True)
 class FailedGate:
@@ -55,7 +67,9 @@ class FailedGate:
     status: FindingStatus = FindingStatus.NEW
     nearest: str | None = None
     recurrence: str = ""
-    """Where its author failed it before, or since when it is open."""
+    """In how many of the author's last pull requests it failed before."""
+    regression: str = ""
+    """Where it was fixed before it came back."""
     appeal: str = ""
     """Who appealed against it, and why; not decided yet."""
 
@@ -73,10 +87,20 @@ class FailedGate:
         return tuple(dict.fromkeys(finding.item.place for finding in self.findings if finding.item.place))
 
     @property
+    def id(self) -> str:
+        """The short id of its first finding, which commands take where there is no tag: `f4`."""
+        return self.findings[0].item.finding
+
+    @property
+    def label(self) -> str:
+        """What commands and lists call it: the tag, else the finding's id, else its name."""
+        return self.tag or self.id or self.name
+
+    @property
     def confidence(self) -> float | None:
         """The confidence of an inferred tag; None where the tag was stated."""
-        stated = [finding for finding in self.findings if finding.item.inferred is None]
-        return None if stated else max(finding.item.inferred or 0.0 for finding in self.findings)
+        is_stated = self.tag is None or any(finding.item.inferred is None for finding in self.findings)
+        return None if is_stated else max(finding.item.inferred or 0.0 for finding in self.findings)
 
     @property
     def is_auto_fixable(self) -> bool:
@@ -126,6 +150,10 @@ class Feedback:
     """The selection report, once it is closed after more than one iteration."""
     weights: Mapping[str, float] = field(default_factory=lambda: shipped_scoring().weights.severities)
     """Weight of an item by severity."""
+    is_agent: bool = False
+    """Whether the author is an agent."""
+    document: DocumentPolicy = DocumentPolicy.ALWAYS
+    """Whose comments carry the document."""
 
     @property
     def blocking(self) -> tuple[FailedGate, ...]:
@@ -150,12 +178,24 @@ class Feedback:
 
     @property
     def source(self) -> str:
-        """The validator: the newest that rejects, else that rejected before; a person before a check."""
+        """The validator: the newest that rejects, else that rejected before; people come first."""
         rejected = [v for v in self.pull_request.verdicts if v.counted and v.stance is Stance.REJECTS]
         verdicts = self.rejecting or sorted(rejected, key=verdict_order) or self.iteration.standing
-        people = [verdict for verdict in verdicts if not verdict.validator.check]
-        newest = (people or list(verdicts))[-1:]
-        return newest[0].validator.name if newest else ""
+        # The sort is stable, so that the newest of the first kind is last.
+        ranked = sorted(
+            verdicts, key=lambda verdict: (not verdict.validator.check, not verdict.validator.bot)
+        )
+        return ranked[-1].validator.name if ranked else ""
+
+    @property
+    def is_formally_rejected(self) -> bool:
+        """Whether somebody requests changes, so that even warnings alone keep it rejected."""
+        return any(verdict.is_formal or verdict.by_line for verdict in self.rejecting)
+
+    @property
+    def awaited_entries(self) -> tuple[str, ...]:
+        """The entries that the author still has to change or answer, by tag or id."""
+        return tuple(group_entries(self.awaited))
 
     @property
     def pushed_since(self) -> str:
@@ -166,13 +206,16 @@ class Feedback:
 
 def find_failed_gates(standing: tuple[Verdict, ...], gates: Gates) -> tuple[FailedGate, ...]:
     """Return the gates that the rejecting verdicts name: blocking first, by priority, then as stated."""
+    reported = [
+        GateItem(item, verdict.validator, origin=verdict.origin_of(item))
+        for verdict in standing
+        if verdict.stance is Stance.REJECTS
+        for item in verdict.items
+    ]
     by_tag: dict[str, list[GateItem]] = {}
-    for verdict in standing:
-        if verdict.stance is Stance.REJECTS:
-            for item in verdict.items:
-                by_tag.setdefault(item.key, []).append(
-                    GateItem(item, verdict.validator, origin=verdict.origin_of(item))
-                )
+    keys = entry_keys([(each.validator.key, each.item, each.item.key) for each in reported])
+    for key, finding in zip(keys, reported, strict=True):
+        by_tag.setdefault(key, []).append(finding)
     failed = [_build_failed_gate(tag, tuple(findings), gates) for tag, findings in by_tag.items()]
     return tuple(sorted(failed, key=_rank))
 
@@ -190,7 +233,7 @@ def _build_failed_gate(key: str, findings: tuple[GateItem, ...], gates: Gates) -
         tag=tag,
         gate=gate,
         blocking=any(is_blocking(finding.item, gates) for finding in findings),
-        findings=_drop_bare_mentions(findings),
+        findings=findings,
         status=_entry_status([finding.item.status or FindingStatus.NEW for finding in findings]),
         nearest=gates.nearest(tag) if tag and gate is None else None,
     )
@@ -200,12 +243,6 @@ def _entry_status(statuses: Sequence[FindingStatus]) -> FindingStatus:
     """Return the status of an entry: what came back shows first, then what nobody has touched."""
     order = (FindingStatus.REGRESSED, FindingStatus.OPEN, FindingStatus.NEW, FindingStatus.CHANGED)
     return next((status for status in order if status in statuses), FindingStatus.NEW)
-
-
-def _drop_bare_mentions(findings: tuple[GateItem, ...]) -> tuple[GateItem, ...]:
-    """Drop bare mentions where another item has a location or text."""
-    telling = tuple(finding for finding in findings if finding.item.place or finding.item.words)
-    return telling or findings[:1]
 
 
 def _rank(failed: FailedGate) -> tuple[bool, int]:

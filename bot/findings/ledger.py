@@ -40,21 +40,26 @@ def build_ledger(pull_request: PullRequest) -> Ledger:
     return build_ledgers(pull_request, ())[-1]
 
 
-def build_ledgers(pull_request: PullRequest, ends: Sequence[datetime]) -> tuple[Ledger, ...]:
-    """Replay everything once; return the ledger just before each of these times, which rise, and the last."""
+def build_ledgers(pull_request: PullRequest, ends: Sequence[str | datetime]) -> tuple[Ledger, ...]:
+    """Replay everything once; return the ledger at each of these ends, in order, and the last one.
+
+    An end is the id of a verdict or a time: the ledger is as it was just before. A time alone would not do,
+    since GitHub's times have whole seconds and an agent's next review can follow within one.
+    """
     replay = _Replay(pull_request)
     ledgers: list[Ledger] = []
     for at, _, _, act in sorted(_acts(pull_request), key=lambda act: act[:3]):
-        while len(ledgers) < len(ends) and at >= ends[len(ledgers)]:
-            ledgers.append(replay.ledger(ends[len(ledgers)]))
+        while len(ledgers) < len(ends) and _is_end(ends[len(ledgers)], at, act):
+            ledgers.append(replay.ledger(at))
         replay.apply(act)
-    ledgers += [replay.ledger(end) for end in ends[len(ledgers) :]]
+    ledgers += [replay.ledger(pull_request.updated_at)] * (len(ends) - len(ledgers))
     return (*ledgers, replay.ledger())
 
 
-def store_findings(pull_request: PullRequest) -> PullRequest:
-    """Store the numbers and statuses of the findings beside the pull request."""
-    return replace(pull_request, findings=build_ledger(pull_request).records())
+def _is_end(end: str | datetime, at: datetime, act: _Act) -> bool:
+    if isinstance(end, datetime):
+        return at >= end
+    return isinstance(act, Verdict) and act.id == end
 
 
 def verdict_order(verdict: Verdict) -> tuple[datetime, int, str]:
@@ -63,36 +68,18 @@ def verdict_order(verdict: Verdict) -> tuple[datetime, int, str]:
     return verdict.at, int(digits or 0), verdict.id
 
 
-def newest_verdicts(pull_request: PullRequest, until: datetime | None = None) -> tuple[Verdict, ...]:
-    """Return each validator's newest counted verdict: by the head that it is about, then by time."""
-    order = HeadOrder(pull_request)
-    newest: dict[str, Verdict] = {}
-    for verdict in sorted(pull_request.verdicts, key=verdict_order):
-        if not verdict.counted or verdict.stance is Stance.SILENT or not _is_before(verdict.at, until):
-            continue
-        other = newest.get(verdict.validator.key)
-        if other is None or order.position_of(other) <= order.position_of(verdict):
-            newest[verdict.validator.key] = verdict
-    return tuple(sorted(newest.values(), key=verdict_order))
-
-
-def standing_verdicts(
-    pull_request: PullRequest, ledger: Ledger, until: datetime | None = None
-) -> tuple[Verdict, ...]:
+def standing_verdicts(ledger: Ledger) -> tuple[Verdict, ...]:
     """Return the verdicts in force, oldest first, each with its validator's open findings as its items.
 
     A verdict whose findings were all dismissed is no longer in force, and an advisory one rejects only while
     one of its findings blocks. The newest verdict that was lifted does not bring back an older one.
     """
-    return tuple(
-        standing
-        for verdict in newest_verdicts(pull_request, until)
-        if (standing := _with_open_findings(verdict, ledger, until))
-    )
+    standing = (_with_open_findings(verdict, ledger) for verdict in ledger.newest)
+    return tuple(verdict for verdict in standing if verdict)
 
 
-def _with_open_findings(verdict: Verdict, ledger: Ledger, until: datetime | None) -> Verdict | None:
-    if verdict.lifted_at is not None and _is_before(verdict.lifted_at, until):
+def _with_open_findings(verdict: Verdict, ledger: Ledger) -> Verdict | None:
+    if verdict.id in ledger.lifted:
         return None
     if verdict.stance is not Stance.REJECTS:
         return replace(verdict, items=())
@@ -106,10 +93,6 @@ def _with_open_findings(verdict: Verdict, ledger: Ledger, until: datetime | None
     if verdict.advisory and not any(item.blocks for item in items):
         return None
     return replace(verdict, items=items)
-
-
-def _is_before(at: datetime, until: datetime | None) -> bool:
-    return until is None or at < until
 
 
 class HeadOrder:
@@ -198,8 +181,9 @@ class _Replay:
         self._order = HeadOrder(pull_request)
         self._lines = _LineTracker(pull_request.revisions)
         self._entries: list[_Entry] = []
-        self._stances: dict[str, tuple[int, Stance]] = {}
-        """Validator's key → position and stance of the newest verdict."""
+        self._newest: dict[str, tuple[int, Verdict]] = {}
+        """Validator's key → position and newest verdict: by the head that it is about, then by time."""
+        self._lifted: set[str] = set()
         self._reviewed_position = 0
         self._checked_heads: dict[str, set[str]] = {}
         self._numbers = {key: record.number for record in pull_request.findings for key in record.keys}
@@ -221,14 +205,14 @@ class _Replay:
     def _apply_verdict(self, verdict: Verdict) -> None:
         position = self._order.position_of(verdict)
         key = verdict.validator.key
-        standing = self._stances.get(key)
+        standing = self._newest.get(key)
         if verdict.stance is Stance.SILENT:
             # Tagged remarks of a comment count while their author's rejection stands.
-            if standing is not None and standing[1] is Stance.REJECTS:
+            if standing is not None and standing[1].stance is Stance.REJECTS:
                 self._report(verdict, position)
             return
         if standing is None or standing[0] <= position:
-            self._stances[key] = (position, verdict.stance)
+            self._newest[key] = (position, verdict)
         self._reviewed_position = max(self._reviewed_position, position)
         if verdict.validator.check and verdict.head:
             self._checked_heads.setdefault(key, set()).add(verdict.head)
@@ -359,17 +343,19 @@ class _Replay:
         """Return the finding that a new thread goes on with: closed at the same line, or a bare tag's."""
         if item.tag is None:
             return []
-        same_tag = [entry for entry in own if entry.item.tag == item.tag and id(entry) not in reported]
+        same_tag = [entry for entry in own if entry.item.tag == item.tag]
         closed = [
             entry
             for entry in same_tag
             if not entry.is_open
+            and id(entry) not in reported
             and entry.item.place
             and item.place
             and entry.item.place.path == item.place.path
             and self._distance(entry, item, head) == 0
         ]
-        return closed[-1:] or [entry for entry in same_tag if entry.is_open and entry.item.place is None][:1]
+        bare = [entry for entry in same_tag if entry.is_open and not (entry.item.place or entry.item.words)]
+        return closed[-1:] or bare[:1]
 
     def _distance(self, entry: _Entry, item: Item, head: str) -> int:
         place, now = self._carried(entry, head).place, item.place
@@ -380,6 +366,7 @@ class _Replay:
     def _apply_lifted(self, verdict: Verdict) -> None:
         """Apply that a review was dismissed, a comment deleted, or a label removed."""
         lifted_at = verdict.lifted_at or verdict.at
+        self._lifted.add(verdict.id)
         position = self._order.position_at(lifted_at)
         for entry in self._entries:
             if entry.verdict_id == verdict.id and entry.is_open:
@@ -449,8 +436,12 @@ class _Replay:
         numbers = self._number(kept)
         head = self._order.head(self._order.last if at is None else self._order.position_at(at))
         findings = [self._finding(entry, number, head) for entry, number in zip(kept, numbers, strict=True)]
+        newest = (verdict for _, verdict in self._newest.values())
         return Ledger(
-            tuple(sorted(findings, key=lambda finding: finding.number)), len(self._entries) - len(kept)
+            tuple(sorted(findings, key=lambda finding: finding.number)),
+            len(self._entries) - len(kept),
+            tuple(sorted(newest, key=verdict_order)),
+            frozenset(self._lifted),
         )
 
     def _number(self, entries: Sequence[_Entry]) -> list[int]:

@@ -15,6 +15,7 @@ from bot.pull_request.model import (
     Item,
     StatusChange,
     Validator,
+    Verdict,
 )
 
 MAX_FINDINGS = 500
@@ -71,6 +72,10 @@ class Ledger:
     findings: tuple[Finding, ...] = ()
     omitted: int = 0
     """Findings that were dropped because there were too many."""
+    newest: tuple[Verdict, ...] = ()
+    """The newest verdict of each validator, oldest first."""
+    lifted: frozenset[str] = frozenset()
+    """Ids of the verdicts that were dismissed, deleted or otherwise taken back."""
 
     @property
     def open(self) -> tuple[Finding, ...]:
@@ -96,11 +101,11 @@ def count_statuses(findings: Iterable[Finding]) -> Counter[FindingStatus]:
 
 
 def is_blocking(item: Item, gates: Gates) -> bool:
-    """Whether a finding blocks: by its document, else by its own words, else by its gate."""
-    if item.severity is not None:
-        return item.severity in BLOCKING_SEVERITIES
+    """Whether a finding blocks: as its review settled it, else by its document, else by its gate."""
     if item.blocks is not None:
         return item.blocks
+    if item.severity is not None:
+        return item.severity in BLOCKING_SEVERITIES
     if item.tag is None:
         return True
     gate = gates.get(item.tag)

@@ -36,10 +36,37 @@ class Permission(StrEnum):
 
 
 class CommentPolicy(StrEnum):
-    """Whether a rejection without any tag is answered too."""
+    """Which rejections are answered with a comment."""
 
-    TAGGED = "tagged"
+    USEFUL = "useful"
+    """Where the comment adds something that the review above it does not show."""
     ALWAYS = "always"
+    TAGGED = "tagged"
+    NEVER = "never"
+
+
+class RepostPolicy(StrEnum):
+    """Whose pull requests get a new comment when a new blocking issue appears at a later head."""
+
+    AGENTS = "agents"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class DocumentPolicy(StrEnum):
+    """Whose comments carry the JSON document."""
+
+    ALWAYS = "always"
+    AGENTS = "agents"
+    NEVER = "never"
+
+
+class CheckPolicy(StrEnum):
+    """When the check run `whetstone/gates` is written."""
+
+    INSTEAD = "instead"
+    ALWAYS = "always"
+    NEVER = "never"
 
 
 class AuthorNaming(StrEnum):
@@ -140,6 +167,8 @@ class ClaimRule:
     """One type of claim."""
 
     would_verify: str
+    signs: tuple[str, ...] = ()
+    """Regular expressions by which a sentence is known to make such a claim, where nothing is looked up."""
     tools: tuple[GroundingTool, ...] = ()
     """The reads that can show it; a claim seen with another one goes beyond the observation."""
 
@@ -271,6 +300,14 @@ class ValidatorRules:
     apps: tuple[str, ...] = ()
     checks: tuple[CheckRule, ...] = ()
     sarif: tuple[SarifRule, ...] = ()
+    app_severities: Mapping[str, str] = field(default_factory=dict)
+    """App → the severity from which its findings block, where the config says so."""
+
+    def blocking_severity(self, login: str) -> str | None:
+        """Return the severity from which this App's findings block; None for the default."""
+        name = login.lower().removesuffix("[bot]")
+        named = {app.lower().removesuffix("[bot]"): level for app, level in self.app_severities.items()}
+        return named.get(name)
 
     def is_named(self, login: str, *, bot: bool) -> bool:
         """Whether the config names this account; GitHub ignores the case of logins."""
@@ -301,16 +338,23 @@ class CommentRules:
     """The sticky comment, suggestions and labels."""
 
     enabled: bool = True
-    when: CommentPolicy = CommentPolicy.TAGGED
+    when: CommentPolicy = CommentPolicy.USEFUL
+    repost: RepostPolicy = RepostPolicy.AGENTS
     suggestions: bool = False
     labels: bool = False
+    document: DocumentPolicy = DocumentPolicy.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRunRules:
     """The check run `whetstone/gates`."""
 
-    enabled: bool = False
+    when: CheckPolicy = CheckPolicy.INSTEAD
+
+    @property
+    def is_on_every_head(self) -> bool:
+        """Whether every head of an open pull request gets it."""
+        return self.when is CheckPolicy.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,6 +459,8 @@ class RepositoryRules:
     gates: Gates = field(default_factory=Gates)
     version: int = 1
     extends: tuple[str, ...] = ("knowledge-base", "code-review")
+    inferring: tuple[str, ...] = ("code-review",)
+    """The packs whose phrases infer tags; those of `extends` where a config has it."""
     validators: ValidatorRules = ValidatorRules()
     authors: AuthorRules = AuthorRules()
     overrides: OverrideRules = OverrideRules()

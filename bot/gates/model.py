@@ -87,10 +87,13 @@ def _compiled(expression: str, memory: int = _MEMORY) -> Any:
     try:
         return re2.compile(expression, options)
     except re2.error as error:
-        (reason,) = error.args or ("unreadable",)
-        raise PhraseError(
-            reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        ) from None
+        raise PhraseError(describe_re2_error(error)) from None
+
+
+def describe_re2_error(error: re2.error) -> str:
+    """Return why RE2 does not take an expression; it says so in bytes."""
+    (reason,) = error.args or ("unreadable",)
+    return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
 
 
 def _parts(plain: list[str]) -> Iterator[list[str]]:

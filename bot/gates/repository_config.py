@@ -12,7 +12,9 @@ from typing import Any
 from bot.gates.config import (
     AnnotationRule,
     CheckKind,
+    CheckPolicy,
     CheckRule,
+    CheckRunRules,
     ClaimType,
     CueRule,
     DetectionConfig,
@@ -58,6 +60,7 @@ def overlay_config(rules: RepositoryRules, config: ConfigValues) -> RepositoryRu
         "validators": _overlay_validators,
         "grounding": _overlay_grounding,
         "detection": _overlay_detection,
+        "check": _overlay_check,
     }
     sections = {
         name: (overlays.get(name) or _overlay)(getattr(rules, name), values)
@@ -78,12 +81,26 @@ def _overlay(old: Any, new: Any) -> Any:
 
 def _overlay_validators(old: ValidatorRules, new: ConfigValues) -> ValidatorRules:
     simple = {key: value for key, value in new.items() if key not in ("checks", "sarif")}
+    severities = dict(old.app_severities)
+    if isinstance(apps := new.get("apps"), dict):
+        severities |= {name: app["blocking"] for name, app in apps.items() if "blocking" in (app or {})}
     checks = {rule.name: rule for rule in old.checks}
     checks |= {name: _check(name, values) for name, values in new.get("checks", {}).items()}
     sarif = {rule.rule: rule for rule in old.sarif}
     sarif |= {rule: SarifRule(rule, tag) for rule, tag in new.get("sarif", {}).items()}
     rules: ValidatorRules = _overlay(old, simple)
-    return replace(rules, checks=tuple(checks.values()), sarif=tuple(sarif.values()))
+    return replace(
+        rules, checks=tuple(checks.values()), sarif=tuple(sarif.values()), app_severities=severities
+    )
+
+
+def _overlay_check(old: CheckRunRules, new: ConfigValues) -> CheckRunRules:
+    """Return the rules of the check run; the older key `enabled` counts where `when` is not given."""
+    if "when" in new:
+        return replace(old, when=CheckPolicy(new["when"]))
+    if "enabled" in new:
+        return replace(old, when=CheckPolicy.ALWAYS if new["enabled"] else CheckPolicy.NEVER)
+    return old
 
 
 def _check(name: str, values: Any) -> CheckRule:
@@ -133,18 +150,8 @@ _REQUIRED_KEYS = tuple(load_schema("pack")["$defs"]["gate"]["required"])
 _HIDDEN_SPANS = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
 _CLAIM_LISTS = ("mandatory_grounding", "recommended_grounding", "grounding_not_required")
 _PAIRS = (
-    (
-        ("iterations", "diff_size"),
-        "min",
-        "max",
-        (DiffSizeBand().min, DiffSizeBand().max),
-    ),
-    (
-        ("iterations", "escalate"),
-        "repeats",
-        "window",
-        (EscalationRules().repeats, EscalationRules().window),
-    ),
+    (("iterations", "diff_size"), "min", "max", (DiffSizeBand().min, DiffSizeBand().max)),
+    (("iterations", "escalate"), "repeats", "window", (EscalationRules().repeats, EscalationRules().window)),
 )
 
 
@@ -345,7 +352,9 @@ def merge_rules(
         if problems := find_reference_problems(layer.root, layer.file, packs, below):
             raise RuleFileError(problems)
         rules = overlay_config(rules, to_plain(layer.root))
-    return replace(rules, gates=_gates(packs, rules.extends, layers))
+    is_named = any("extends" in layer.root.entries for layer in layers)
+    inferring = rules.extends if is_named else rules.inferring
+    return replace(rules, gates=_gates(packs, rules.extends, layers), inferring=inferring)
 
 
 def _gates(packs: PackMapping, extends: tuple[str, ...], layers: tuple[RepositoryConfig, ...]) -> Gates:

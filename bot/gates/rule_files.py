@@ -180,7 +180,7 @@ def _value_problem(error: Any, name: str) -> tuple[str, str]:
     match error.validator, error.validator_value:
         case "minLength" | "maxLength", _:
             return f"{name} has {len(value)} characters", allowed
-        case "format", "phrase":
+        case "format", "phrase" | "re2":
             return (
                 f"{name} is not a regular expression of RE2 ({error.cause})",
                 "leave out look-around, back-references and long repeats",

@@ -109,6 +109,7 @@ def schema_validator(name: str) -> Draft202012Validator:
     formats.checks("uuid")(_is_uuid)
     formats.checks("date-time", raises=ValueError)(_is_time)
     formats.checks("phrase", raises=PhraseError)(_is_phrase)
+    formats.checks("re2", raises=PhraseError)(lambda value: _is_phrase(f"/{value}/"))
     formats.checks("time-zone", raises=(ZoneInfoNotFoundError, ValueError, OSError))(_is_time_zone)
     schema = json.loads(_read(name))
     extend: Any = validators.extend  # which has no types

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 
 from bot.gates.config import ClaimRule, ClaimType, GroundingTool
 from bot.grounding.model import ClaimOutcome
@@ -44,11 +45,9 @@ class GroundingRates:
     @property
     def figures(self) -> dict[str, float | int | None]:
         """The counts and rates as the API shows them."""
-        return {
-            "claims": self.claims,
-            "verified": self.verified,
-            "contradicted": self.contradicted,
-            "unverifiable": self.unverifiable,
+        counts = asdict(self)
+        del counts["looked_up"]
+        return counts | {
             "grounding_rate": self.grounding_rate,
             "hallucination_rate": self.hallucination_rate,
             "ungrounded_rate": self.hallucination_rate,
@@ -60,14 +59,10 @@ class GroundingRates:
 def grounding_rates(log: Iterable[GroundedClaim]) -> GroundingRates:
     """Compute the rates of these entries; only claims that need grounding count."""
     entries = [entry for entry in log if entry.required]
-    count = {outcome: sum(entry.outcome == outcome for entry in entries) for outcome in ClaimOutcome}
-    return GroundingRates(
-        claims=len(entries),
-        verified=count[ClaimOutcome.VERIFIED],
-        contradicted=count[ClaimOutcome.CONTRADICTED],
-        unverifiable=count[ClaimOutcome.UNVERIFIABLE],
-        looked_up=sum(entry.looked_up for entry in entries),
-    )
+    outcomes = Counter(ClaimOutcome(entry.outcome) for entry in entries)
+    verified, contradicted, unverifiable = (outcomes[outcome] for outcome in ClaimOutcome)
+    looked_up = sum(entry.looked_up for entry in entries)
+    return GroundingRates(len(entries), verified, contradicted, unverifiable, looked_up)
 
 
 def first_observations(log: Iterable[GroundedClaim]) -> tuple[GroundedClaim, ...]:
@@ -82,14 +77,8 @@ def first_observations(log: Iterable[GroundedClaim]) -> tuple[GroundedClaim, ...
 
 def sum_rates(parts: Iterable[GroundingRates]) -> GroundingRates:
     """Add up the counts."""
-    rates = tuple(parts)
-    return GroundingRates(
-        claims=sum(part.claims for part in rates),
-        verified=sum(part.verified for part in rates),
-        contradicted=sum(part.contradicted for part in rates),
-        unverifiable=sum(part.unverifiable for part in rates),
-        looked_up=sum(part.looked_up for part in rates),
-    )
+    counts = zip((0, 0, 0, 0, 0), *map(astuple, parts), strict=True)
+    return GroundingRates(*map(sum, counts))
 
 
 def _rate(part: int, whole: int) -> float | None:

@@ -2,313 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import islice
 
 from bot import regex
-from bot.gates.config import ClaimType
-from bot.grounding import state_patterns
-from bot.grounding.clauses import (
-    NEGATION,
-    ClaimPattern,
-    ClauseMatch,
-    FileMention,
-    MarkedText,
-    claim_pattern,
-    mark_mentions,
-)
+from bot.gates.config import ClaimType, shipped_claim_rules
+from bot.grounding.clauses import FileMention, MarkedText, mark_mentions
 from bot.grounding.model import Claim, ClaimForm
-
-_WHAT = (
-    r"(?:the )?(?:function|method|class|struct|interface|type|trait|enum|constant|module|section|heading"
-    r"|chapter)"
-)
-_VALUE = r"(?P<val>\ue000Q[0-9]+\ue001|-?[0-9][\w.%]*|[A-Za-z][\w-]*)"
-_KEY = r"(?P<key>\ue000Q[0-9]+\ue001|[A-Za-z][\w.-]*)"
-_THE = (
-    r"(?:(?:the|a|an|this) )?(?:(?:text|string|line|word|words|phrase|literal|constant|value|import|call) )?"
-)
-
-
-def _contents(match: ClauseMatch) -> Claim | None:
-    return match.claim(ClaimType.FILE_CONTENTS) if match.quote() else None
-
-
-def _verb(match: ClauseMatch) -> Claim | None:
-    verb = match.group("verb").lower()
-    form = (
-        ClaimForm.CALLED
-        if verb.startswith("call")
-        else ClaimForm.IMPORTED
-        if verb.startswith("import")
-        else ClaimForm.STATED
-    )
-    return match.claim(ClaimType.FILE_CONTENTS, form)
-
-
-def _empty(match: ClauseMatch) -> Claim | None:
-    return match.claim(ClaimType.FILE_CONTENTS, ClaimForm.EMPTY)
-
-
-def _defined(match: ClauseMatch) -> Claim | None:
-    return match.claim(ClaimType.FILE_LOCATION, ClaimForm.DEFINED)
-
-
-def _at(match: ClauseMatch) -> Claim | None:
-    claim = match.claim(ClaimType.FILE_LOCATION)
-    return claim if claim.line else None
-
-
-def _existence(match: ClauseMatch) -> Claim | None:
-    return match.claim(ClaimType.FILE_EXISTENCE, subject="")
-
-
-def _setting(match: ClauseMatch) -> Claim | None:
-    key, value = match.group_text("key"), match.group_text("val")
-    if key.lower() in _NOT_A_KEY or value.lower() in _NOT_A_VALUE or _CALL.fullmatch(key):
-        return None
-    return match.claim(ClaimType.CONFIGURATION_VALUES, subject=key, value=value)
-
-
-def _pair(match: ClauseMatch) -> Claim | None:
-    pair = _PAIR.fullmatch(match.quote())
-    mention = match.mention
-    if pair is None or mention is None or not _CONFIG.search(mention.path):
-        return None
-    return match.claim(ClaimType.CONFIGURATION_VALUES, subject=pair[1], value=pair[2])
-
-
-def _cited_value(match: ClauseMatch) -> Claim | None:
-    return match.claim(ClaimType.CONFIGURATION_VALUES, subject="", value=match.group_text("val"))
-
-
-_NOT_A_KEY_WORDS = (
-    "it this that there which what who file line test tests function method class build version error value"
-)
-_NOT_A_KEY = frozenset(_NOT_A_KEY_WORDS.split())
-_NOT_A_VALUE_WORDS = (
-    "a an the not in defined declared set used missing wrong empty called never no only also still found"
-    " hardcoded incorrect invalid unused duplicated outdated absent present gone broken needed here there"
-)
-_NOT_A_VALUE = frozenset(_NOT_A_VALUE_WORDS.split())
-_CALL = regex.Regex(r"[\w./-]+\(\)")
-_PAIR = regex.Regex(r"[\"']?([\w.-]+)[\"']?\s*[:=]\s*(.+?),?")
-_CONFIG = regex.Regex(
-    r"\.(?:ya?ml|toml|ini|cfg|conf|json[c5]?|properties|env|xml)$|(?:^|/)\.[a-z]\w*$", ignore_case=True
-)
-
-CONFIGURATION_PATTERNS: tuple[ClaimPattern, ...] = (
-    claim_pattern(
-        rf"{_KEY} (?:is|are|equals) (?P<no>not )?(?:(?:set|configured|pinned) (?:to|as|at) )?{_VALUE} in <P>",
-        _setting,
-    ),
-    claim_pattern(rf"<P> (?:sets?|configures?|has) {_KEY} (?:to|as|at|=) {_VALUE}", _setting),
-    claim_pattern(rf"<P> {NEGATION} set {_KEY} to {_VALUE}", _setting),
-    claim_pattern(rf"in <P>,? {_KEY} (?:is|=|equals) (?P<no>not )?(?:set to )?{_VALUE}", _setting),
-    claim_pattern(
-        rf"config(?:uration)? value (?:of |for )?{_KEY} (?:is|=) (?P<no>not )?{_VALUE}\s*\((?:read|see"
-        rf"|in) <P>\)",
-        _setting,
-    ),
-    claim_pattern(rf"config(?:uration)? value is {_VALUE}\s*\((?:read|see|in) <P>\)", _cited_value),
-    claim_pattern(r"<P> (?:sets?|has|contains?|says?) <Q>", _pair),
-    claim_pattern(r"<Q> is (?P<no>not )?(?:set )?in <P>", _pair),
-)
-CONTENTS_PATTERNS: tuple[ClaimPattern, ...] = (
-    claim_pattern(
-        rf"<P> (?:still )?(?:{NEGATION} )?(?:still |also )?"
-        rf"(?P<verb>contains?|has|have|includes?|mentions?|says?|reads?|imports?|calls?|hardcodes?)"
-        rf" {_THE}<Q>",
-        _verb,
-    ),
-    claim_pattern(rf"<P> (?P<no>lacks|has no|is missing|omits|misses) {_THE}<Q>", _contents),
-    claim_pattern(r"<Q> (?:is|are) (?P<no>missing|absent) (?:from|in) <P>", _contents),
-    claim_pattern(
-        r"<Q> (?:(?:is|are) (?:still )?(?P<no>not )?(?:found |present |mentioned |hardcoded )?in"
-        r"|(?:occurs|appears) in) <P>",
-        _contents,
-    ),
-    claim_pattern(r"there is (?:still )?(?P<no>no )?(?:an? )?<Q> in <P>", _contents),
-    claim_pattern(
-        r"line (?P<n>[1-9][0-9]{0,6}) (?:contains|is|reads|says|has) <Q>\s*\((?:read|see|in) <P>\)", _contents
-    ),
-    claim_pattern(r"(?:the )?file contains <Q>\s*\((?:read|see) <P>\)", _contents),
-    claim_pattern(r"<P> is (?P<no>not )?empty", _empty),
-)
-LOCATION_PATTERNS: tuple[ClaimPattern, ...] = (
-    claim_pattern(
-        r"<Q> (?:is |was )?(?P<no>not |never )?(?:defined|declared|implemented) (?:at|in|on|under) (?:the"
-        r" file )?<P>",
-        _defined,
-    ),
-    claim_pattern(rf"<P> (?:{NEGATION} )?(?:defines?|declares?|implements?) (?:{_WHAT} )?<Q>", _defined),
-    claim_pattern(rf"<P> has (?P<no>no )?(?:an? )?{_WHAT} (?:named |called |titled )?<Q>", _defined),
-    claim_pattern(rf"{_WHAT} <Q> is (?P<no>missing) (?:from|in) <P>", _defined),
-    claim_pattern(rf"there is (?P<no>no )?(?:an? )?{_WHAT} (?:named |called |titled )?<Q> in <P>", _defined),
-    claim_pattern(rf"{_WHAT} <Q> (?:is )?(?:in|of|at) <P>", _defined),
-    claim_pattern(r"<Q> (?:is |stands )?(?:at|on) <P>", _at),
-)
-EXISTENCE_PATTERNS: tuple[ClaimPattern, ...] = (
-    claim_pattern(r"<P> (?:still |already )?exists", _existence),
-    claim_pattern(r"<P> (?P<no>does not|doesn't|no longer|never) exists?", _existence),
-    claim_pattern(
-        r"<P> is (?:now )?(?P<no>missing|absent|gone|not there|not in the (?:repository|repo|tree|project))",
-        _existence,
-    ),
-    claim_pattern(r"<P> is in the (?:repository|repo|tree|project)", _existence),
-    claim_pattern(
-        r"there(?: is|'s) (?:still )?(?P<no>no )?(?:such )?(?:an? )?(?:(?:file|directory|folder)"
-        r" )?(?:named |called )?<P>",
-        _existence,
-    ),
-    claim_pattern(r"(?P<no>no) (?:such )?(?:file|directory|folder) (?:named |called )?<P>", _existence),
-    claim_pattern(r"<P> (?:was|has been|is) (?P<no>deleted|removed)", _existence),
-    claim_pattern(
-        r"(?:repository|repo|project|tree) (?P<no>has no|lacks|does not have|doesn't have) (?:an? )?<P>",
-        _existence,
-    ),
-    claim_pattern(r"(?:repository|repo|project|tree) (?:has|contains) (?:an? )?<P>", _existence),
-    claim_pattern(
-        r"<P>\s*[:,]? ?there is (?P<no>no) such (?:file|page|claim|note|directory|folder)", _existence
-    ),
-)
-
-
-_LANGUAGE = (
-    r"(?:python|javascript|typescript|java|go|golang|rust|c\+\+|c#|ruby|php|kotlin|swift|sql|bash|html"
-    r"|css|yaml|json)"
-)
-
-
-def _any(*expressions: str) -> regex.Regex:
-    return regex.Regex("|".join(expressions).replace(" ", r"\s+"), ignore_case=True)
-
-
-# A sentence of these kinds is about no part of this repository: it is never flagged.
-NOT_REQUIRED_PATTERNS: tuple[tuple[ClaimType, regex.Regex], ...] = (
-    (
-        ClaimType.MATHEMATICAL_FACTS,
-        _any(
-            r"\b[0-9.]+ ?[-+*/^×] ?[0-9.]+ ?(?:=|is|equals)",
-            r"\bis (?:a )?prime\b",
-            r"\bdivisible by\b",
-            r"\b(?:two|2)\^[0-9]+",
-            r"\bsquare root of\b",
-            r"\blog(?:arithm)? of\b",
-            r"\bsum of (?:the )?(?:angles|first)\b",
-            r"\bpercent of [0-9]",
-            r"\bpigeonhole\b",
-            r"\bodd number",
-            r"\beven number",
-        ),
-    ),
-    (
-        ClaimType.WELL_KNOWN_PATTERNS,
-        _any(
-            r"\b(?:observer|factory|singleton|strategy|visitor|decorator|adapter|builder|repository"
-            r"|command|facade) pattern\b",
-            r"\bdependency injection (?:makes|allows|decouples|helps|lets)\b",
-            r"\bmodel-view-controller\b",
-            r"\b(?:circuit breaker|retry with backoff|publish[- ]subscribe|event sourcing|two-phase commit)\b"
-            r" (?:is|are|makes|prevents|protects|decouples|keeps)",
-        ),
-    ),
-    (
-        ClaimType.LANGUAGE_SYNTAX,
-        _any(
-            rf"^in {_LANGUAGE}\b",
-            rf"^{_LANGUAGE}(?:'s)? (?:uses|has|requires|allows|treats|evaluates|is|does|syntax|strings"
-            rf"|lists|arrays|functions)\b",
-            r"\b(?:keyword|operator|syntax|statement) (?:in|of) (?:the )?" + _LANGUAGE,
-        ),
-    ),
-    (
-        ClaimType.GENERAL_PROGRAMMING_KNOWLEDGE,
-        _any(
-            r"^(?:in general|generally|usually|as a rule|typically)\b",
-            r"\brecursion (?:needs|without)\b",
-            r"\bfloating[- ]point (?:numbers|arithmetic)\b",
-            r"\bhash (?:maps|tables) (?:have|give|are|look)\b",
-            r"\bglobal (?:state|variables) (?:make|makes|are|is)\b",
-            r"\bsql injection (?:happens|is|arises)\b",
-            r"\brace conditions (?:happen|are|occur)\b",
-            r"\bpasswords (?:must|are|should) (?:be )?hashed\b",
-            r"\bunit tests (?:are|help|document)\b",
-            r"\bcaches? (?:invalidation )?(?:is|are) hard\b",
-        ),
-    ),
-)
-RECOMMENDED_PATTERNS: tuple[tuple[ClaimType, regex.Regex], ...] = (
-    (
-        ClaimType.HISTORICAL_CHANGES,
-        _any(
-            r"\bused to\b",
-            r"\bpreviously\b",
-            r"\bwas (?:introduced|changed|renamed|added|reverted|broken|rewritten) (?:in|by|with|last)\b",
-            r"\bsince (?:commit|release|version|v[0-9])",
-            r"\bregress(?:ed|ion) (?:from|since|in)\b",
-            r"\blast (?:release|week|month|year)\b",
-        ),
-    ),
-    (
-        ClaimType.PERFORMANCE_CHARACTERISTICS,
-        _any(
-            r"\bO\([^)]{1,20}\)",
-            r"\b(?:slow|slower|faster|slowest|quadratic|exponential)\b",
-            r"\bn\+1\b",
-            r"\blatency\b",
-            r"\bthroughput\b",
-            r"\btakes [0-9.]+ ?(?:ms|s|seconds|minutes)\b",
-            r"\bmemory (?:usage|use|consumption|footprint)\b",
-            r"\b[0-9.]+ ?(?:ms|MB|GB) (?:of memory|per (?:request|call))\b",
-            r"\bperforms? (?:badly|poorly|well)\b",
-        ),
-    ),
-    (
-        ClaimType.ARCHITECTURE_DECISIONS,
-        _any(
-            r"\b(?:architecture|layering|layers?)\b",
-            r"\bcircular (?:import|dependency)\b",
-            r"\bbelongs (?:in|to) (?:the|a)\b",
-            r"\bcoupl(?:es|ed|ing)\b",
-            r"\bseparation of concerns\b",
-            r"\bsingle responsibility\b",
-            r"\bmonolith",
-        ),
-    ),
-    (
-        ClaimType.CODE_PATTERNS,
-        _any(
-            r"\bduplicat(?:es|ed|ion)\b",
-            r"\bcopy[- ]pasted\b",
-            r"\bsame (?:code|logic|block) (?:is|as)\b",
-            r"\bgod (?:object|class)\b",
-            r"\bmagic numbers?\b",
-            r"\b(?:dead|unreachable) code\b",
-            r"\bnested (?:loops|ifs|callbacks)\b",
-            r"\bnaming convention",
-        ),
-    ),
-)
-
+from bot.grounding.phrases import shipped_phrases
 
 MAX_CLAIMS = 50
 """Claims of one text that are kept: a text with more is a document, not a review."""
 MOST_SENTENCES = 1_000
 """Sentences of one text that are read: each is searched for every claim pattern."""
 
-# The first that fits decides: a version in a manifest is also "contents", the narrower reading is the claim.
-_PATTERNS = (
-    *state_patterns.RESPONSE_PATTERNS,
-    *state_patterns.ERROR_PATTERNS,
-    *state_patterns.TEST_PATTERNS,
-    *state_patterns.GIT_PATTERNS,
-    *state_patterns.DEPENDENCY_PATTERNS,
-    *CONFIGURATION_PATTERNS,
-    *LOCATION_PATTERNS,
-    *EXISTENCE_PATTERNS,
-    *CONTENTS_PATTERNS,
-    *state_patterns.BEHAVIOR_PATTERNS,
+# In the order in which they are tried. A sentence of the first kinds is about no part of this repository:
+# it is never flagged.
+_NOT_REQUIRED = (
+    ClaimType.MATHEMATICAL_FACTS,
+    ClaimType.WELL_KNOWN_PATTERNS,
+    ClaimType.LANGUAGE_SYNTAX,
+    ClaimType.GENERAL_PROGRAMMING_KNOWLEDGE,
+)
+_RECOMMENDED = (
+    ClaimType.HISTORICAL_CHANGES,
+    ClaimType.PERFORMANCE_CHARACTERISTICS,
+    ClaimType.ARCHITECTURE_DECISIONS,
+    ClaimType.CODE_PATTERNS,
 )
 
 
@@ -325,7 +46,7 @@ def find_claims(text: str, most_sentences: int = MOST_SENTENCES) -> tuple[Claim,
 
 def _sentence_claims(marked: MarkedText, sentence: str) -> Iterator[Claim]:
     plain = marked.plain(sentence)
-    if _PATH_SIGN not in sentence and (kind := _find_type(plain, NOT_REQUIRED_PATTERNS)):
+    if _PATH_SIGN not in sentence and (kind := _find_type(plain, _NOT_REQUIRED)):
         yield Claim(kind, plain[:200])
         return
     for clause in _clauses(sentence):
@@ -345,14 +66,14 @@ def _clause_claims(marked: MarkedText, clause: str) -> Iterator[Claim]:
     covered, main = "", None
     if _DEMAND.search(clause):
         return
-    for pattern in _PATTERNS:
+    for pattern in shipped_phrases():
         if result := pattern.match(marked, clause):
             claim, covered = result
             main = claim.path
             yield claim
             break
     else:
-        if kind := _find_type(marked.plain(clause), RECOMMENDED_PATTERNS):
+        if kind := _find_type(marked.plain(clause), _RECOMMENDED):
             yield Claim(kind, marked.plain(clause)[:200])
     if not _TO_BE_MADE.search(clause):
         rest = clause.replace(covered, " ") if covered else clause
@@ -377,8 +98,18 @@ def _implied_claim(mention: FileMention, text: str) -> Claim:
     return Claim(kind, text, mention.path, mention.line, mention.end_line, form=ClaimForm.NAMED)
 
 
-def _find_type(text: str, table: tuple[tuple[ClaimType, regex.Regex], ...]) -> ClaimType | None:
-    return next((kind for kind, expression in table if expression.search(text)), None)
+def _find_type(text: str, kinds: Iterable[ClaimType]) -> ClaimType | None:
+    signs = _signs()
+    return next((kind for kind in kinds if signs[kind].search(text)), None)
+
+
+@cache
+def _signs() -> dict[ClaimType, regex.Regex]:
+    return {
+        kind: regex.Regex("|".join(rule.signs).replace(" ", r"\s+"), ignore_case=True)
+        for kind, rule in shipped_claim_rules().items()
+        if rule.signs
+    }
 
 
 _PATH_SIGN = "\ue000P"

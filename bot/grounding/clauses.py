@@ -243,10 +243,6 @@ def _mark_lines(marked: MarkedText, text: str) -> str:
     return _AFTER.sub(join, _BEFORE.sub(join, text))
 
 
-NEGATION = r"(?P<no>does\s+not|doesn't|do\s+not|don't|did\s+not|didn't|no\s+longer|never)"
-GAP_PATTERN = r"\s+"
-
-
 @dataclass(frozen=True, slots=True)
 class ClauseMatch:
     """A clause that a claim pattern matches."""
@@ -315,13 +311,6 @@ class ClaimPattern:
         if claim is None:
             return None
         return replace(claim, qualified=_is_qualified(clause, match)), match[0]
-
-
-def claim_pattern(expression: str, build: ClaimBuilder) -> ClaimPattern:
-    """Compile a claim pattern: `<P>` stands for a file, `<Q>` for quoted text, a space for any gap."""
-    expanded = expression.replace("<P>", PATH_PATTERN).replace("<Q>", QUOTE_PATTERN).replace(" ", GAP_PATTERN)
-    expanded = expanded.replace(r"\ue000", "\ue000").replace(r"\ue001", "\ue001")  # RE2 knows no such escape
-    return ClaimPattern(regex.Regex(expanded, ignore_case=True), build)
 
 
 def _is_qualified(clause: str, match: regex.RegexMatch) -> bool:

@@ -102,9 +102,7 @@ MAX_FURTHER_DOUBTS = 2
 
 
 def unconfirmed_message(
-    entry: GroundedClaim,
-    rules: Mapping[ClaimType, ClaimRule],
-    also: Sequence[GroundedClaim] = (),
+    entry: GroundedClaim, rules: Mapping[ClaimType, ClaimRule], also: Sequence[GroundedClaim] = ()
 ) -> str:
     """Say why a claim is not confirmed, with the nearest name, or with what would verify it."""
     text = f"{_why(entry)}."

@@ -250,12 +250,7 @@ class PlannedRead:
 
 
 _IN_CHECKS = frozenset(
-    {
-        ClaimType.TEST_RESULTS,
-        ClaimType.ERROR_MESSAGES,
-        ClaimType.CODE_BEHAVIOR,
-        ClaimType.API_RESPONSES,
-    }
+    {ClaimType.TEST_RESULTS, ClaimType.ERROR_MESSAGES, ClaimType.CODE_BEHAVIOR, ClaimType.API_RESPONSES}
 )
 _IN_FILES = frozenset(
     {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from bot.gates.config import ClaimType, GroundingRules, GroundingTool
 
@@ -85,20 +86,43 @@ class ClaimResult:
     moved_from: int | None = None
 
 
-def verified_result(
-    tool: GroundingTool, path: str | None = None, line: int | None = None, end: int | None = None
-) -> ClaimResult:
-    """Build the result of a claim that holds, with where it was seen."""
-    return ClaimResult(ClaimOutcome.VERIFIED, tool, path=path, line=line, end_line=end)
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What was read to verify a claim, and the results that it leads to."""
+
+    tool: GroundingTool | None = None
+    path: str | None = None
+    check: str = ""
+
+    def verified(self, line: int | None = None, end: int | None = None) -> ClaimResult:
+        """Return the result of a claim that holds, with where it was seen."""
+        return self._result(ClaimOutcome.VERIFIED, line=line, end_line=end)
+
+    def contradicted(self, note: str, nearest: str | None = None) -> ClaimResult:
+        """Return the result of a claim that does not hold."""
+        return self._result(ClaimOutcome.CONTRADICTED, note, nearest=nearest)
+
+    def decided(self, is_true: bool, note: str) -> ClaimResult:  # noqa: FBT001  # the outcome itself
+        """Return the result of a claim that was seen to be true or not; the note says what was seen."""
+        return self.verified() if is_true else self.contradicted(note)
+
+    def unverifiable(self, note: str) -> ClaimResult:
+        """Return the result of a claim that the observations do not decide."""
+        return self._result(ClaimOutcome.UNVERIFIABLE, note)
+
+    def _result(self, outcome: ClaimOutcome, note: str = "", **more: Any) -> ClaimResult:
+        return ClaimResult(outcome, self.tool, note, path=self.path, check=self.check, **more)
 
 
-def contradicted_result(
-    tool: GroundingTool, note: str, nearest: str | None = None, path: str | None = None
-) -> ClaimResult:
-    """Build the result of a claim that does not hold."""
-    return ClaimResult(ClaimOutcome.CONTRADICTED, tool, note, nearest=nearest, path=path)
+UNREAD, IN_CHECKS = Source(), Source(GroundingTool.CHECKS)
+IN_PULL_REQUEST = Source(GroundingTool.PULL_REQUEST)
 
 
-def unverifiable_result(note: str, tool: GroundingTool | None = None, path: str | None = None) -> ClaimResult:
-    """Build the result of a claim that the observations do not decide."""
-    return ClaimResult(ClaimOutcome.UNVERIFIABLE, tool, note, path=path)
+def in_file(path: str | None = None) -> Source:
+    """Return the contents of a file as a source."""
+    return Source(GroundingTool.CONTENTS, path)
+
+
+def in_tree(path: str | None = None) -> Source:
+    """Return the list of files as a source."""
+    return Source(GroundingTool.TREE, path)

@@ -17,13 +17,16 @@ from bot.grounding.manifests import (
     normalize_value,
 )
 from bot.grounding.model import (
+    IN_CHECKS,
+    IN_PULL_REQUEST,
+    UNREAD,
     Claim,
     ClaimForm,
     ClaimOutcome,
     ClaimResult,
-    contradicted_result,
-    unverifiable_result,
-    verified_result,
+    Source,
+    in_file,
+    in_tree,
 )
 from bot.grounding.verify_files import CommentAnchor, located_text
 from bot.markdown.scan import has_word
@@ -47,7 +50,7 @@ _WORDS = {
 def verify_test_result(claim: Claim, seen: Observations, kinds: CheckKinds) -> ClaimResult:
     """Verify the result of the checks of a kind or name."""
     if seen.checks is None:
-        return unverifiable_result("the check runs were not read")
+        return UNREAD.unverifiable("the check runs were not read")
     what, _, name = claim.subject.partition(":")
     runs = [run for run in seen.checks if not run.ours]
     if what == "test":
@@ -57,7 +60,7 @@ def verify_test_result(claim: Claim, seen: Observations, kinds: CheckKinds) -> C
     else:
         runs = _of_kind(runs, name, kinds)
     if not runs:
-        return unverifiable_result("no such check ran at this head", GroundingTool.CHECKS)
+        return IN_CHECKS.unverifiable("no such check ran at this head")
     return _verify_together(claim.value, runs)
 
 
@@ -69,9 +72,8 @@ def verify_error(claim: Claim, seen: Observations) -> ClaimResult:
 def verify_behavior(claim: Claim, seen: Observations) -> ClaimResult:
     """Verify that a failed check names both the code and its behaviour."""
     if not claim.holds or not claim.value:
-        return unverifiable_result(
-            "no check run shows it", GroundingTool.CHECKS if seen.checks is not None else None
-        )
+        source = UNREAD if seen.checks is None else IN_CHECKS
+        return source.unverifiable("no check run shows it")
     return _printed(seen, (claim.subject.split("(")[0], claim.value), failed=True)
 
 
@@ -83,20 +85,16 @@ def verify_response(claim: Claim, seen: Observations) -> ClaimResult:
 def verify_git_state(claim: Claim, seen: Observations) -> ClaimResult:
     """Verify the state of the pull request's branch."""
     if claim.subject == "worktree":
-        return unverifiable_result("a working directory is not on GitHub")
+        return UNREAD.unverifiable("a working directory is not on GitHub")
     branch = seen.branch
     if branch is None:
-        return unverifiable_result("the pull request was not read")
+        return UNREAD.unverifiable("the pull request was not read")
     if branch.head != seen.head:
-        return unverifiable_result("the head has moved", GroundingTool.PULL_REQUEST)
+        return IN_PULL_REQUEST.unverifiable("the head has moved")
     holds, note = _branch_state(claim, branch)
     if holds is None:
-        return unverifiable_result(note, GroundingTool.PULL_REQUEST)
-    return (
-        verified_result(GroundingTool.PULL_REQUEST)
-        if holds == claim.holds
-        else contradicted_result(GroundingTool.PULL_REQUEST, note)
-    )
+        return IN_PULL_REQUEST.unverifiable(note)
+    return IN_PULL_REQUEST.decided(holds == claim.holds, note)
 
 
 def _branch_state(claim: Claim, branch: BranchState) -> tuple[bool | None, str]:
@@ -139,19 +137,15 @@ def _verify_together(value: str, runs: list[ObservedCheckRun]) -> ClaimResult:  
         return _verify_amount(amount, wanted, failed)
     if failed:
         if wanted == "fail":
-            return _shown(verified_result(GroundingTool.CHECKS), failed[0])
-        return _shown(
-            contradicted_result(GroundingTool.CHECKS, f"the check `{failed[0].name}` failed"), failed[0]
-        )
+            return _by_check(failed[0]).verified()
+        return _by_check(failed[0]).contradicted(f"the check `{failed[0].name}` failed")
     if running:
-        return unverifiable_result(f"the check `{running[0].name}` has not ended", GroundingTool.CHECKS)
+        return IN_CHECKS.unverifiable(f"the check `{running[0].name}` has not ended")
     if not passed:
-        return unverifiable_result("no check of that kind came to a result", GroundingTool.CHECKS)
+        return IN_CHECKS.unverifiable("no check of that kind came to a result")
     if wanted == "pass":
-        return _shown(verified_result(GroundingTool.CHECKS), passed[0])
-    return _shown(
-        contradicted_result(GroundingTool.CHECKS, f"the check `{passed[0].name}` passed"), passed[0]
-    )
+        return _by_check(passed[0]).verified()
+    return _by_check(passed[0]).contradicted(f"the check `{passed[0].name}` passed")
 
 
 def _verify_amount(amount: str, wanted: str, failed: list[ObservedCheckRun]) -> ClaimResult:
@@ -159,40 +153,29 @@ def _verify_amount(amount: str, wanted: str, failed: list[ObservedCheckRun]) -> 
         for run in failed:
             counts = set(_FAILED.findall(_output(run)))
             if counts == {amount}:
-                return _shown(verified_result(GroundingTool.CHECKS), run)
+                return _by_check(run).verified()
             if counts:
-                return _shown(
-                    contradicted_result(GroundingTool.CHECKS, f"the check says {min(counts)} failed"), run
-                )
-    return unverifiable_result("no check run says how many", GroundingTool.CHECKS)
+                return _by_check(run).contradicted(f"the check says {min(counts)} failed")
+    return IN_CHECKS.unverifiable("no check run says how many")
 
 
 def _verify_named_test(claim: Claim, name: str, runs: list[ObservedCheckRun]) -> ClaimResult:
     bare = name.removesuffix("()")
     naming = [run for run in runs if run.has_failed and has_word(_output(run), bare)]
     if claim.value == "fail" and naming:
-        return _shown(verified_result(GroundingTool.CHECKS), naming[0])
+        return _by_check(naming[0]).verified()
     if claim.value == "pass" and naming:
-        return _shown(
-            contradicted_result(GroundingTool.CHECKS, f"the check `{naming[0].name}` names it as failed"),
-            naming[0],
-        )
+        return _by_check(naming[0]).contradicted(f"the check `{naming[0].name}` names it as failed")
     if claim.value == "fail" and runs and all(run.has_passed for run in runs):
-        return _shown(
-            contradicted_result(GroundingTool.CHECKS, f"the check `{runs[0].name}` passed"), runs[0]
-        )
-    return unverifiable_result("no check run names that test", GroundingTool.CHECKS)
+        return _by_check(runs[0]).contradicted(f"the check `{runs[0].name}` passed")
+    return IN_CHECKS.unverifiable("no check run names that test")
 
 
 def _printed(
-    seen: Observations,
-    texts: tuple[str, ...],
-    *,
-    failed: bool = False,
-    one_of: regex.Regex | None = None,
+    seen: Observations, texts: tuple[str, ...], *, failed: bool = False, one_of: regex.Regex | None = None
 ) -> ClaimResult:
     if seen.checks is None:
-        return unverifiable_result("the check runs were not read")
+        return UNREAD.unverifiable("the check runs were not read")
     for run in seen.checks:
         if run.ours or (failed and not run.has_failed):
             continue
@@ -200,8 +183,8 @@ def _printed(
             folded = " ".join(part.split())
             alone = one_of is None or len(set(one_of.findall(folded))) <= 1
             if alone and all(_has_text(folded, text) for text in texts):
-                return _shown(verified_result(GroundingTool.CHECKS), run)
-    return unverifiable_result("no check run at this head shows it", GroundingTool.CHECKS)
+                return _by_check(run).verified()
+    return IN_CHECKS.unverifiable("no check run at this head shows it")
 
 
 def _has_text(output: str, text: str) -> bool:
@@ -217,36 +200,31 @@ def _output(run: ObservedCheckRun) -> str:
     return "\n".join(_parts(run))
 
 
-def _shown(result: ClaimResult, run: ObservedCheckRun) -> ClaimResult:
-    outcome = result.outcome
-    return replace(result, check=run.name) if outcome is not ClaimOutcome.UNVERIFIABLE else result
+def _by_check(run: ObservedCheckRun) -> Source:
+    return Source(GroundingTool.CHECKS, check=run.name)
 
 
-def verify_setting(claim: Claim, seen: Observations) -> ClaimResult:  # noqa: PLR0911  one answer a case
+def verify_setting(claim: Claim, seen: Observations) -> ClaimResult:
     """Verify that the file gives the key this value."""
     located = located_text(claim.path or "", seen)
     if isinstance(located, ClaimResult):
         return located
     path, text = located
     if not claim.subject:
-        return unverifiable_result("the key is not named", GroundingTool.CONTENTS, path)
+        return in_file(path).unverifiable("the key is not named")
     values = config_values(path, text.lines, claim.subject)
     if len(values) > 1:
-        return unverifiable_result(f"the key has {len(values)} values", GroundingTool.CONTENTS, path)
+        return in_file(path).unverifiable(f"the key has {len(values)} values")
     if not values:
         leaf = claim.subject.rsplit(".", 1)[-1]
         if any(leaf in line for line in text.lines):
-            return unverifiable_result(
-                "the key is there, its value could not be read", GroundingTool.CONTENTS, path
-            )
-        return contradicted_result(GroundingTool.CONTENTS, "the file has no such key", path=path)
+            return in_file(path).unverifiable("the key is there, its value could not be read")
+        return in_file(path).contradicted("the file has no such key")
     same = values[0] == normalize_value(claim.value)
-    if same == claim.holds:
-        return verified_result(GroundingTool.CONTENTS, path)
     shown = (
         "the value is another one" if _PRIVATE.search(claim.subject) else f"the value is `{values[0][:80]}`"
     )
-    return contradicted_result(GroundingTool.CONTENTS, shown, path=path)
+    return in_file(path).decided(same == claim.holds, shown)
 
 
 # A value under such a key is not repeated, whatever file it stands in.
@@ -264,12 +242,12 @@ def verify_dependency(claim: Claim, seen: Observations) -> ClaimResult:
         if is_manifest(path) and isinstance(text, FileText)
     ]
     if not results:
-        return unverifiable_result("no manifest was read", GroundingTool.TREE if seen.tree else None)
+        return (in_tree() if seen.tree else UNREAD).unverifiable("no manifest was read")
     naming = [result for result in results if not result.note.startswith(_NOT_NAMED)]
     if naming:
         decided = [result for result in naming if result.outcome is not ClaimOutcome.UNVERIFIABLE] or naming
         if len({result.outcome for result in decided}) > 1:
-            return unverifiable_result("the manifests differ", GroundingTool.CONTENTS)
+            return in_file().unverifiable("the manifests differ")
         return decided[0]
     return _named_nowhere(claim, seen, results[0])
 
@@ -280,28 +258,19 @@ _NOT_NAMED = "the manifest does not name "
 def _verify_in_manifest(claim: Claim, path: str, text: FileText) -> ClaimResult:
     packages = manifest_versions(path, "\n".join(text.lines))
     if packages is None:
-        return unverifiable_result("the manifest could not be read", GroundingTool.CONTENTS, path)
+        return in_file(path).unverifiable("the manifest could not be read")
     versions = packages.get(normalize_package(claim.subject))
     if versions is None:
-        result = (
-            verified_result(GroundingTool.CONTENTS, path) if not claim.holds and not claim.value else None
-        )
-        return replace(
-            result or contradicted_result(GroundingTool.CONTENTS, "", path=path),
-            note=f"{_NOT_NAMED}`{claim.subject}`",
-        )
+        result = in_file(path).verified() if not claim.holds and not claim.value else None
+        return replace(result or in_file(path).contradicted(""), note=f"{_NOT_NAMED}`{claim.subject}`")
     if not claim.value:
-        if claim.holds:
-            return verified_result(GroundingTool.CONTENTS, path)
-        return contradicted_result(GroundingTool.CONTENTS, f"the manifest names `{claim.subject}`", path=path)
+        return in_file(path).decided(claim.holds, f"the manifest names `{claim.subject}`")
     return _verify_version(claim, path, versions)
 
 
 def _verify_version(claim: Claim, path: str, versions: frozenset[str]) -> ClaimResult:
     if len(versions) > 1:
-        return unverifiable_result(
-            f"the manifest has several versions of `{claim.subject}`", GroundingTool.CONTENTS, path
-        )
+        return in_file(path).unverifiable(f"the manifest has several versions of `{claim.subject}`")
     (written,) = versions
     claimed = claim.value.strip()
     pinned, meant = exact_version(written), exact_version(claimed)
@@ -310,16 +279,10 @@ def _verify_version(claim: Claim, path: str, versions: frozenset[str]) -> ClaimR
     elif pinned and meant:
         same = False
     else:
-        return unverifiable_result(
-            f"the manifest asks for `{claim.subject} {written or 'in any version'}`",
-            GroundingTool.CONTENTS,
-            path,
+        return in_file(path).unverifiable(
+            f"the manifest asks for `{claim.subject} {written or 'in any version'}`"
         )
-    if same == claim.holds:
-        return verified_result(GroundingTool.CONTENTS, path)
-    return contradicted_result(
-        GroundingTool.CONTENTS, f"the manifest asks for `{claim.subject} {written}`", path=path
-    )
+    return in_file(path).decided(same == claim.holds, f"the manifest asks for `{claim.subject} {written}`")
 
 
 def _is_same_version(one: str, other: str) -> bool:
@@ -334,7 +297,7 @@ def _named_nowhere(claim: Claim, seen: Observations, first: ClaimResult) -> Clai
     if complete and all(isinstance(seen.files.get(path), FileText) for path in listed):
         return first
     note = f"no manifest that was read names `{claim.subject}`"
-    return unverifiable_result(note, GroundingTool.CONTENTS)
+    return in_file().unverifiable(note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +325,7 @@ def _verify_by_type(claim: Claim, seen: Observations, context: VerificationConte
     if claim.type is ClaimType.TEST_RESULTS:
         return verify_test_result(claim, seen, context.kinds)
     verify = _BY_TYPE.get(claim.type)
-    return verify(claim, seen) if verify else unverifiable_result("nothing on GitHub shows it")
+    return verify(claim, seen) if verify else UNREAD.unverifiable("nothing on GitHub shows it")
 
 
 _BY_TYPE: Mapping[ClaimType, Callable[[Claim, Observations], ClaimResult]] = {

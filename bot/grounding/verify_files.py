@@ -7,16 +7,7 @@ from dataclasses import dataclass, replace
 
 from bot import regex
 from bot.definitions import Definition
-from bot.gates.config import GroundingTool
-from bot.grounding.model import (
-    Claim,
-    ClaimForm,
-    ClaimOutcome,
-    ClaimResult,
-    contradicted_result,
-    unverifiable_result,
-    verified_result,
-)
+from bot.grounding.model import UNREAD, Claim, ClaimForm, ClaimOutcome, ClaimResult, in_file, in_tree
 from bot.markdown.scan import has_word
 from bot.paths import MAX_FILE_SIZE, differs_in_looks_only, is_inside_repository, is_secret_path, nearest_path
 from bot.pull_request.facts import EntryKind, FileText, Observations, TreeEntry, UnreadableFile
@@ -35,13 +26,13 @@ def locate_path(path: str, seen: Observations) -> LocatedEntry | ClaimResult:  #
     """Find a file by its full path, or by the only path that ends so; otherwise return what that shows."""
     bare = path.rstrip("/").removeprefix("./")
     if not is_inside_repository(bare):
-        return unverifiable_result("that is no path of this repository")
+        return UNREAD.unverifiable("that is no path of this repository")
     if entry := seen.entry(bare):
         return LocatedEntry(bare, entry)
     if isinstance(seen.files.get(bare), FileText):
         return LocatedEntry(bare, None)
     if seen.tree is None and bare not in seen.absent:
-        return unverifiable_result("the files were not listed")
+        return UNREAD.unverifiable("the files were not listed")
     if seen.tree and not seen.tree.truncated:
         entries = seen.tree.entries
         paths = [other for other in entries if other.endswith(f"/{bare}")]
@@ -50,9 +41,9 @@ def locate_path(path: str, seen: Observations) -> LocatedEntry | ClaimResult:  #
         if len(paths) == 1:
             return LocatedEntry(paths[0], entries[paths[0]])
         if paths:
-            return unverifiable_result(f"{len(paths)} files have that name", GroundingTool.TREE)
+            return in_tree().unverifiable(f"{len(paths)} files have that name")
     if not seen.knows_absent(bare):
-        return unverifiable_result("the repository has more files than GitHub lists", GroundingTool.TREE)
+        return in_tree().unverifiable("the repository has more files than GitHub lists")
     return _absent(bare, seen)
 
 
@@ -79,12 +70,12 @@ def located_text(path: str, seen: Observations) -> tuple[str, FileText] | ClaimR
     if isinstance(located, ClaimResult):
         return located
     if reason := unreadable_reason(located.path, located.entry):
-        return unverifiable_result(f"`{located.path}` is {reason}", GroundingTool.TREE, located.path)
+        return in_tree(located.path).unverifiable(f"`{located.path}` is {reason}")
     text = seen.files.get(located.path)
     if text is None:
-        return unverifiable_result("the file was not read")
+        return UNREAD.unverifiable("the file was not read")
     if isinstance(text, UnreadableFile):
-        return unverifiable_result(f"`{located.path}` is {text.reason}", GroundingTool.CONTENTS, located.path)
+        return in_file(located.path).unverifiable(f"`{located.path}` is {text.reason}")
     return located.path, text
 
 
@@ -93,7 +84,7 @@ def _absent(path: str, seen: Observations) -> ClaimResult:
     note = "that file is not in the repository"
     if nearest and differs_in_looks_only(path, nearest):
         note += ": it has letters of another alphabet"
-    return contradicted_result(GroundingTool.TREE, note, nearest)
+    return in_tree().contradicted(note, nearest)
 
 
 _LONGEST = 80
@@ -114,13 +105,13 @@ def verify_existence(claim: Claim, seen: Observations) -> ClaimResult:
     located = locate_path(claim.path or "", seen)
     if isinstance(located, ClaimResult):
         is_absent = located.outcome is ClaimOutcome.CONTRADICTED
-        return verified_result(GroundingTool.TREE) if is_absent and not claim.holds else located
+        return in_tree().verified() if is_absent and not claim.holds else located
     path = located.path
     if claim.holds:
-        return verified_result(GroundingTool.TREE, path)
+        return in_tree(path).verified()
     if path != (claim.path or "").rstrip("/"):
-        return unverifiable_result(f"there is `{path}`", GroundingTool.TREE, path)
-    return contradicted_result(GroundingTool.TREE, f"`{path}` is in the repository", path=path)
+        return in_tree(path).unverifiable(f"there is `{path}`")
+    return in_tree(path).contradicted(f"`{path}` is in the repository")
 
 
 def verify_contents(claim: Claim, seen: Observations) -> ClaimResult:  # noqa: PLR0911  one answer a case
@@ -132,38 +123,28 @@ def verify_contents(claim: Claim, seen: Observations) -> ClaimResult:  # noqa: P
     if claim.form is ClaimForm.EMPTY:
         return _verify_empty(claim, path, text)
     if claim.line and claim.line > len(text.lines):
-        return contradicted_result(
-            GroundingTool.CONTENTS, f"the file has {_count(len(text.lines))}", path=path
-        )
+        return in_file(path).contradicted(f"the file has {_count(len(text.lines))}")
     hits = _hits(claim, text)
     if claim.line:
         return _on_line(claim, path, hits)
     loose = claim.subject if claim.form is ClaimForm.STATED else claim.subject.split("(")[0]
     if not claim.holds:
         if hits or _loose(loose, text.lines):
-            return contradicted_result(
-                GroundingTool.CONTENTS, f"{_subject(claim)} is there{_at(hits)}", path=path
-            )
-        return verified_result(GroundingTool.CONTENTS, path)
+            return in_file(path).contradicted(f"{_subject(claim)} is there{_at(hits)}")
+        return in_file(path).verified()
     if hits and claim.form is ClaimForm.CALLED and text.definitions is None:
-        return unverifiable_result(
-            f"{_subject(claim)} can not be told from a definition", GroundingTool.CONTENTS, path
-        )
+        return in_file(path).unverifiable(f"{_subject(claim)} can not be told from a definition")
     if hits:
-        return verified_result(GroundingTool.CONTENTS, path, hits[0])
+        return in_file(path).verified(hits[0])
     if _loose(loose, text.lines):
-        return unverifiable_result(
-            f"{_subject(claim)} is there only in another form", GroundingTool.CONTENTS, path
-        )
-    return contradicted_result(GroundingTool.CONTENTS, f"the file does not have {_subject(claim)}", path=path)
+        return in_file(path).unverifiable(f"{_subject(claim)} is there only in another form")
+    return in_file(path).contradicted(f"the file does not have {_subject(claim)}")
 
 
 def _verify_empty(claim: Claim, path: str, text: FileText) -> ClaimResult:
     is_empty = not any(line.strip() for line in text.lines)
-    if is_empty == claim.holds:
-        return verified_result(GroundingTool.CONTENTS, path)
     note = "the file is empty" if is_empty else "the file has text"
-    return contradicted_result(GroundingTool.CONTENTS, note, path=path)
+    return in_file(path).decided(is_empty == claim.holds, note)
 
 
 def verify_location(claim: Claim, seen: Observations) -> ClaimResult:
@@ -189,30 +170,25 @@ def verify_lines(claim: Claim, seen: Observations, anchor: CommentAnchor | None 
         return _verify_anchored(claim, path, text.lines, anchor)
     last = claim.end_line or claim.line or 0
     if last > len(text.lines):
-        return contradicted_result(
-            GroundingTool.CONTENTS, f"the file has {_count(len(text.lines))}", path=path
-        )
+        return in_file(path).contradicted(f"the file has {_count(len(text.lines))}")
     if claim.line and claim.end_line and claim.end_line < claim.line:
-        return contradicted_result(GroundingTool.CONTENTS, "the last line is before the first", path=path)
-    return verified_result(
-        GroundingTool.CONTENTS if claim.line else GroundingTool.TREE, path, claim.line, claim.end_line
-    )
+        return in_file(path).contradicted("the last line is before the first")
+    source = in_file(path) if claim.line else in_tree(path)
+    return source.verified(claim.line, claim.end_line)
 
 
 def _verify_anchored(claim: Claim, path: str, lines: Sequence[str], anchor: CommentAnchor) -> ClaimResult:
     wanted, last = anchor.text.strip(), claim.end_line or claim.line
     span = last - claim.line if last and claim.line else 0
     if last and last <= len(lines) and lines[last - 1].strip() == wanted:
-        return _moved(verified_result(GroundingTool.CONTENTS, path, claim.line, claim.end_line), anchor, last)
+        return _moved(in_file(path).verified(claim.line, claim.end_line), anchor, last)
     same = [number for number, line in enumerate(lines, 1) if line.strip() == wanted]
     at = _only(same, lines, anchor)
     if at is None:
         what = "is not there any more" if not same else "is there several times"
-        return unverifiable_result(f"the line that was commented on {what}", GroundingTool.CONTENTS, path)
+        return in_file(path).unverifiable(f"the line that was commented on {what}")
     start = max(at - span, 1)
-    return _moved(
-        verified_result(GroundingTool.CONTENTS, path, start, at if span else None), anchor, at, last
-    )
+    return _moved(in_file(path).verified(start, at if span else None), anchor, at, last)
 
 
 def _moved(result: ClaimResult, anchor: CommentAnchor, at: int, last: int | None = None) -> ClaimResult:
@@ -241,10 +217,10 @@ def _verify_defined(claim: Claim, path: str, text: FileText) -> ClaimResult:
         return _verify_defined_anywhere(claim, path, name, definitions, text)
     at_line = [one for one in definitions if (one.first_line or one.line) <= claim.line <= one.line]
     if at_line:
-        return verified_result(GroundingTool.CONTENTS, path, at_line[0].line, at_line[0].end_line)
+        return in_file(path).verified(at_line[0].line, at_line[0].end_line)
     lines = ", ".join(str(one.line) for one in definitions[:3])
     note = f"{_subject(claim)} is defined at line {lines}, not at {_lines(claim)}"
-    return replace(contradicted_result(GroundingTool.CONTENTS, note, path=path), line=definitions[0].line)
+    return replace(in_file(path).contradicted(note), line=definitions[0].line)
 
 
 def _verify_defined_anywhere(
@@ -253,20 +229,14 @@ def _verify_defined_anywhere(
     if definitions and claim.holds:
         if len(definitions) > 1:
             lines = " and ".join(str(one.line) for one in definitions[:3])
-            return replace(verified_result(GroundingTool.CONTENTS, path), note=f"defined at lines {lines}")
-        return verified_result(GroundingTool.CONTENTS, path, definitions[0].line, definitions[0].end_line)
+            return replace(in_file(path).verified(), note=f"defined at lines {lines}")
+        return in_file(path).verified(definitions[0].line, definitions[0].end_line)
     if definitions:
         note = f"{_subject(claim)} is defined at line {definitions[0].line}"
-        return contradicted_result(GroundingTool.CONTENTS, note, path=path)
+        return in_file(path).contradicted(note)
     if not _word_lines(_name_parts(name)[-1], text.lines):
-        if claim.holds:
-            return contradicted_result(
-                GroundingTool.CONTENTS, f"the file does not have {_subject(claim)}", path=path
-            )
-        return verified_result(GroundingTool.CONTENTS, path)
-    return unverifiable_result(
-        f"{_subject(claim)} is there, a definition was not found", GroundingTool.CONTENTS, path
-    )
+        return in_file(path).decided(not claim.holds, f"the file does not have {_subject(claim)}")
+    return in_file(path).unverifiable(f"{_subject(claim)} is there, a definition was not found")
 
 
 def _is_named(definition: Definition, name: str) -> bool:
@@ -333,20 +303,16 @@ def _on_line(claim: Claim, path: str, hits: list[int]) -> ClaimResult:
     first, last = claim.line or 0, claim.end_line or claim.line or 0
     there = [hit for hit in hits if first <= hit <= last]
     if there and claim.holds:
-        return verified_result(GroundingTool.CONTENTS, path, claim.line, claim.end_line)
+        return in_file(path).verified(claim.line, claim.end_line)
     if there:
-        return contradicted_result(
-            GroundingTool.CONTENTS, f"line {there[0]} has {_subject(claim)}", path=path
-        )
+        return in_file(path).contradicted(f"line {there[0]} has {_subject(claim)}")
     if not claim.holds:
-        return verified_result(GroundingTool.CONTENTS, path, claim.line, claim.end_line)
+        return in_file(path).verified(claim.line, claim.end_line)
     note = f"the file does not have {_subject(claim)}"
     if hits:
         at = ", ".join(map(str, hits[:3]))
         note = f"{_subject(claim)} is at line {at}, not at {_lines(claim)}"
-    return replace(
-        contradicted_result(GroundingTool.CONTENTS, note, path=path), line=hits[0] if len(hits) == 1 else None
-    )
+    return replace(in_file(path).contradicted(note), line=hits[0] if len(hits) == 1 else None)
 
 
 def _subject(claim: Claim) -> str:

@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 
 from bot import regex
-from bot.findings.ledger import build_ledger, standing_verdicts, verdict_order
-from bot.findings.model import Finding, Ledger, is_blocking
+from bot.findings.ledger import build_ledger, build_ledgers, standing_verdicts, verdict_order
+from bot.findings.model import Finding, is_blocking
 from bot.gates.model import Gates
 from bot.grounding.audit import GroundingRates, first_observations, grounding_rates
 from bot.pull_request.model import (
@@ -212,13 +212,14 @@ class HistoryRecord:
         """Return the verdicts that rejected it at that time, each with its open findings as its items."""
         if not any(verdict.stance is Stance.REJECTS and verdict.at <= at for verdict in self.verdicts):
             return ()
-        ledger = Ledger(
-            tuple(
-                finding.as_finding(status) for finding in self.findings if (status := finding.status_at(at))
-            )
+        findings = tuple(
+            finding.as_finding(status) for finding in self.findings if (status := finding.status_at(at))
         )
-        standing = standing_verdicts(_as_pull_request(self), ledger, window_end_including(at))
-        return tuple(verdict for verdict in standing if verdict.stance is Stance.REJECTS)
+        # The verdicts of that time, with the findings as they were found to be: the record has no lines.
+        ledger = replace(
+            build_ledgers(_as_pull_request(self), (window_end_including(at),))[0], findings=findings
+        )
+        return tuple(verdict for verdict in standing_verdicts(ledger) if verdict.stance is Stance.REJECTS)
 
 
 @dataclass(frozen=True, slots=True)

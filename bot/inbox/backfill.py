@@ -157,7 +157,7 @@ class CheckBackfill:
         await reserve_rate_limit(due.repository, self.github, self.clock)
         rules = await self.rule_book.rules(due.repository, due.since)
         await self._wait_for_config(due)
-        if not rules.check.enabled or due.step >= MAX_STEPS:
+        if not rules.check.is_on_every_head or due.step >= MAX_STEPS:
             return
         if due.head.startswith(INSTALL_PREFIX):
             # An installation's events name no default branch.

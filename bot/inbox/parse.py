@@ -158,7 +158,7 @@ _REPOSITORY_ACTIONS = frozenset({"renamed", "transferred", "privatized", "public
 
 _EventParser = Callable[[str, JsonObject], Event | IgnoredEvent]
 _PARSERS: Mapping[str, tuple[_EventParser, frozenset[str]]] = {
-    "check_run": (payloads.parse_check_run, frozenset({"completed"})),
+    "check_run": (payloads.parse_check_run, frozenset({"created", "completed"})),
     "issue_comment": (_comment, _COMMENT_ACTIONS),
     "pull_request": (_pull_request, _PULL_REQUEST_ACTIONS | _LABEL_ACTIONS | _REQUEST_ACTIONS),
     "pull_request_review": (_review, _REVIEW_ACTIONS),

@@ -28,6 +28,7 @@ from bot.pull_request.effects import (
     AddReaction,
     Announce,
     CancelWrite,
+    CloseAnnouncement,
     Effect,
     MinimiseReply,
     PostReply,
@@ -277,7 +278,7 @@ class Sender:
                 )
             case ShowLabel():
                 await LabelWriter(self.store, self.github).write(claim, row, effect)
-            case Announce():
+            case Announce() | CloseAnnouncement():
                 await AnnouncementWriter(self.store, self.github, self.clock).write(claim, row, effect)
             case _:
                 assert_never(effect)
@@ -404,7 +405,7 @@ def _priority(effect: Effect) -> int | None:
             return None
         case ShowComment() | RetireComment() | ShowCheckRun():
             return 0
-        case PostReply() | Announce() | PostSuggestions() | ShowLabel():
+        case PostReply() | Announce() | CloseAnnouncement() | PostSuggestions() | ShowLabel():
             return 1
         case ShowWeeklyIssue() | PostWeekComment():
             return 2

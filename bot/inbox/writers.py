@@ -20,6 +20,7 @@ from bot.pull_request.effects import (
     LABEL_STYLES,
     AddReaction,
     Announce,
+    CloseAnnouncement,
     MinimiseReply,
     PostReply,
     PostSuggestions,
@@ -42,18 +43,31 @@ from bot.weekly.text import WEEKLY_MARKER
 
 @dataclass(frozen=True, slots=True)
 class AnnouncementWriter:
-    """Posts comments that are written once and never edited."""
+    """Posts comments that are written once, and closes them when the pull request is closed."""
 
     store: Store
     github: GitHub
     clock: Callable[[], datetime]
 
-    async def write(self, claim: LaneClaim, row: OutboxRow, effect: Announce) -> None:
-        """Post the comment, unless an attempt whose answer was lost has posted it."""
-        if row.state is not RowState.SENDING or not await self._find_posted(row, effect):
+    async def write(self, claim: LaneClaim, row: OutboxRow, effect: Announce | CloseAnnouncement) -> None:
+        """Post or close the comment."""
+        if isinstance(effect, CloseAnnouncement):
+            await self._close(effect)
+        # Not if an attempt whose answer was lost has posted it.
+        elif row.state is not RowState.SENDING or not await self._find_posted(row, effect):
             await self.store.write_claimed(claim, mark_sending, row)
             await self.github.create_comment(effect.repository, effect.number, effect.body)
         await self.store.write_claimed(claim, mark_sent, row)
+
+    async def _close(self, effect: CloseAnnouncement) -> None:
+        """Reduce it to one line; nothing where it was never posted, closed before, or deleted."""
+        opening = f"<!-- {effect.kind}: "
+        posted = await self.github.find_text(
+            effect.repository, effect.number, opening, effect.since - LOOKUP_MARGIN
+        )
+        if posted:
+            with contextlib.suppress(NotFound):
+                await self.github.edit_comment(effect.repository, posted.id, effect.body)
 
     async def _find_posted(self, row: OutboxRow, effect: Announce) -> PostedComment | None:
         since = lookup_time(row, self.clock()) - LOOKUP_MARGIN

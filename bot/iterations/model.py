@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from bot.findings.entries import group_entries
 from bot.findings.ledger import build_ledgers, standing_verdicts, verdict_order
 from bot.findings.model import Finding, Ledger
 from bot.gates.config import EscalationRules
@@ -137,29 +138,20 @@ def current_iteration(
     number = next((iteration for iteration in iterations if iteration.head == head), None)
     if number is None:
         return None
-    return replace(number, standing=standing_verdicts(pull_request, present), ledger=present)
+    return replace(number, standing=standing_verdicts(present), ledger=present)
 
 
 def _replay_iterations(pull_request: PullRequest) -> tuple[tuple[Iteration, ...], Ledger]:
     reviewed = _reviewed_heads(pull_request)
-    is_back = bool(reviewed) and reviewed[-1][0] != _current_head(pull_request)
-    ends = [at for _, at in reviewed[1:]]
-    if is_back:
-        ends.append(_came_back_at(pull_request, reviewed))
+    ends: list[str | datetime] = [verdict.id for _, verdict in reviewed[1:]]
+    if reviewed and reviewed[-1][0] != _current_head(pull_request):
+        ends.append(_came_back_at(pull_request, reviewed[-1][1].at))
     *past, present = build_ledgers(pull_request, ends)
-    iterations = tuple(
-        Iteration(
-            number,
-            head,
-            at,
-            standing_verdicts(pull_request, past[number - 1], ends[number - 1])
-            if number <= len(ends)
-            else standing_verdicts(pull_request, present),
-            past[number - 1] if number <= len(ends) else present,
-        )
-        for number, (head, at) in enumerate(reviewed, start=1)
-    )
-    return iterations, present
+    ledgers = (*past, present)
+    return tuple(
+        Iteration(number, head, verdict.at, standing_verdicts(ledger), ledger)
+        for number, ((head, verdict), ledger) in enumerate(zip(reviewed, ledgers, strict=False), start=1)
+    ), present
 
 
 def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> Iteration | None:
@@ -169,8 +161,8 @@ def previous_iteration(iterations: Sequence[Iteration], present: Iteration) -> I
 
 def compare_iterations(before: Iteration | None, after: Iteration) -> GateChanges:
     """Return what became of the entries that were open, and which ones are new or came back."""
-    open_before = {} if before is None else _entries(before.ledger.open)
-    open_now, closed = _entries(after.ledger.open), _entries(after.ledger.findings)
+    open_before = {} if before is None else group_entries(before.ledger.open)
+    open_now, closed = group_entries(after.ledger.open), group_entries(after.ledger.findings)
     gone = {key: _statuses(closed[key]) for key in open_before if key not in open_now and key in closed}
     came_back = [
         key
@@ -195,16 +187,8 @@ def count_closed(iteration: Iteration, since: datetime) -> Counter[FindingStatus
     """Count the entries that were closed since then, by what they became: fixed before the others."""
     order = (FindingStatus.FIXED, FindingStatus.DISMISSED, FindingStatus.WITHDRAWN)
     closed = [f for f in iteration.ledger.findings if f.closed_at is not None and f.closed_at >= since]
-    statuses = [_statuses(findings) for findings in _entries(closed).values()]
+    statuses = [_statuses(findings) for findings in group_entries(closed).values()]
     return Counter(next(status for status in order if status in found) for found in statuses)
-
-
-def _entries(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """Group findings as the comment shows them: all of one tag, or one without a tag."""
-    entries: dict[str, list[Finding]] = {}
-    for finding in findings:
-        entries.setdefault(finding.item.tag or finding.id, []).append(finding)
-    return entries
 
 
 def _statuses(findings: Iterable[Finding]) -> set[FindingStatus]:
@@ -247,11 +231,12 @@ def iteration_phase(number: int, maximum: int, *, closed: bool) -> Phase:
     return Phase.INITIAL if number == 1 else Phase.REFINEMENT
 
 
-def _reviewed_heads(pull_request: PullRequest) -> tuple[tuple[str, datetime], ...]:
-    reviewed_at: dict[str, datetime] = {}
+def _reviewed_heads(pull_request: PullRequest) -> tuple[tuple[str, Verdict], ...]:
+    """Return each reviewed head with its first verdict."""
+    first: dict[str, Verdict] = {}
     for verdict in _counted_verdicts(pull_request):
-        reviewed_at.setdefault(_head_of(pull_request, verdict), verdict.at)
-    return tuple(reviewed_at.items())
+        first.setdefault(_head_of(pull_request, verdict), verdict)
+    return tuple(first.items())
 
 
 def _counted_verdicts(pull_request: PullRequest) -> tuple[Verdict, ...]:
@@ -270,9 +255,9 @@ def _current_head(pull_request: PullRequest) -> str | None:
     return heads[-1] if heads else None
 
 
-def _came_back_at(pull_request: PullRequest, reviewed: Sequence[tuple[str, datetime]]) -> datetime:
+def _came_back_at(pull_request: PullRequest, began: datetime) -> datetime:
     """Return when the last iteration ended because the branch went back to an earlier head."""
-    head, began = _current_head(pull_request), reviewed[-1][1]
+    head = _current_head(pull_request)
     returned = (span.first for span in pull_request.heads if span.head == head and span.first >= began)
     return next(returned, pull_request.updated_at)
 

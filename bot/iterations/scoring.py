@@ -286,22 +286,26 @@ def quality_delta(before: ScoredIteration | None, after: ScoredIteration) -> flo
     return round(after.quality - before.quality, SCORE_DECIMALS)
 
 
+_UNKNOWN = "–"
+
+
 def format_scores(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
     """Format the scores: two places, or four where two different ones would look the same."""
-    return _format_values([iteration.quality for iteration in scored], ("{:.2f}", "{:.4f}"))
-
-
-def format_percents(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
-    """Format the scores in percent: whole, or with two places where different ones would look the same."""
-    values = [None if iteration.quality is None else iteration.quality * 100 for iteration in scored]
-    return _format_values(values, ("{:.0f}%", "{:.2f}%"))
-
-
-def _format_values(values: Sequence[float | None], forms: tuple[str, str]) -> tuple[str, ...]:
-    short, exact = ([_format_value(value, form) for value in values] for form in forms)
+    values = [iteration.quality for iteration in scored]
+    short, exact = ([_format_value(value, form) for value in values] for form in ("{:.2f}", "{:.4f}"))
     # Only neighbours in value can be confused; telling all of them exactly keeps the column even.
     return tuple(short if len(set(short)) == len(set(exact)) else exact)
 
 
+def format_percents(scored: Iterable[ScoredIteration]) -> tuple[str, ...]:
+    """Format the scores in percent: whole, or with two places where different ones would look the same."""
+    scores = format_scores(scored)  # rounded once, so that 0.33 is never 32%
+    return tuple(text if text == _UNKNOWN else _percent(text) for text in scores)
+
+
+def _percent(score: str) -> str:
+    return f"{float(score) * 100:.{max(0, len(score) - 4)}f}%"
+
+
 def _format_value(value: float | None, form: str) -> str:
-    return "–" if value is None else form.format(value)
+    return _UNKNOWN if value is None else form.format(value)

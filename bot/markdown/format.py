@@ -10,18 +10,8 @@ from bot import regex
 from bot.markdown.escape import escape_mentions, truncate
 
 _MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
 _SENTENCE_END = regex.Regex(r"(?P<abbreviation>\b(?:e\.g|i\.e|etc|vs)[.!?])|[.!?]\s+[\"'`(]?[A-Z0-9]")
 _SENTENCE = 200  # characters of a fix that a cell shows

@@ -241,12 +241,13 @@ class LabelEvent:
 
 @dataclass(frozen=True, slots=True)
 class CheckEvent:
-    """A check run or commit status of a revision ended."""
+    """A check run or commit status of a revision started or ended."""
 
     repository: Repository
     head: str
     name: str
     conclusion: str
+    """Empty while it runs."""
     at: datetime
     url: str
     run_id: int | None = None
@@ -266,6 +267,8 @@ class CheckEvent:
     """Hash of the whole output without annotations."""
     output: str = ""
     """Its summary and text; of a long output the start and the end."""
+    suite_id: int = 0
+    """The check suite, by which two runs of one name are told apart; 0 for a status."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -504,6 +504,8 @@ class Escalation:
     at: datetime
     head: str
     heard_at: datetime | None = None
+    is_closed: bool = False
+    """Its comment was reduced to one line when the pull request was merged or closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -573,6 +575,10 @@ class PullRequest:
     heads: tuple[HeadSpan, ...] = ()
     """Where the branch was, in the order of the pushes."""
     conversation: Conversation = field(default_factory=Conversation)
+    posted_head: str = ""
+    """The reviewed head for which the comment was last posted, not only edited."""
+    comment_requested_at: datetime | None = None
+    """When somebody last asked for the comment by `/feedback`."""
     findings: tuple[FindingRecord, ...] = ()
     """Number and last status of every finding, in the order in which they were first reported."""
     scores: tuple[FrozenScore, ...] = ()

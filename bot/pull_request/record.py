@@ -90,13 +90,17 @@ def merge_revisions(pull_request: PullRequest, revisions_read: Iterable[Revision
 
 
 def record_check(pull_request: PullRequest, event: CheckEvent) -> PullRequest:
-    """Record the result of a check on one of its heads, however late."""
+    """Record that a check started or ended on one of its heads; an older run changes nothing."""
     recorded = next((other for other in pull_request.revisions if other.head == event.head), None)
     if recorded is None and not any(verdict.head == event.head for verdict in pull_request.verdicts):
         return pull_request
     kept = recorded or Revision(event.head, event.at)
+    run_id, is_running = event.run_id or 0, not event.conclusion
+    earlier = next((check for check in kept.checks if check.name == event.name), None)
+    if earlier and (earlier.run_id > run_id or (is_running and earlier.run_id == run_id)):
+        return pull_request
     others = (check for check in kept.checks if check.name != event.name)
-    checks = (*others, CheckResult(event.name, event.conclusion))[-MAX_KEPT_CHECKS:]
+    checks = (*others, CheckResult(event.name, event.conclusion or None, run_id=run_id))[-MAX_KEPT_CHECKS:]
     rest = (other for other in pull_request.revisions if other.head != event.head)
     ordered = sorted((*rest, replace(kept, checks=checks)), key=lambda revision: revision.seen_at)
     return replace(pull_request, revisions=tuple(ordered))

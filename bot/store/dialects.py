@@ -20,11 +20,10 @@ from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
 from sqlite3 import Connection as DriverConnection
 from sqlite3 import Error as DriverError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.exc import InvalidatePoolError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from bot.store.database import (
@@ -38,6 +37,9 @@ from bot.store.database import (
     translate_errors,
 )
 from bot.store.model import StoreUnavailable
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 
 class WorkerLock:
@@ -152,6 +154,8 @@ def _postgres_engine(server: PostgresServer, patience: float | None) -> AsyncEng
         raise StoreConfigError(
             "DATABASE_URL names PostgreSQL; its driver is missing: pip install 'whetstone-bot[postgres]'"
         ) from missing
+    # Not loaded for a file: it takes 200 ms and 6 MB.
+    from sqlalchemy.ext.asyncio import create_async_engine
 
     idle = IDLE_TRANSACTION_SECONDS if patience else MIGRATION_IDLE_SECONDS
     at_most = {"idle_in_transaction_session_timeout": f"{idle}s"}

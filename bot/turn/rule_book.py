@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -76,9 +77,14 @@ class LiveRuleBook:
         self._covered: LRUCache[str, datetime] = LRUCache(10_000)
         self._locks: dict[int, asyncio.Lock] = {}
         self._limited: dict[int, datetime] = {}
+        self._loading: asyncio.Task[object] | None = None
 
     async def rules(self, repository: Repository, since: datetime | None = None) -> RepositoryRules:
         """The rules in force in this repository; with `since`, as read after that time."""
+        # With the first turn and in a thread: the detector's rules are large, and nothing may block the loop.
+        if self._loading is None:
+            self._loading = asyncio.create_task(asyncio.to_thread(_load_detection))
+        await asyncio.shield(self._loading)
         return (await self._current(repository, since)).rules
 
     async def check_head(self, repository: Repository, head: str) -> ConfigReport | None:
@@ -279,6 +285,16 @@ def _packs() -> Mapping[str, Gates]:
     return load_packs(rules_directory())
 
 
+_LOADING_DETECTION = threading.Lock()
+
+
+def _load_detection() -> None:
+    from bot.detection.load import shipped_detection_rules
+
+    with _LOADING_DETECTION:  # the rule books of the web server and the worker share them
+        shipped_detection_rules()
+
+
 class DefaultRules:
     """Gives every repository the shipped rules."""
 
@@ -299,10 +315,8 @@ def build_rule_book(
     github: GitHub, configs: ConfigStore, reporter: BrokenConfigReporter, clock: Callable[[], datetime]
 ) -> LiveRuleBook:
     """A rule book of the configs on GitHub over the shipped rules."""
-    from bot.detection.load import shipped_detection_rules
-
     # Loaded at start, not with the first review: a broken file stops the start, not a turn.
-    shipped_scoring(), shipped_claim_rules(), shipped_detection_rules()
+    shipped_scoring(), shipped_claim_rules()
     return LiveRuleBook(_packs(), github, configs, reporter, clock)
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from bot.commands.fetch import CommandHandler
 from bot.commands.invocation import find_invocations
@@ -34,8 +35,10 @@ from bot.pull_request.facts import DecisionTime, Facts
 from bot.pull_request.model import PullRequest, Verdict
 from bot.pull_request.record import merge_revisions, record_event
 from bot.store.model import TurnResult
+from bot.store.pull_requests import has_comment
 from bot.store.store import Store
 from bot.turn.decide import (
+    NOTHING_TO_ADD,
     Assessment,
     assess,
     conclude,
@@ -107,7 +110,8 @@ class TurnRunner:
         )
         recent_records = await fetch_recent_records(pull_request, facts, self.store)
 
-        assessor = Assessor(rules, moment, self.github, pull_request.verdicts)
+        is_first = partial(self._is_first_rejection, pull_request)
+        assessor = Assessor(rules, moment, self.github, pull_request.verdicts, is_first)
         assessment, facts = await assessor.assess(pull_request, facts)
         outcome = CommandOutcome(assessment.pull_request)
         if invocations:
@@ -130,6 +134,9 @@ class TurnRunner:
             is_shared=rules.history.shared,
         )
 
+    async def _is_first_rejection(self, pull_request: PullRequest) -> bool:
+        return not await self.store.read(has_comment, pull_request.repository.id)
+
     async def _rules(self, pull_request: PullRequest, events: Sequence[Event]) -> RepositoryRules:
         """The rules in force; a check backfill needs them as read after the config was pushed."""
         since = max((event.since for event in events if isinstance(event, CheckBackfillEvent)), default=None)
@@ -149,6 +156,8 @@ class Assessor:
     github: GitHub
     verdicts_before: tuple[Verdict, ...]
     """The verdicts that were known before this turn."""
+    is_first_rejection: Callable[[], Awaitable[bool]]
+    """Whether the bot has not commented in this repository before."""
 
     async def assess(self, before: PullRequest, facts: Facts) -> tuple[Assessment, Facts]:
         """Work out what is wrong; return it with the facts that were read for it."""
@@ -161,6 +170,8 @@ class Assessor:
         facts = await self._read_fixable_files(before, merged, facts)
         merged = merge_texts(before, merged, facts)
         assessment = assess(merged, self.rules, self.moment)
+        if assessment.reason == NOTHING_TO_ADD and await self.is_first_rejection():
+            assessment = assess(merged, self.rules, self.moment, assessment.detection, is_first=True)
         return await self._name_framework(merged, assessment, facts)
 
     async def _look_up_claims(self, merged: PullRequest, facts: Facts) -> Facts:
@@ -212,5 +223,6 @@ def _merge_command_changes(pull_request: PullRequest, changed: PullRequest) -> P
         rulings=changed.rulings,
         override=changed.override,
         audits=changed.audits,
+        comment_requested_at=changed.comment_requested_at,
         verdicts=keep_command_verdicts(pull_request.verdicts, changed.verdicts),
     )

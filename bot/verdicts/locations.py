@@ -26,76 +26,18 @@ FILE_EXTENSIONS = (
 _FILE_NAMES = "Dockerfile|Makefile|Procfile|Jenkinsfile|Gemfile|Rakefile|CODEOWNERS|Vagrantfile|Justfile"
 _EXT = "|".join(FILE_EXTENSIONS.split())
 # `self.key` and `process.env` are no files; neither is the name of a library.
-_DOUBTFUL = frozenset(
-    [
-        "env",
-        "key",
-        "lock",
-        "mod",
-        "sum",
-        "r",
-        "c",
-        "h",
-        "m",
-        "mm",
-        "pl",
-        "sol",
-        "ex",
-        "sh",
-        "properties",
-        "html",
-        "json",
-        "xml",
-        "text",
-    ]
+_DOUBTFUL_WORDS = "env key lock mod sum r c h m mm pl sol ex sh properties html json xml text"
+_DOUBTFUL = frozenset(_DOUBTFUL_WORDS.split())
+_CERTAIN_NAMES_WORDS = (
+    "cargo.lock poetry.lock yarn.lock uv.lock gemfile.lock composer.lock go.mod go.sum package.json"
+    " tsconfig.json composer.json index.html pom.xml .env setup.sh install.sh build.sh package-lock.json"
 )
-_CERTAIN_NAMES = frozenset(
-    [
-        "cargo.lock",
-        "poetry.lock",
-        "yarn.lock",
-        "uv.lock",
-        "gemfile.lock",
-        "composer.lock",
-        "go.mod",
-        "go.sum",
-        "package.json",
-        "tsconfig.json",
-        "composer.json",
-        "index.html",
-        "pom.xml",
-        ".env",
-        "setup.sh",
-        "install.sh",
-        "build.sh",
-        "package-lock.json",
-    ]
+_CERTAIN_NAMES = frozenset(_CERTAIN_NAMES_WORDS.split())
+_LIBRARIES_WORDS = (
+    "node vue next nuxt express react three d3 ember backbone moment chart p5 alpine discord angular"
+    " knockout handlebars socket.io chai deno"
 )
-_LIBRARIES = frozenset(
-    [
-        "node",
-        "vue",
-        "next",
-        "nuxt",
-        "express",
-        "react",
-        "three",
-        "d3",
-        "ember",
-        "backbone",
-        "moment",
-        "chart",
-        "p5",
-        "alpine",
-        "discord",
-        "angular",
-        "knockout",
-        "handlebars",
-        "socket.io",
-        "chai",
-        "deno",
-    ]
-)
+_LIBRARIES = frozenset(_LIBRARIES_WORDS.split())
 _FILE_NAME = regex.Regex(_FILE_NAMES)
 _NUMBER = "[1-9][0-9]{0,6}"
 _LINES = (
@@ -134,7 +76,7 @@ _AHEAD = regex.Regex(
 )
 # Words before a path that only refers to it: the remark is about another file.
 _ELSEWHERE = regex.Regex(
-    r"\b(?:as|like|see|similar to|same as(?: in)?|copied from|taken from|borrowed from|to|into|from|instead of"
+    r"\b(?:as|like|see|similar to|same as(?: in)?|copied from|taken from|to|into|from|instead of"
     r"|than|per|unlike|following|follow|cf\.?|e\.g\.?|compare(?:d)? (?:with|to)|matching|mirrors?|as in"
     r"|as done in|like in|(?:put|place|move|moved|belongs?|lives?|live|goes|go|add|create|define|defined|done"
     r"|exists?) (?:it |this |that |them |these |something )?(?:in|to|into|under)|also in|already in)"
@@ -142,65 +84,14 @@ _ELSEWHERE = regex.Regex(
     ignore_case=True,
 )
 _SENTENCE_START = regex.Regex(r"(?:^|[.!?;]\s|\n)[^.!?;\n]{0,200}$")
-_COMMANDS = frozenset(
-    [
-        "python",
-        "python3",
-        "pytest",
-        "cat",
-        "git",
-        "npm",
-        "npx",
-        "yarn",
-        "pnpm",
-        "node",
-        "go",
-        "cargo",
-        "make",
-        "ruff",
-        "mypy",
-        "eslint",
-        "bash",
-        "sh",
-        "rm",
-        "cp",
-        "mv",
-        "vi",
-        "vim",
-        "import",
-        "from",
-        "docker",
-        "tox",
-        "uv",
-        "pip",
-        "ls",
-        "cd",
-        "run",
-        "open",
-        "import.",
-        "const",
-        "let",
-        "var",
-        "def",
-        "class",
-        "return",
-        "source",
-        "sudo",
-    ]
+_COMMANDS_WORDS = (
+    "python python3 pytest cat git npm npx yarn pnpm node go cargo make ruff mypy eslint bash sh rm cp"
+    " mv vi vim import from docker tox uv pip ls cd run open import. const let var def class return"
+    " source sudo"
 )
-_SYSTEM = (
-    "/usr/",
-    "/lib/",
-    "/opt/",
-    "/etc/",
-    "/var/",
-    "/proc/",
-    "/dev/",
-    "/nix/",
-    "/tmp/",
-    "/root/",
-    "/Users/",
-)
+_COMMANDS = frozenset(_COMMANDS_WORDS.split())
+_SYSTEM_FOLDERS = "usr lib opt etc var proc dev nix tmp root Users"
+_SYSTEM = tuple(f"/{folder}/" for folder in _SYSTEM_FOLDERS.split())
 _CHECKOUTS = regex.Regex(
     r"^(?:/home/runner/work/[^/]+/[^/]+/|/github/workspace/|/__w/[^/]+/[^/]+/|/builds/[^/]+/[^/]+/|/workspace/"
     r"|/workspaces/[^/]+/|/app/|/code/|/src/(?:github\.com/[^/]+/[^/]+/)?|[A-Z]:/a/[^/]+/[^/]+/"
@@ -290,28 +181,44 @@ def find_mentions(text: str, *, repository: str | None = None) -> tuple[Location
 
 def _scan(text: str, repository: str | None) -> Iterator[LocationMention]:
     covered = bytearray(len(text))
+    for scan in (_scan_urls, _scan_frames, _scan_quoted, _scan_bare):
+        yield from scan(text, repository, covered)
 
-    def cover(start: int, end: int) -> None:
-        covered[start:end] = b"x" * (end - start)
 
+def _cover(covered: bytearray, start: int, end: int) -> None:
+    covered[start:end] = b"x" * (end - start)
+
+
+def _scan_urls(text: str, repository: str | None, covered: bytearray) -> Iterator[LocationMention]:
+    """Yield permalinks; no other address is read for paths."""
     for url in _URL.finditer(text):
         is_own = repository is None or url["repository"].lower() == repository.lower()
-        location = _location(unquote(url["path"]).rstrip(".,:;!'\"*_"), url["line"], url["end"])
+        path = unquote(url["path"]).rstrip(".,:;!'\"*_")
+        location = repository_location(path, url["line"], url["end"])
         if is_own and location:
             yield LocationMention(location, url.start(), url.end())
     for url in _ANY_URL.finditer(text):
-        cover(*url.span())
+        _cover(covered, *url.span())
+
+
+def _scan_frames(text: str, _repository: str | None, covered: bytearray) -> Iterator[LocationMention]:
     for frame in _FRAME.finditer(text):
-        cover(*frame.span())
-        if location := _location(frame["path"], frame["line"], None):
+        _cover(covered, *frame.span())
+        if location := repository_location(frame["path"], frame["line"]):
             yield LocationMention(location, frame.start(), frame.end(), is_frame=True)
+
+
+def _scan_quoted(text: str, _repository: str | None, covered: bytearray) -> Iterator[LocationMention]:
     for start, end in _quoted(text):
         match = None if start >= end or covered[start] else _whole(text[start:end])
         if match is not None and (mention := _mention(text, match, start, start + match.end())):
-            cover(start, end)
+            _cover(covered, start, end)
             yield mention
         elif match is None and " " in text[start:end]:
-            cover(start, end)  # code: a path in it is part of a command
+            _cover(covered, start, end)  # code: a path in it is part of a command
+
+
+def _scan_bare(text: str, _repository: str | None, covered: bytearray) -> Iterator[LocationMention]:
     for match in _BARE.finditer(text):
         before = text[match.start() - 1 : match.start()]
         is_inside = regex.is_word(before) or before in {"/", "\\", ".", "@", "-", "$", "{", "~"}
@@ -359,7 +266,7 @@ def _mention(text: str, match: regex.RegexMatch, start: int, end: int) -> Locati
         if around:
             line, last, start, end = around
     part = part or (None if line else _part_around(text, start, end))
-    location = _location(path, line, last)
+    location = repository_location(path, line, last)
     if location is None:
         return None
     is_subject = bool(line or part) or not _ELSEWHERE.search(_sentence_before(text, start))
@@ -380,7 +287,7 @@ def _part_around(text: str, start: int, end: int) -> tuple[str, str] | None:
     before = text[max(0, start - 160) : start]
     named = _CALL_BEFORE.search(before)
     code = (named["code"] or named["call"]) if named else ""
-    if named and (named["what"] or code.endswith(")") or "." in code or "::" in code):
+    if named and (named["what"] or _is_definition(code)):
         return _part(code.partition("(")[0], is_call="(" in code)
     titled = _NAMED_BEFORE.search(before) or _SECTION_BEFORE.search(before)
     if titled:
@@ -393,6 +300,12 @@ def _part_around(text: str, start: int, end: int) -> tuple[str, str] | None:
         return _part(code.partition("(")[0], is_call=True)
     what = (behind["kind"] or behind["what"] or "").lower()
     return _part(behind["name"].strip(), is_section=what in _SECTIONS) if what else None
+
+
+def _is_definition(code: str) -> bool:
+    """Whether code can hardly be anything but the name of a definition: a call, or of several words."""
+    is_camel = any(map(str.isupper, code[1:])) and any(map(str.islower, code))
+    return code.endswith(")") or "." in code or "::" in code or "_" in code.strip("_") or is_camel
 
 
 def _part(
@@ -430,14 +343,15 @@ def _is_host(path: str) -> bool:
     return path.rsplit(".", 1)[-1].lower() in {"sh", "rs", "py", "pl", "sol"} and path.count(".") > 1
 
 
-def _location(path: str, line: str | None, end: str | None) -> Location | None:
-    path = _relative(path)
-    if path is None or not is_inside_repository(path):
+def repository_location(path: str, line: str | None = None, end: str | None = None) -> Location | None:
+    """Return a location from what a program or a person wrote; None where it is outside the repository."""
+    relative = _relative(path)
+    if relative is None or not is_inside_repository(relative):
         return None
     first, last = (int(line) if line else None), (int(end) if end else None)
     if first is not None and last is not None and last <= first:
         last = None
-    return Location(path.rstrip("/"), first, last)
+    return Location(relative.rstrip("/"), first, last)
 
 
 def _relative(path: str) -> str | None:

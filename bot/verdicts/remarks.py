@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any
 
 from bot import regex
 from bot.gates.model import Gates
-from bot.gates.packs import rules_directory
-from bot.gates.rule_files import parse_rule_file
-from bot.markdown.prose import BlockKind, ProseBlock, read_prose, sentence_spans
+from bot.markdown.prose import BlockKind, ProseBlock, sentence_spans
 from bot.markdown.spans import find_fences
 from bot.pull_request.events import InlineCommentSnapshot
 from bot.pull_request.model import BLOCKING_SEVERITIES, Item
 from bot.values import Location
 from bot.verdicts.locations import find_mentions, find_place
+from bot.verdicts.phrases import (
+    CLOSERS,
+    TOKEN,
+    introduces,
+    is_hedged,
+    shipped_phrases,
+    split_words,
+    states_something,
+)
 from bot.verdicts.reviewers import ReviewerFormat, read_app_comment
 from bot.verdicts.tags import (
     MAX_ITEM_WORDS,
@@ -29,9 +34,6 @@ from bot.verdicts.tags import (
     read_tagged,
     tidy_words,
 )
-
-MAX_POINTING_WORDS = 12
-"""Words of a sentence that only points at remarks made elsewhere."""
 
 BLOCKING_LABELS = frozenset({"issue", "todo", "chore"})
 WARNING_LABELS = frozenset({"suggestion", "nitpick", "nit", "typo", "polish"})
@@ -47,181 +49,10 @@ _PLURALS = {f"{label}s": label for label in _LABELS} | {
 
 _LABEL = regex.Regex(
     r"^[\s*_`\[(]{0,6}(?P<label>[A-Za-z-]{3,12})(?P<close>[\])`*_]{0,3})\s*"
-    r"(?P<decorations>\([A-Za-z ,/-]{1,60}\)|\[[A-Za-z ,/-]{1,60}\])?[*_`]{0,3}\s*(?P<sign>:|,|[-–—]\s|)[*_`]{0,3}\s*"
+    r"(?P<decorations>\([A-Za-z ,/-]{1,60}\)|\[[A-Za-z ,/-]{1,60}\])?[*_`]{0,3}\s*"
+    r"(?P<sign>:|,|[-–—]\s|)[*_`]{0,3}\s*"
 )
-_TOKEN = regex.Regex(r"`[^`\n]*`|https?://\S+|\+1\b|\w[\w'’-]*")
-_MENTION = regex.Regex(r"(^|[\s(,])@[\w-]+(?:/[\w-]+)?(?:\[bot\])?")
 _COMMAND_LINE = regex.Regex(r"(?m)^[ \t]{0,3}/[A-Za-z][\w-]*(?:[ \t][^\n]*)?$")
-_CLAUSE = regex.Regex(r"[,;:!—–]+\s|\s[-–—]+\s|\s*\.\.\.\s*|…")
-_CLOSERS = " \t\n*_)\"'”’`"
-_CODE_TOKEN = "`"
-_NEGATIONS = frozenset(
-    {"not", "don't", "doesn't", "didn't", "never", "won't", "forgot", "forgets", "fails", "failed"}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase as its words, an example of its use, and the words that must not follow it."""
-
-    words: tuple[str, ...]
-    example: str
-    unless: frozenset[str] = frozenset()
-
-
-class PhraseList:
-    """Phrases that are found together, in one pass over a sentence."""
-
-    def __init__(self, phrases: Iterable[Phrase]) -> None:
-        self.phrases = tuple(phrases)
-        self._by_first: dict[str, list[Phrase]] = {}
-        for phrase in self.phrases:
-            self._by_first.setdefault(phrase.words[0], []).append(phrase)
-
-    def find(self, tokens: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Yield the first and the last-but-one index of each phrase in the words of a sentence."""
-        for index, token in enumerate(tokens):
-            for phrase in self._by_first.get(token, ()):
-                end = index + len(phrase.words)
-                is_here = tuple(tokens[index:end]) == phrase.words
-                if is_here and phrase.unless.isdisjoint(tokens[end : end + 2]):
-                    yield index, end
-
-    def has(self, tokens: Sequence[str]) -> bool:
-        """Whether any of the phrases is in the sentence."""
-        return next(self.find(tokens), None) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class RemarkPhrases:
-    """The lists of `rules/phrases.yml`."""
-
-    fillers: frozenset[str]
-    pointing: PhraseList
-    thanks: PhraseList
-    praise: PhraseList
-    reservations: PhraseList
-    footers: PhraseList
-    hedges: PhraseList
-    concessions: PhraseList
-    harms: PhraseList
-    repeats: PhraseList
-
-
-def parse_phrases(data: bytes, file: str) -> RemarkPhrases:
-    """Return the lists in the text; raise `RuleFileError` with all its problems."""
-    values = parse_rule_file(data, file, "rules/phrases")
-    names = (
-        "pointing",
-        "thanks",
-        "praise",
-        "reservations",
-        "footers",
-        "hedges",
-        "concessions",
-        "harms",
-        "repeats",
-    )
-    return RemarkPhrases(
-        frozenset(values["fillers"].split()), *(PhraseList(map(_phrase, values[name])) for name in names)
-    )
-
-
-def _phrase(values: dict[str, Any]) -> Phrase:
-    return Phrase(
-        tuple(split_words(values["phrase"])), values["example"], frozenset(values.get("unless", ()))
-    )
-
-
-@cache
-def shipped_phrases() -> RemarkPhrases:
-    """Return the phrases that come with the product."""
-    path = rules_directory() / "phrases.yml"
-    return parse_phrases(path.read_bytes(), str(path))
-
-
-def split_words(text: str) -> list[str]:
-    """Return the words of a sentence in lower case; code stands as one sign, mentions of people are left out."""
-    if "@" in text:
-        text = _MENTION.sub(lambda mention: str(mention[1]), text)
-    return [_word(token) for token in _TOKEN.findall(text)]
-
-
-def _word(token: str) -> str:
-    return _CODE_TOKEN if token[0] == _CODE_TOKEN else token.replace("’", "'").rstrip("-'").lower()
-
-
-def states_something(sentence: str, *, has_location: bool = False) -> bool:
-    """Whether a sentence says that something is wrong or should change; `has_location`: where is known."""
-    phrases = shipped_phrases()
-    tokens = split_words(sentence)
-    if not tokens or any(start == 0 for start, _ in phrases.footers.find(tokens)):
-        return False
-    if sentence.rstrip(_CLOSERS).endswith(":"):
-        return False
-    if phrases.thanks.has(tokens):
-        clauses = [clause for clause in _CLAUSE.split(sentence) if clause.strip()]
-        others = [clause for clause in clauses if not phrases.thanks.has(split_words(clause))]
-        if len(others) < len(clauses) and others:
-            return states_something(", ".join(others), has_location=has_location)
-        return phrases.reservations.has(tokens)
-    if _is_praise(tokens):
-        return _has_reservation(tokens)
-    has_location = has_location or any(mention.is_subject for mention in find_mentions(sentence))
-    return has_location or not _only_points(tokens)
-
-
-def _is_praise(tokens: Sequence[str]) -> bool:
-    phrases = shipped_phrases()
-    is_praise = any(
-        end - start > 1 or start == 0 or len(tokens) <= 4 for start, end in phrases.praise.find(tokens)
-    )
-    return is_praise and not phrases.harms.has(tokens)
-
-
-def _has_reservation(tokens: Sequence[str]) -> bool:
-    """Whether praise is taken back, by more than a word that points at other remarks."""
-    first = next(shipped_phrases().reservations.find(tokens), None)
-    return first is not None and not _only_points(tokens[first[1] :])
-
-
-def _only_points(tokens: Sequence[str]) -> bool:
-    if len(tokens) > MAX_POINTING_WORDS:
-        return False
-    phrases = shipped_phrases()
-    pointing = {index for start, end in phrases.pointing.find(tokens) for index in range(start, end)}
-    return all(index in pointing or token in phrases.fillers for index, token in enumerate(tokens))
-
-
-def is_question(sentence: str) -> bool:
-    """Whether the sentence ends with a question mark."""
-    return sentence.rstrip(_CLOSERS).endswith("?")
-
-
-def is_hedged(text: str) -> bool:
-    """Whether the remark asks, or proposes without insisting."""
-    phrases = shipped_phrases()
-    if phrases.concessions.has(split_words(text)):
-        return True
-    sentences = [text[start:end] for start, end in sentence_spans(text)]
-    stated = [
-        sentence for sentence in sentences if states_something(sentence, has_location=True)
-    ] or sentences
-    if not stated:
-        return False
-    if any(phrases.harms.has(split_words(sentence)) and not is_question(sentence) for sentence in stated[1:]):
-        return False
-    first = split_words(stated[0])
-    return is_question(stated[0]) or any(
-        _NEGATIONS.isdisjoint(first[max(0, start - 2) : start]) for start, _ in phrases.hedges.find(first)
-    )
-
-
-def repeats_earlier(body: str) -> bool:
-    """Whether a review says that what was reported before still holds."""
-    readable = read_prose(body)
-    repeats = shipped_phrases().repeats
-    return any(repeats.has(split_words(readable[start:end])) for start, end in sentence_spans(readable))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +85,7 @@ def read_label(text: str) -> RemarkLabel:
         stated = True if name in BLOCKING_LABELS else False if name in WARNING_LABELS else None
         return RemarkLabel(name, stated if decorated is None else decorated, rest)
     if name in _BLOCKING_WORDS and match["sign"].strip() == ":":
-        return RemarkLabel(None, True, rest)
+        return RemarkLabel(None, blocks=True, rest=rest)
     return RemarkLabel(None, decorated, text) if decorated is not None else RemarkLabel(None, None, text)
 
 
@@ -295,7 +126,18 @@ _SECTION_WORDS: dict[str, tuple[str | None, bool | None]] = {
     ),
     **dict.fromkeys(("todo", "todos"), ("todo", True)),
     **dict.fromkeys(
-        ("question", "questions", "thoughts", "praise", "positives", "strengths", "positive"), (None, None)
+        (
+            "question",
+            "questions",
+            "thoughts",
+            "praise",
+            "positives",
+            "strengths",
+            "positive",
+            "summary",
+            "overview",
+        ),
+        (None, None),
     ),
 }
 _GOOD_TITLES = (
@@ -329,7 +171,8 @@ def read_review_body(body: str, gates: Gates, *, url: str = "") -> TextVerdict:
     """Return what a review's body states: its tags with their text, and its findings in plain words."""
     tagged = read_tagged(body, gates, url=url)
     reader = _BodyReader(body, tagged.readable, url)
-    listed, prose = reader.read(tagged.rest, has_tag=tagged.has_tag or "feedback_items" in body)
+    has_tag = tagged.has_tag or "feedback_items" in body  # a document states its items itself
+    listed, prose = reader.read(tagged.rest, has_tag=has_tag)
     stated = [item for item in map(_label_item, tagged.verdict.items) if item is not None]
     names = {item.tag for item in stated}
     if len(names) == 1 and prose and not any(item.words for item in stated):
@@ -337,7 +180,7 @@ def read_review_body(body: str, gates: Gates, *, url: str = "") -> TextVerdict:
         stated = [
             replace(item, words=prose[0].words, place=prose[0].place, part=prose[0].part) for item in stated
         ]
-    items = [*stated, *listed, *(() if tagged.has_tag else prose)]
+    items = [*stated, *listed, *(() if has_tag else prose)]
     suggestion = find_suggestion(body) if len(items) == 1 else None
     if suggestion is not None:
         items = [replace(items[0], suggestion=suggestion)]
@@ -381,7 +224,7 @@ class _BodyReader:
                 listed += [item] if item else []
             else:
                 self._paragraph(block, prose, pieces)
-        if pieces and not self.section.is_silent:
+        if pieces:
             prose.append(self._prose(pieces))
         if not (listed or prose or has_tag):
             titles = [title for title in headings if states_something(title.strip().rstrip(":"))]
@@ -404,7 +247,7 @@ class _BodyReader:
         sentences = list(sentence_spans(self.readable, block.start, block.end))
         stated = [span for span in sentences if self._states(*span)]
         last = self.readable[sentences[-1][0] : sentences[-1][1]] if sentences else ""
-        if last.rstrip(_CLOSERS).endswith(":"):
+        if introduces(last):
             self.section = _section(last)
         elif not self.section.is_silent and not starts_label:
             self.section = replace(self.section, label=None, blocks=None)
@@ -422,13 +265,14 @@ class _BodyReader:
 
     def _states(self, start: int, end: int) -> bool:
         sentence = self.readable[start:end]
-        introduces_code = sentence.rstrip(_CLOSERS).endswith(":") and self._is_code_next(end)
-        if introduces_code:
-            return states_something(sentence.rstrip(_CLOSERS).rstrip(":"), has_location=False)
+        if introduces(sentence) and self._is_code_next(end):
+            return states_something(sentence.rstrip(CLOSERS).rstrip(":"), has_location=False)
         return states_something(sentence)
 
     def _is_code_next(self, end: int) -> bool:
-        return self.body[end : end + 40].lstrip().startswith(("```", "~~~"))
+        following = self.body[end : end + 40]
+        is_indented = following.lstrip("\r\n").startswith("    ") and "\n" in following
+        return is_indented or following.lstrip().startswith(("```", "~~~"))
 
     def _prose(self, pieces: Sequence[tuple[str, Location | None]]) -> Item:
         text = "\n\n".join(piece for piece, _ in pieces)
@@ -471,7 +315,7 @@ class _BodyReader:
 def _remark_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield the sentences of a list item; a title before a nested list is part of what it says."""
     spans = list(sentence_spans(text))
-    if len(spans) == 1 and text.rstrip(_CLOSERS).endswith(":"):
+    if len(spans) == 1 and introduces(text):
         start, end = spans[0]
         yield start, end - 1
     else:
@@ -481,7 +325,7 @@ def _remark_sentences(text: str) -> Iterator[tuple[int, int]]:
 def read_inline_comment(
     comment: InlineCommentSnapshot, gates: Gates, *, app: ReviewerFormat | None = None
 ) -> tuple[Item, ...]:
-    """Return the findings of the comment that starts a thread; a reply, praise or a question label has none."""
+    """Return the findings of the comment that starts a thread; a reply, praise or a question has none."""
     if comment.in_reply_to is not None:
         return ()
     place = comment_location(comment)
@@ -500,8 +344,8 @@ def read_inline_comment(
         return tuple(replace(item, comment_id=comment.id) for item in tagged)
     if comment.documents:
         return ()
-    item = _inline_remark(body, gates, place, comment.url, is_app=comment.author.bot)
-    return (replace(item, comment_id=comment.id),) if item else ()
+    plain = _inline_remark(body, gates, place, comment.url, is_app=comment.author.bot)
+    return (replace(plain, comment_id=comment.id),) if plain else ()
 
 
 def _inline_tags(body: str, gates: Gates, place: Location, url: str) -> list[Item]:
@@ -517,7 +361,7 @@ def _inline_remark(body: str, gates: Gates, place: Location, url: str, *, is_app
     words = own_words(body, gates)
     label = read_label(words)
     is_stated = any(
-        states_something(words[start:end].rstrip(_CLOSERS).rstrip(":"), has_location=True)
+        states_something(words[start:end].rstrip(CLOSERS).rstrip(":"), has_location=True)
         for start, end in sentence_spans(words)
     )
     is_labelled = label.name is not None or label.blocks is not None
@@ -576,7 +420,7 @@ _SHARED = 0.6
 
 
 def same_remark(a: Item, b: Item) -> bool:
-    """Whether two reviewers report the same thing: overlapping lines, and one tag or mostly the same words."""
+    """Whether two reviewers report the same: overlapping lines, and one tag or mostly the same words."""
     if not _overlap(a.place, b.place):
         return False
     tags = [item.tag for item in (a, b) if item.tag and item.inferred is None]
@@ -600,5 +444,5 @@ def _overlap(a: Location | None, b: Location | None) -> bool:
 
 def _content_words(item: Item) -> frozenset[str]:
     fillers = shipped_phrases().fillers
-    tokens = (token.strip("`'") for token in _TOKEN.findall(item.words.lower()))
+    tokens = (token.strip("`'") for token in TOKEN.findall(item.words.lower()))
     return frozenset(token.rstrip("s") for token in tokens if token not in fillers and len(token) > 2)

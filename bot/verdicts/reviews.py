@@ -12,13 +12,9 @@ from bot.pull_request.events import InlineCommentSnapshot, ReviewSnapshot, Revie
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import Item, Provenance, PullRequest, Stance, Validator, Verdict, hash_text
 from bot.values import Account, Location
-from bot.verdicts.remarks import (
-    read_inline_comment,
-    read_review_body,
-    repeats_earlier,
-    settle_blocking,
-)
-from bot.verdicts.reviewers import ReviewerFormat, reviewer_format
+from bot.verdicts.phrases import repeats_earlier
+from bot.verdicts.remarks import read_inline_comment, read_review_body, settle_blocking
+from bot.verdicts.reviewers import ReviewerFormat, find_format, is_severe
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
     ValidatorText,
@@ -101,7 +97,7 @@ def _review_verdict(
     permission = granting_permission(review.author, role, rules) if counted else role
     stance, is_advisory = _stance(review, rules, counted=counted)
     context = replace(context, is_advisory=is_advisory)
-    if stance is None:
+    if stance is None or (earlier and stance is Stance.SILENT is not earlier.stance):
         # Its author took the VERDICT line out again.
         return earlier and replace(earlier, lifted_at=earlier.lifted_at or context.now)
     items, more = _items_now(review, stance, context, permission) if counted else ((), 0)
@@ -160,13 +156,15 @@ def _items_now(
     if stance is Stance.APPROVES:
         return (), 0  # remarks beside an approval are recorded as words, not as findings
     rules, is_app = context.rules, review.author.bot
-    app = reviewer_format(review.author.login) if is_app else None
+    app = find_format(review.author.login, bot=is_app)
     body = read_review_body(review.body, rules.gates, url=review.url)
     # The body of a known review App is scaffolding around its inline comments.
     items = [item for item in body.items if item.tag or not (app or context.is_advisory)]
     items += review.documents
+    threshold = rules.validators.blocking_severity(review.author.login) if is_app else None
     for comment in _own_comments(review, context.facts.inline_comments):
-        items += _inline_items(comment, rules, permission, app)
+        inline = _inline_items(comment, rules, permission, app)
+        items += [_apply_threshold(item, threshold) for item in inline] if threshold else inline
     if stance is Stance.SILENT:
         items = [item for item in items if item.tag]
     is_rejection = stance is Stance.REJECTS and not context.is_advisory
@@ -190,6 +188,11 @@ def _inline_items(
     origin = Provenance("inline comment", permission, hash_text(comment.body))
     items = [replace(item, origin=origin) for item in (tuple(documented) or stated)]
     return _add_hunk_context(items, place, hunk)
+
+
+def _apply_threshold(item: Item, threshold: str) -> Item:
+    """Return the finding of an App that blocks only from this severity on."""
+    return item if item.tag else replace(item, blocks=is_severe(item.severity, threshold))
 
 
 def _name_likely_gate(item: Item, rules: RepositoryRules) -> Item:

@@ -266,7 +266,7 @@ def as_signal(
             return event
         case LabelEvent() if parse_gate_label(event.label):
             return event
-        case CheckEvent() if checks.is_mapped_check(event, rules, me):
+        case CheckEvent() if event.conclusion and checks.is_mapped_check(event, rules, me):
             return event
         case _:
             return None

@@ -6,13 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from bot import regex
-from bot.detection.context import find_doubt
-from bot.detection.load import detection_rules
-from bot.detection.rules import DetectionRules
-from bot.detection.words import blank_struck_out
 from bot.gates.config import RepositoryRules
 from bot.gates.model import Gates, find_tag_phrases, is_tag, normalize_tag
 from bot.markdown import spans
@@ -22,6 +18,7 @@ from bot.pull_request.events import InlineCommentSnapshot, ReviewSnapshot
 from bot.pull_request.model import Item, Provenance, Stance, hash_text
 from bot.values import Location
 from bot.verdicts.locations import find_place
+from bot.verdicts.phrases import is_doubted
 
 MAX_TAGS = 100
 """Different tags that one verdict may name; the rest is counted."""
@@ -48,7 +45,7 @@ class TextVerdict:
 
 
 def parse_tags(body: str, gates: Gates, *, url: str = "", place: Location | None = None) -> TextVerdict:
-    """Parse every tag that the text states; each speaks for its block, or at a location for the whole text."""
+    """Parse every tag that the text states; each speaks for its block, at a location for the whole text."""
     if place is None:
         return read_tagged(body, gates, url=url).verdict
     whole = own_words(body, gates)
@@ -92,7 +89,7 @@ def read_tagged(body: str, gates: Gates, *, url: str = "") -> TaggedBody:
     hidden = tuple(_hidden_tags(body))
     items: list[Item] = [Item(tag, url=url) for tag in hidden]
     rest: list[ProseBlock] = []
-    heads: list[TagHit] = []  # tags of a heading or a line of its own, which speak for what follows
+    heads: Sequence[TagHit] = ()  # tags of a heading or a line of its own, which speak for what follows
     below: list[ProseBlock] = []
     next_hit = 0
     for block in blocks:
@@ -105,7 +102,7 @@ def read_tagged(body: str, gates: Gates, *, url: str = "") -> TaggedBody:
         is_heading = block.kind is BlockKind.HEADING
         if own or is_heading:
             items += _headed_items(readable, heads, below, url)
-            heads, below = [], []
+            heads, below = (), []
         if own and (is_heading or not _text_without_tags(readable, block, own)):
             heads = own
             below = [block] if is_heading else []
@@ -178,14 +175,13 @@ def _headed_items(
 def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: str) -> Iterator[Item]:
     """Yield the tags of one block: a single one speaks for all of it, several for their own sentences."""
     if len({hit.tag for hit in hits}) == 1:
-        yield _cut_item(readable, block.start, block.end, hits, hits[0].tag, url)
+        yield _cut_item(readable, (block.start, block.end), hits, hits[0].tag, url)
         return
     lines = [
         hit.start for hit in hits if not readable[readable.rfind("\n", 0, hit.start) + 1 : hit.start].strip()
     ]
     edges = [block.start, *(start for start in lines if start > block.start), block.end]
-    pieces = zip(edges, edges[1:], strict=False)
-    sentences = [span for start, end in pieces for span in sentence_spans(readable, start, end)]
+    sentences = [span for start, end in pairwise(edges) for span in sentence_spans(readable, start, end)]
     groups: list[tuple[int, int, list[TagHit]]] = []
     for start, end in sentences:
         own = [hit for hit in hits if start <= hit.start < end]
@@ -199,7 +195,7 @@ def _block_items(readable: str, block: ProseBlock, hits: Sequence[TagHit], url: 
     for start, end, own in groups:
         for first, last, parts in _split_sentence(readable, start, end, own):
             for tag in dict.fromkeys(hit.tag for hit in parts):
-                yield _cut_item(readable, first, last, parts, tag, url)
+                yield _cut_item(readable, (first, last), parts, tag, url)
 
 
 def _split_sentence(
@@ -226,10 +222,10 @@ def _split_sentence(
         yield start, end, list(hits)
 
 
-def _cut_item(readable: str, start: int, end: int, hits: Sequence[TagHit], tag: str, url: str) -> Item:
-    inside = [hit for hit in hits if start <= hit.start < end]
-    text = readable[start:end]
-    return _item(tag, cut_tags(text, [(hit.start - start, hit.end - start) for hit in inside]), text, url)
+def _cut_item(readable: str, span: tuple[int, int], hits: Sequence[TagHit], tag: str, url: str) -> Item:
+    start, end = span
+    cuts = [(hit.start - start, hit.end - start) for hit in hits if start <= hit.start < end]
+    return _item(tag, cut_tags(readable[start:end], cuts), readable[start:end], url)
 
 
 def _item(tag: str, words: str, text: str, url: str) -> Item:
@@ -238,80 +234,43 @@ def _item(tag: str, words: str, text: str, url: str) -> Item:
 
 
 _FEWEST_TITLE_WORDS = 2
-_DANGLING = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "and",
-        "or",
-        "also",
-        "see",
-        "is",
-        "are",
-        "was",
-        "has",
-        "have",
-        "with",
-        "of",
-        "in",
-        "on",
-        "for",
-        "to",
-        "by",
-        "this",
-        "that",
-        "these",
-        "there",
-        "here",
-        "still",
-        "another",
-        "more",
-        "again",
-        "both",
-        "same",
-        "no",
-        "not",
-        "fix",
-        "fixes",
-        "get",
-        "got",
-        "gets",
-        "as",
-        "from",
-        "plus",
-        "but",
-    ]
+_JOINING = frozenset({"and", "or", "plus", "&"})
+_DANGLING_WORDS = (
+    "a an the and or also see is are was has have with of in on for to by this that these there here"
+    " still another more again both same no not fix fixes get got gets as from plus but"
 )
+_DANGLING = frozenset(_DANGLING_WORDS.split())
 
 
 def cut_tags(text: str, cuts: Sequence[tuple[int, int]]) -> str:
     """Return the text without tags at its ends; one inside a sentence keeps its name, without brackets."""
-    parts: list[str] = []
-    done = 0
-    names: list[str] = []
-    for start, end in cuts:
-        parts.append(text[done:start])
-        names.append(text[start + 1 : end - 1])
-        done = end
-    parts.append(text[done:])
-    first = last = ""
+    if not cuts:
+        return tidy_words(text)
+    edges = [0, *(offset for cut in cuts for offset in cut), len(text)]
+    parts = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    names = [text[start + 1 : end - 1] for start, end in cuts]
     words = tidy_words(parts[0])
-    index = 1
-    while not words and index < len(parts):
-        words = tidy_words(parts[index])
-        index += 1
-    for name, part in zip(names[index - 1 :], parts[index:], strict=True):
-        following = tidy_words(part)
+    introduced = words and parts[0].rstrip(" *_").endswith(":")
+    for name, part in zip(names, parts[1:], strict=True):
+        following = " ".join(part.split())
+        has_words = any(map(str.isalnum, following))
         last_word = words.rsplit(maxsplit=1)[-1].strip("([`*_").lower() if words else ""
-        if following.strip(" .!?,;:)") or last_word in _DANGLING:
-            words = f"{words} {name} {following}" if following[:1].isalnum() else f"{words} {name}{following}"
+        if not words:
+            goes_on = following.split(maxsplit=1)[0].lower().rstrip(",") in _JOINING if has_words else False
+            words = f"{name} {following}" if goes_on else tidy_words(following)
+        elif introduced:
+            words = f"{words}: {tidy_words(following)}".rstrip(" :")
+        elif has_words or last_word in _DANGLING:
+            gap = " " if following[:1].isalnum() or following[:1] in {"(", "`", "—", "–", "-"} else ""
+            words = f"{words} {name}{gap}{following}"
         else:
-            words = f"{words.rstrip(' (:,;—–-')}{following.lstrip(')').strip()}"
-    words = f"{first}{words}{last}".strip()
-    content = [word for word in words.split() if word.strip(".,;:!?").lower() not in _DANGLING]
-    is_stub = not [word for word in content if word.strip(".,;:!?()*_") not in names]
-    return "" if is_stub else words
+            words = f"{words.rstrip(' (:,;—–-')}{following.strip(' ):;,—–-*_')}"
+        introduced = False
+    if not tidy_words(parts[0]):
+        return words
+    content = [word.strip(".,;:!?()*_").lower() for word in words.split()]
+    is_stub = not [word for word in content if word and word not in _DANGLING and word not in names]
+    return "" if is_stub else words  # "Also [tag]." says nothing but the tag
 
 
 def own_words(body: str, gates: Gates) -> str:
@@ -428,10 +387,10 @@ def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple
     """Infer items from gates' phrases in the texts, each with a confidence; none of them blocks."""
     if not rules.detection.enabled:
         return ()
-    understanding = detection_rules(rules.detection)
+    gates = _inferring_gates(rules)
     items_by_tag: dict[str, list[Item]] = {}
     for text in texts:
-        for tag, words in _matched_tags(text.body, rules.gates, understanding):
+        for tag, words in _matched_tags(text.body, gates):
             item = Item(tag, words=words[:MAX_ITEM_WORDS], url=text.url, place=text.place, origin=text.origin)
             items_by_tag.setdefault(tag, []).append(item)
     return tuple(
@@ -454,10 +413,16 @@ def _inline_text(comment: InlineCommentSnapshot, permission: str | None) -> Vali
     return ValidatorText(comment.body, comment.url, comment_location(comment), origin)
 
 
-def _matched_tags(body: str, gates: Gates, understanding: DetectionRules) -> Iterator[tuple[str, str]]:
-    own_text = blank_struck_out(spans.mask_hidden(body, *_HIDDEN_KINDS))
+def _inferring_gates(rules: RepositoryRules) -> Gates:
+    """Return the gates whose phrases infer: of the named packs, and all that the repository defines."""
+    quiet = set(RepositoryRules().extends) - set(rules.inferring)
+    return Gates(tuple(gate for gate in rules.gates if gate.pack not in quiet))
+
+
+def _matched_tags(body: str, gates: Gates) -> Iterator[tuple[str, str]]:
+    own_text = spans.mask_hidden(read_prose(body), *_HIDDEN_KINDS)
     for tag, start, end in islice(_limit_mentions(find_tag_phrases(own_text, gates)), _MOST_MENTIONS):
-        if not find_doubt(own_text, start, end, understanding):
+        if not is_doubted(own_text, start, end):
             yield tag, _surrounding_line(body, start, end)
 
 

@@ -92,11 +92,20 @@ def test_a_typo_is_answered_with_what_was_meant(typed, said):
     assert whetstone(*typed) == (2, "", f"whetstone: {said}\n")
 
 
-@pytest.mark.parametrize("name", sorted(cli.load_commands()))
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS))
 def test_every_command_has_help_with_an_example(name):
-    command = cli.load_commands()[name]
+    command = cli.COMMANDS[name]
     assert command.help.endswith(".")
     assert "whetstone" in command.example
+
+
+def test_every_module_of_a_command_is_listed():
+    modules = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - {
+        "__init__",
+        "common",
+        "terminal",
+    }
+    assert modules == {name.replace("-", "_") for name in cli.COMMANDS}
 
 
 def test_serve_names_everything_that_is_missing_at_once(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from bot import app
-from bot.cli import load_commands, run_command_line
+from bot.cli import COMMANDS, run_command_line
 from bot.cli.doctor import CheckState, diagnose_store
 from bot.resources import CannotStart
 from bot.settings import Settings
@@ -210,9 +210,9 @@ def test_the_version_is_told_without_loading_any_command():
     assert told.stdout == "whetstone 0.1.0\nFalse\n"
 
 
-@pytest.mark.parametrize("name", sorted(load_commands()))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_an_example_can_be_pasted_into_any_shell(name):
     import shlex
 
-    words = shlex.split(load_commands()[name].example, posix=False)
+    words = shlex.split(COMMANDS[name].example, posix=False)
     assert [word for word in words if "[" in word and not word.startswith("'")] == []

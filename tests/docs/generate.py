@@ -116,7 +116,7 @@ def commands() -> str:
         + "`--version` prints the version, and `--help` after a command its use with an example.\n\n"
         + "| command | does |\n|---|---|\n"
     )
-    known = cli.load_commands().values()
+    known = cli.COMMANDS.values()
     index = "".join(f"| [`{each.name}`](#whetstone-{each.name}) | {_cell(each.help)} |\n" for each in known)
     return head + index + "".join(_command(each) for each in known)
 

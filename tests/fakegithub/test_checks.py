@@ -65,3 +65,56 @@ async def test_statuses_come_to_one_state(bot, fake_github, pull):
     fake_github.set_status(pull.repository, pull.head_sha, "build", "success")
     found = (await bot("GET", path)).body
     assert (found["state"], found["total_count"]) == ("success", 1)
+
+
+async def test_a_workflow_says_which_event_began_it(bot, fake_github, pull):
+    fake_github.grant_permissions("acme", {"actions": "read"})
+    nightly = fake_github.start_workflow(pull, event="schedule", by="alice")
+    workflow = fake_github.start_workflow(pull)
+    job = fake_github.check(pull, "tests", "failure", workflow=workflow)
+    assert job.details_url == f"{fake_github.web_url}/acme/kb/actions/runs/{workflow.id}/job/{job.id}"
+    path = f"{REPO}/commits/{pull.head_sha}/check-runs"
+    (run,) = (await bot("GET", path)).body["check_runs"]
+    assert run["app"]["slug"] == "github-actions"
+    query = {"check_suite_id": run["check_suite"]["id"]}
+    (shown,) = (await bot("GET", f"{REPO}/actions/runs", params=query)).body["workflow_runs"]
+    assert (shown["event"], shown["status"], shown["conclusion"]) == ("pull_request", "completed", "failure")
+    query = {"event": "schedule"}
+    found = (await bot("GET", f"{REPO}/actions/runs", params=query)).body["workflow_runs"]
+    assert [(each["id"], each["status"]) for each in found] == [(nightly.id, "queued")]
+
+
+async def test_a_rerun_is_a_newer_run_in_the_same_suite(bot, fake_github, pull):
+    fake_github.grant_permissions("acme", {"actions": "read"})
+    workflow = fake_github.start_workflow(pull)
+    first = fake_github.check(pull, "tests", "failure", workflow=workflow)
+    second = fake_github.rerun_check_run(first)
+    assert (second.suite_id, second.name, second.status) == (first.suite_id, "tests", "queued")
+    runs = (await bot("GET", f"{REPO}/commits/{pull.head_sha}/check-runs")).body["check_runs"]
+    assert [(each["id"], each["status"], each["conclusion"]) for each in runs] == [
+        (second.id, "queued", None)
+    ]
+    fake_github.complete_check_run(second, "success")
+    (shown,) = (await bot("GET", f"{REPO}/actions/runs")).body["workflow_runs"]
+    assert (shown["run_attempt"], shown["conclusion"]) == (2, "success")
+
+
+async def test_an_apps_runs_on_a_commit_share_a_suite(fake_github, pull):
+    suites = [fake_github.check(pull, name, "success").suite_id for name in ("lint", "types")]
+    assert suites[0] == suites[1]
+    assert fake_github.check(pull, "lint", "success", app="other").suite_id != suites[0]
+
+
+async def test_a_jobs_log_is_on_another_host_that_takes_no_token(bot, caller, fake_github, pull):
+    workflow = fake_github.start_workflow(pull)
+    job = fake_github.start_check_run(pull.repository, pull.head_sha, "tests", workflow=workflow)
+    job.log = "FAILED tests/test_dates.py\n"
+    path = f"{REPO}/actions/jobs/{job.id}/logs"
+    assert (await bot("GET", path)).status == 403
+    fake_github.grant_permissions("acme", {"actions": "read"})
+    assert (await bot("GET", path)).status == 404  # it is still running
+    fake_github.complete_check_run(job, "failure")
+    address = (await bot("GET", path)).headers["Location"]
+    assert not address.startswith(fake_github.api_url)
+    assert (await caller()("GET", address)).body == b"FAILED tests/test_dates.py\n"
+    assert (await bot("GET", address)).status == 401

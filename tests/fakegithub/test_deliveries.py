@@ -95,6 +95,8 @@ def _to_the_pull_request(fake_github, pull):
     fake_github.edit_pull_request(pull, title="Other", body="Words")
     fake_github.set_draft(pull, draft=True)
     fake_github.set_draft(pull, draft=False)
+    fake_github.request_review(pull, "alice")
+    fake_github.remove_review_request(pull, "alice", by="carol")
     fake_github.lock(pull)
     fake_github.lock(pull, locked=False)
     fake_github.add_label(pull, "bug", by="alice")
@@ -132,3 +134,4 @@ def _to_the_repository(fake_github, repository):
     fake_github.delete_repository(repository)
     fake_github.uninstall("acme")
     fake_github.install("acme")
+    fake_github.grant_permissions("acme", {"actions": "read"})

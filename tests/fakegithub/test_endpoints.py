@@ -28,9 +28,12 @@ async def lived_in(fake_github, repository, hooks):
     run = fake_github.check(
         pull, "lint", "failure", CheckOutput("1 finding", "One date is wrong", None, found)
     )
+    workflow = fake_github.start_workflow(pull)
+    job = fake_github.check(pull, "tests", "failure", workflow=workflow, log="1 failed\n")
+    fake_github.grant_permissions("acme", {"actions": "read"})
     fake_github.set_status(repository, pull.head_sha, "build", "success")
     issue = fake_github.open_issue(repository, "alice", "Weekly summary", "Nothing yet")
-    reaction = fake_github.react(comment, "bob", "eyes")
+    fake_github.react(comment, "bob", "eyes")
     fake_github.add_label(pull, "needs work", by="alice")
     fake_github.manifest_codes["fresh"] = "-----BEGIN PRIVATE KEY-----"
     await fake_github.delivered()
@@ -41,7 +44,7 @@ async def lived_in(fake_github, repository, hooks):
         "review_id": review.id,
         "comment_id": comment.id,
         "check_run_id": run.id,
-        "reaction_id": reaction.id,
+        "job_id": job.id,
         "installation_id": fake_github.installation_of(repository).id,
         "delivery_id": fake_github.deliveries.all[0].id,
         "code": "fresh",
@@ -72,8 +75,6 @@ WRITES = {
     "DELETE {repo}/issues/{issue_number}/labels/{name}": None,
     "PATCH {repo}/issues/comments/{comment_id}": {"body": "See above, please."},
     "POST {repo}/issues/comments/{comment_id}/reactions": {"content": "rocket"},
-    "DELETE {repo}/issues/comments/{comment_id}/reactions/{reaction_id}": None,
-    "DELETE {repo}/issues/comments/{comment_id}": None,
     "POST {repo}/check-runs": {
         "name": "whetstone/gates",
         "head_sha": "",  # filled in by the test
@@ -101,7 +102,8 @@ async def test_every_endpoint_answers_as_github_describes_it(fake_github, lived_
     for route in reads:
         by = app if route.needs.app else alice if route.path == "/user" else bot
         answer = await by("GET", _filled(route.path, lived_in))
-        assert (route.path, answer.status) == (route.path, 200)
+        expected = 302 if route.path.endswith("/logs") else 200
+        assert (route.path, answer.status) == (route.path, expected)
     WRITES["POST {repo}/check-runs"]["head_sha"] = lived_in["ref"]
     for operation, body in WRITES.items():
         method, template = operation.split()
@@ -149,6 +151,19 @@ async def test_the_judge_sees_a_wrong_answer(bot, fake_github, pull):
     judge.exchange(replace(seen, answer=headless))
     assert judge.violations == [
         "GET /repos/{owner}/{repo}/pulls/{pull_number} 200: : 'head' is a required property"
+    ]
+
+
+async def test_the_judge_sees_a_wrong_query_and_a_wrong_answer_to_it(bot, fake_github):
+    judge = Judge()
+    fake_github.observers[:] = [judge.exchange]
+    await bot("POST", fake_github.graphql_url, json={"query": "query { viewer { login zen } }"})
+    await bot("POST", fake_github.graphql_url, json={"query": "query { viewer { login } }"})
+    seen = fake_github.requests[-1]
+    judge.exchange(replace(seen, answer={"data": {"viewer": {"login": "whetstone[bot]", "databaseId": 1}}}))
+    assert judge.violations == [
+        "POST /graphql: Cannot query field 'zen' on type 'User'.",
+        "POST /graphql: more than was asked for",
     ]
 
 

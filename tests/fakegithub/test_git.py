@@ -130,6 +130,23 @@ async def test_a_comparison_counts_from_where_the_branches_parted(reader, fake_g
     assert (same["status"], same["files"]) == ("identical", [])
 
 
+async def test_what_was_force_pushed_away_is_still_read_by_its_sha(reader, fake_github, tree):
+    message = "Add a claim\n\nReviewed-in: #1\nCo-authored-by: Ann <ann@example.com>"
+    files = {"docs/c.md": "first\n"}
+    pull = fake_github.open_pull_request(tree, "bob", PullRequestOptions(files=files, message=message))
+    before, base = pull.head_sha, tree.branches["main"]
+    rebased = tree.objects.commit(
+        {"docs/c.md": "second\n"}, parents=(base,), message=message, login="bob", at=fake_github.now()
+    )
+    fake_github.force_push(pull, rebased.sha)
+    old = (await reader("GET", f"{REPO}/contents/docs/c.md", params={"ref": before})).body
+    assert base64.b64decode(old["content"]) == b"first\n"
+    compared = (await reader("GET", f"{REPO}/compare/{before}...{rebased.sha}")).body
+    assert (compared["status"], compared["ahead_by"], compared["behind_by"]) == ("diverged", 1, 1)
+    commits = (await reader("GET", f"{REPO}/pulls/{pull.number}/commits")).body
+    assert [(each["sha"], each["commit"]["message"]) for each in commits] == [(rebased.sha, message)]
+
+
 async def test_a_commit_leads_to_its_pull_request_also_from_a_fork(reader, fake_github, tree):
     pull = fake_github.open_pull_request(tree, "bob", PullRequestOptions(fork=True))
     first = pull.head_sha

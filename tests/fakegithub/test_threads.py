@@ -208,3 +208,102 @@ async def test_a_deleted_fork_leaves_the_head_without_a_repository(bot, fake_git
     head = (await bot("GET", f"{REPO}/pulls/1")).body["head"]
     assert (head["repo"], head["sha"]) == (None, pull.head_sha)
     assert [each["head"]["repo"] for each in (await bot("GET", f"{REPO}/pulls")).body] == [None]
+
+
+THREADS = """
+    query($owner: String!, $name: String!, $number: Int!, $after: String) {
+      repository(owner: $owner, name: $name) {
+        pullRequest(number: $number) {
+          reviewThreads(first: 1, after: $after) {
+            pageInfo { hasNextPage endCursor }
+            nodes {
+              id isResolved resolvedBy { login }
+              comments(first: 1) { nodes { databaseId author { login } } }
+            }
+          }
+        }
+      }
+    }"""
+
+
+async def read_threads(caller, fake_github, **variables):
+    asked = {"query": THREADS, "variables": {"owner": "acme", "name": "kb", "number": 1} | variables}
+    return (await caller("POST", fake_github.graphql_url, json=asked)).body
+
+
+async def test_resolved_threads_are_read_over_graphql(bot, fake_github, pull):
+    drafts = [InlineDraft("claims/first.md", "Which?", 1), InlineDraft("claims/first.md", "When?", 3)]
+    first, second = fake_github.submit_review(pull, "alice", "COMMENTED", "", drafts).comments
+    fake_github.reply(first, "whetstone[bot]", "The second.")
+    fake_github.resolve_thread(first, by="bob")
+    payload = fake_github.deliveries.all[-1].payload
+    assert (payload["action"], payload["sender"]["login"]) == ("resolved", "bob")
+    assert [each["body"] for each in payload["thread"]["comments"]] == ["Which?", "The second."]
+    page = (await read_threads(bot, fake_github))["data"]["repository"]["pullRequest"]["reviewThreads"]
+    assert page["nodes"] == [
+        {
+            "id": payload["thread"]["node_id"],
+            "isResolved": True,
+            "resolvedBy": {"login": "bob"},
+            "comments": {"nodes": [{"databaseId": first.id, "author": {"login": "alice"}}]},
+        }
+    ]
+    after = page["pageInfo"]["endCursor"]
+    rest = (await read_threads(bot, fake_github, after=after))["data"]["repository"]["pullRequest"]
+    assert rest["reviewThreads"]["pageInfo"]["hasNextPage"] is False
+    (other,) = rest["reviewThreads"]["nodes"]
+    assert (other["isResolved"], other["comments"]["nodes"][0]["databaseId"]) == (False, second.id)
+
+
+async def test_a_thread_outlives_its_first_comment_and_an_app_has_no_suffix_in_it(bot, fake_github, pull):
+    draft = InlineDraft("claims/first.md", "Which?", 1)
+    (first,) = fake_github.submit_review(pull, "alice", "COMMENTED", "", [draft]).comments
+    reply = fake_github.reply(first, "whetstone[bot]", "The second.")
+    fake_github.delete_review_comment(first, by="alice")
+    fake_github.resolve_thread(reply, by="bob")
+    page = (await read_threads(bot, fake_github))["data"]["repository"]["pullRequest"]["reviewThreads"]
+    assert page["nodes"][0]["isResolved"] is True
+    left = {"databaseId": reply.id, "author": {"login": "whetstone"}}
+    assert page["nodes"][0]["comments"]["nodes"] == [left]
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [({"name": "nowhere"}, ["repository"]), ({"number": 99}, ["repository", "pullRequest"])],
+)
+async def test_graphql_names_the_field_that_could_not_be_resolved(bot, fake_github, pull, change, path):
+    answer = await read_threads(bot, fake_github, **{"number": pull.number} | change)
+    assert [(each["type"], each["path"]) for each in answer["errors"]] == [("NOT_FOUND", path)]
+
+
+@pytest.mark.usefixtures("pull")
+async def test_graphql_answers_no_field_that_github_does_not_have(bot, fake_github):
+    fake_github.observers.clear()  # the query is wrong on purpose
+    asked = {"query": "query { viewer { login name_of_a_field_that_is_not_there } }"}
+    answer = (await bot("POST", fake_github.graphql_url, json=asked)).body
+    assert [each["type"] for each in answer["errors"]] == ["undefinedField"]
+
+
+async def test_a_review_answers_the_request_for_it(bot, fake_github, pull):
+    fake_github.request_review(pull, "alice", by="carol")
+    payload = fake_github.deliveries.all[-1].payload
+    sent = (payload["action"], payload["requested_reviewer"]["login"], payload["sender"]["login"])
+    assert sent == ("review_requested", "alice", "carol")
+    requested = (await bot("GET", f"{REPO}/pulls/1")).body["requested_reviewers"]
+    assert [each["login"] for each in requested] == ["alice"]
+    fake_github.submit_review(pull, "alice", "APPROVED")
+    assert (await bot("GET", f"{REPO}/pulls/1")).body["requested_reviewers"] == []
+
+
+async def test_whoever_acts_on_anothers_text_is_the_sender(fake_github, pull):
+    draft = InlineDraft("claims/first.md", "Which?", 1)
+    review = fake_github.submit_review(pull, "alice", "CHANGES_REQUESTED", "No", [draft])
+    fake_github.edit_review(review, "No.", by="carol")
+    fake_github.edit_review_comment(review.comments[0], "Which one?", by="carol")
+    fake_github.delete_review_comment(review.comments[0], by="carol")
+    fake_github.dismiss_review(review, by="carol")
+    fake_github.set_draft(pull, draft=True, by="carol")
+    fake_github.edit_pull_request(pull, title="Other", by="carol")
+    sent = [(each.action, each.payload["sender"]["login"]) for each in fake_github.deliveries.all[-6:]]
+    actions = ("edited", "edited", "deleted", "dismissed", "converted_to_draft", "edited")
+    assert sent == [(action, "carol") for action in actions]

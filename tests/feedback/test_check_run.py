@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.feedback.check_run import add_check_effects
-from bot.gates.config import CheckRunRules
+from bot.gates.config import CheckPolicy, CheckRunRules
 from bot.gates.model import Gates
 from bot.pull_request.effects import PostSuggestions, ShowCheckRun
 from bot.pull_request.events import ReviewState
@@ -24,7 +24,7 @@ from tests.builders import (
 from tests.live_markdown import live_references
 from tests.verdicts.signal_builders import MAPPED
 
-CHECKING = replace(MAPPED, check=CheckRunRules(enabled=True))
+CHECKING = replace(MAPPED, check=CheckRunRules(CheckPolicy.ALWAYS))
 
 
 def run(known, read, rules=CHECKING):

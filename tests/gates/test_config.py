@@ -7,6 +7,7 @@ import pytest
 from bot.gates.config import (
     AuthorNaming,
     AuthorRules,
+    CheckPolicy,
     CheckRule,
     ClaimType,
     CommentPolicy,
@@ -37,7 +38,7 @@ def test_the_comment_is_on_and_suggestions_labels_and_the_check_are_off():
     assert DEFAULT_RULES.comment == CommentRules(
         enabled=True, when=CommentPolicy.TAGGED, suggestions=False, labels=False
     )
-    assert DEFAULT_RULES.check.enabled is False
+    assert DEFAULT_RULES.check.when is CheckPolicy.INSTEAD
 
 
 def test_a_reviewer_counts_from_the_permission_to_write():

@@ -14,6 +14,7 @@ from bot.gates.config import (
     AuthorNaming,
     AuthorRules,
     CheckKind,
+    CheckPolicy,
     CheckRule,
     CheckRunRules,
     ClaimType,
@@ -182,7 +183,7 @@ def test_every_key_of_a_config_reaches_the_rules():
         authors=AuthorRules(("rio",)),
         overrides=OverrideRules(by_author=True),
         comment=CommentRules(enabled=False, when=CommentPolicy.ALWAYS, suggestions=True, labels=True),
-        check=CheckRunRules(enabled=True),
+        check=CheckRunRules(CheckPolicy.ALWAYS),
         history=HistoryRules((14,), minimum=3, dead_after_days=30, shared=True),
         weekly=WeeklyRules(
             enabled=False,

@@ -11,10 +11,12 @@ from jsonschema import Draft202012Validator
 from bot.gates.config import (
     AuthorNaming,
     CheckKind,
+    CheckPolicy,
     CheckRule,
     ClaimType,
     CommentPolicy,
     CueRule,
+    DocumentPolicy,
     HintAudience,
     Permission,
     RepositoryRules,
@@ -77,7 +79,7 @@ def test_every_key_is_described_for_editors(document):
 def test_the_sections_are_the_fields_of_the_rules():
     assert set(CONFIG["properties"]) == {field.name for field in fields(RepositoryRules)} - {
         "scoring",
-        "understanding",
+        "inferring",
     }
 
 
@@ -151,6 +153,8 @@ def test_the_published_defaults_of_the_other_sections_are_the_products():
         (CheckKind, "$defs.check.properties.kind"),
         (Permission, "properties.validators.properties.permission"),
         (CommentPolicy, "properties.comment.properties.when"),
+        (DocumentPolicy, "properties.comment.properties.document"),
+        (CheckPolicy, "properties.check.properties.when"),
         (Weekday, "properties.weekly.properties.day"),
         (AuthorNaming, "properties.weekly.properties.authors"),
         (HintAudience, "properties.quality.properties.tell"),

@@ -18,5 +18,6 @@ def test_the_app_may_do_the_least_that_works():
         "issues": "write",
         "checks": "write",
         "statuses": "read",
+        "actions": "read",
         "contents": "read",
     }

@@ -74,7 +74,7 @@ async def test_an_event_that_says_nothing_does_not_turn_an_owed_edit_into_a_seco
     await journey.wait_until_idle()
     github.fail("PATCH", "/repos/acme/knowledge/issues/comments/*", status=502, times=1)
     github.submit_review(pull, "alice", "CHANGES_REQUESTED", DATE)
-    await github.until(lambda: not github.faults.waiting)
+    await github.until(lambda: not github.faults)
     github.lock(pull, locked=False)  # GitHub tells of it, and it is not read
     await github.until(lambda: _written(github) == 3)
     await journey.wait_until_idle()

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import graphql
 from openapi_core import Config, OpenAPI
 from openapi_core.datatypes import RequestParameters
 from openapi_schema_validator import OAS30Validator, oas30_format_checker
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
     from bot.fakegithub.server import FakeGitHub
 
 STORED = Path(__file__).with_name("openapi.json.gz")
+
+
+GRAPHQL = Path(__file__).with_name("github.graphql")
+_ANY_OF = {"Actor": "User", "Minimizable": "IssueComment"}
+
+
+@cache
+def _graphql_schema() -> graphql.GraphQLSchema:
+    return graphql.build_schema(GRAPHQL.read_text(encoding="utf-8"))
 
 
 @cache
@@ -73,8 +83,7 @@ class Judge:
 def violations(exchange: Exchange) -> list[str]:
     """What is wrong with a request and its answer."""
     if exchange.route == "/graphql":
-        asked = exchange.body.get("query") if isinstance(exchange.body, dict) else None
-        return [] if isinstance(asked, str) else ["POST /graphql: no query"]
+        return [f"POST /graphql: {each}" for each in _graphql_errors(exchange)]
     operation = description()["paths"].get(exchange.route, {}).get(exchange.method.lower())
     if operation is None:
         return [f"{exchange.method} {exchange.path}: no operation that the judge knows"]
@@ -84,6 +93,30 @@ def violations(exchange: Exchange) -> list[str]:
     if not exchange.is_fault and exchange.status:
         found += [f"{name} {exchange.status}: {each}" for each in _answer_errors(exchange, operation)]
     return found
+
+
+def _graphql_errors(exchange: Exchange) -> list[str]:
+    asked = exchange.body.get("query") if isinstance(exchange.body, dict) else None
+    if not isinstance(asked, str):
+        return ["no query"]
+    try:
+        document = graphql.parse(asked)
+    except graphql.GraphQLSyntaxError as error:
+        return [error.message]
+    errors = graphql.validate(_graphql_schema(), document)
+    if errors or exchange.is_fault or exchange.status != 200 or "errors" in exchange.answer:
+        return [each.message for each in errors]
+    # The answer is its own source: carried out on it, the query must give it back unchanged.
+    answer = graphql.execute_sync(
+        _graphql_schema(),
+        document,
+        exchange.answer["data"],
+        variable_values=exchange.body.get("variables"),
+        field_resolver=lambda source, info, **_: source.get(info.path.key),
+        type_resolver=lambda source, _, kind: source.get("__typename", _ANY_OF[kind.name]),
+    )
+    found = [each.message for each in answer.errors or ()]
+    return found if answer.data == exchange.answer["data"] else [*found, "more than was asked for"]
 
 
 def payload_violations(event: str, payload: Any) -> list[str]:
