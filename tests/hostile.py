@@ -558,7 +558,8 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "one command": lambda text: parse_commands(f"/feedback-appeal date_errors {text}"),
         "review body": lambda text: remarks.read_review_body(text, KNOWLEDGE_BASE),
         "tagged body": lambda text: remarks.read_review_body(
-            f"[date_errors] {text} [scope_error]\n\n### [near_duplicate]\n{text}", KNOWLEDGE_BASE
+            f"[date_errors] {text[: LENGTH // 2]} [scope_error]\n\n### [near_duplicate]\n{text[: LENGTH // 2]}",
+            KNOWLEDGE_BASE,
         ),
         "inline remark": lambda text: remarks.read_inline_comment(
             make_inline_comment(7, 3, text), KNOWLEDGE_BASE

@@ -294,6 +294,8 @@ class ReviewThreadEvent:
     comment_id: int = 0
     """The comment that started it."""
     sender: Account = GHOST
+    at: datetime | None = None
+    """When that was, where GitHub says so."""
 
 
 @dataclass(frozen=True, slots=True)

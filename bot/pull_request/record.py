@@ -108,11 +108,10 @@ def record_check(pull_request: PullRequest, event: CheckEvent) -> PullRequest:
 
 def record_thread(pull_request: PullRequest, event: ReviewThreadEvent) -> PullRequest:
     """Record that a thread was resolved or reopened; an older event never replaces a newer one."""
-    # GitHub gives a thread no time of its own.
     state = ThreadState(
         event.comment_id,
         resolved=event.action == "resolved",
-        at=event.pull_request.updated_at,
+        at=event.at or event.pull_request.updated_at,
         by_id=event.sender.id,
         by=event.sender.login,
     )

@@ -401,6 +401,23 @@ def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple
     )
 
 
+def infer_tags(items: Iterable[Item], rules: RepositoryRules) -> tuple[Item, ...]:
+    """Return the items, each untagged one with the tag that its words look like; the rest stays."""
+    if not rules.detection.enabled:
+        return tuple(items)
+    gates = _inferring_gates(rules)
+    return tuple(_infer_tag(item, gates, rules.detection.threshold) for item in items)
+
+
+def _infer_tag(item: Item, gates: Gates, threshold: float) -> Item:
+    if item.tag is not None or not item.words:
+        return item
+    mentions = Counter(tag for tag, _ in _matched_tags(item.words, gates))
+    tag, times = next(iter(mentions.most_common(1)), (None, 0))
+    confidence = _confidence(times)
+    return replace(item, tag=tag, inferred=confidence) if tag and confidence >= threshold else item
+
+
 def comment_location(comment: InlineCommentSnapshot) -> Location:
     """Return the location of an inline comment."""
     first = comment.start_line or comment.line

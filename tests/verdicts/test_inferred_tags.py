@@ -9,7 +9,9 @@ from bot.gates.config import DetectionConfig, RepositoryRules
 from bot.gates.model import Gates
 from bot.gates.packs import load_pack
 from bot.gates.repository_config import load_config, merge_rules
-from bot.verdicts.tags import ValidatorText, infer_items
+from bot.pull_request.model import Item
+from bot.values import Location
+from bot.verdicts.tags import ValidatorText, infer_items, infer_tags
 from tests.builders import (
     KNOWLEDGE_BASE,
     RULES,
@@ -165,6 +167,20 @@ SHIPPED = RepositoryRules(gates=KNOWLEDGE_BASE.merged(CODE_REVIEW))
 )
 def test_only_what_is_stated_infers_and_only_from_the_code_review_pack(body, tags):
     assert [item.tag for item in infer_items((ValidatorText(body, "u"),), SHIPPED)] == tags
+
+
+def test_an_untagged_finding_gets_the_tag_that_its_words_look_like_and_keeps_the_rest():
+    failing = Item(None, "The tests fail at this head.", Location("a.py", 4), blocks=False, label="nit")
+    named, other, denied = infer_tags(
+        (failing, Item(None, "The name is long."), Item(None, "SQL injection: none")), SHIPPED
+    )
+    assert named == replace(failing, tag="tests_failing", inferred=0.6)
+    assert (other.tag, denied.tag) == (None, None)
+
+
+def test_a_stated_tag_is_not_inferred_again():
+    stated = Item("docs_missing", "The tests fail.")
+    assert infer_tags((stated,), SHIPPED) == (stated,)
 
 
 def test_a_pack_that_the_config_names_infers():
