@@ -144,8 +144,8 @@ class Feedback:
     """The scores of all iterations."""
     grounding: GroundingRules = field(default_factory=GroundingRules)
     """How sources are written."""
-    hint: str = ""
-    """One line to the reviewers about wording that can't be acted on."""
+    notes: tuple[str, ...] = ()
+    """Single lines below the entries: to reviewers, about the author's claims, about the config."""
     report: SelectionReport | None = None
     """The selection report, once it is closed after more than one iteration."""
     weights: Mapping[str, float] = field(default_factory=lambda: shipped_scoring().weights.severities)

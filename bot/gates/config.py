@@ -421,6 +421,8 @@ class GroundingRules:
     """The claims that are checked, and how the result is shown."""
 
     enabled: bool = True
+    author: bool = True
+    """Whether the claims in the description are checked like those of reviewers."""
     reads: int = 5
     mandatory: tuple[ClaimType, ...] = _CLAIMS[:10]
     recommended: tuple[ClaimType, ...] = _CLAIMS[10:14]
@@ -484,3 +486,5 @@ class RepositoryRules:
     detection: DetectionConfig = DetectionConfig()
     scoring: ScoringRules = field(default_factory=shipped_scoring)
     """From `rules/scoring.yml`; no section of a config."""
+    config_problem: str = ""
+    """What is wrong with the config on the default branch, in one sentence; empty where nothing is."""

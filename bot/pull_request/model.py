@@ -579,6 +579,8 @@ class PullRequest:
     heads: tuple[HeadSpan, ...] = ()
     """Where the branch was, in the order of the pushes."""
     conversation: Conversation = field(default_factory=Conversation)
+    body: str = ""
+    """The beginning of its description."""
     posted_head: str = ""
     """The reviewed head for which the comment was last posted, not only edited."""
     comment_requested_at: datetime | None = None

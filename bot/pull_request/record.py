@@ -271,6 +271,7 @@ def _record_snapshot(pull_request: PullRequest | None, snapshot: PullRequestSnap
             merged=snapshot.merged,
             draft=snapshot.draft,
             closed_at=snapshot.closed_at,
+            body=snapshot.body,
             revisions=(revision,),
             heads=(HeadSpan(snapshot.head, snapshot.updated_at, snapshot.updated_at),),
         )
@@ -303,6 +304,7 @@ def merge_snapshot(pull_request: PullRequest, snapshot: PullRequestSnapshot) -> 
         merged=snapshot.merged or (pull_request.merged and not snapshot.open),
         draft=snapshot.draft,
         closed_at=snapshot.closed_at,
+        body=snapshot.body,
         revisions=_add_revision(pull_request.revisions, _snapshot_revision(snapshot)),
         heads=add_head(known_heads(pull_request), snapshot.head, snapshot.updated_at),
         unsure=False,
