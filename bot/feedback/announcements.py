@@ -37,7 +37,7 @@ def render_escalation(feedback: Feedback, identity: str, reason: str, mention: s
     )
     parts = [
         render_marker(AnnouncementKind.ESCALATION, _marker(feedback, identity)),
-        f"**Needs a human decision** — {reason}{state}.",
+        f"**Stop: needs a human decision** — {reason}{state}.",
         _STOP,
         f"If you are that person: approve it, close it, or say what to change.{_best_hint(feedback)}",
         f"@{mention}" if mention else "",

@@ -75,6 +75,15 @@ def is_unconfirmed(finding: GateItem) -> bool:
     return finding.grounding is not None and finding.grounding.doubted
 
 
+def _is_location_unconfirmed(finding: GateItem) -> bool:
+    """Whether the doubt is about the location itself, not about something else that is said of it."""
+    grounding, place = finding.grounding, finding.item.place
+    if grounding is None or place is None or not grounding.doubted:
+        return False
+    names = {str(place)[:200], place.path[:200]}
+    return any(claim.claim in names for claim in (grounding.decisive, *grounding.also))
+
+
 def safe_link(label: str, url: str, thread: str) -> str:
     """Return a link, or nothing for an address that would break the text or touch another thread.
 
@@ -196,7 +205,7 @@ def _location_line(
     if place is None:
         return f"{_NO_LOCATION}{run}{f', {quoted}' if quoted else ''}"
     # A location that could not be confirmed may not exist: no link leads there.
-    is_confirmed = not all(map(is_unconfirmed, findings))
+    is_confirmed = not all(map(_is_location_unconfirmed, findings))
     link = context.web.blob(context.repository, context.head, place) if is_confirmed else ""
     location = link or code_span(str(place), 200)
     return f"{location}{_location_notes(findings)}{run}{f' {quoted}' if quoted else ''}"
