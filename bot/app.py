@@ -233,16 +233,19 @@ async def _api_routes(
     from bot.inbox.internal_deliveries import CheckRunReporter
     from bot.iterations.selection import selection_report_markdown
     from bot.web.api.access import AccessCache, RepositoryGuard
+    from bot.web.api.oidc import open_verifier
     from bot.web.api.public import PublicEndpoints
-    from bot.web.api.pulls import PullRequestEndpoints, ValidationEndpoint
+    from bot.web.api.pulls import PullRequestEndpoints
     from bot.web.api.reports import AdviceReport, AuthorEndpoints, GroundingReport
+    from bot.web.api.validations import ValidationEndpoints
 
     # The worker pauses its lanes; an API call has none, so its client asks the store for pauses.
     async with (
         open_github(configuration, utc_now, store=store) as github,
         open_user_api(configuration.api_url, configuration.graphql_url) as user_api,
+        open_verifier(configuration.oidc_issuer, configuration.public_url) as oidc,
     ):
-        guard = RepositoryGuard(AccessCache(user_api), store)
+        guard = RepositoryGuard(AccessCache(user_api, oidc=oidc), store)
         rule_book = build_rule_book(github, store, CheckRunReporter(store, utc_now), utc_now)
         pulls = PullRequestEndpoints(
             store,
@@ -251,13 +254,16 @@ async def _api_routes(
             selection_report_markdown,
             _findings_json,
         )
+        validations = ValidationEndpoints(
+            store, github, rule_book, bodies, new_id, utc_now, configuration.public_url or ""
+        )
         yield [
             *AuthorEndpoints(store, rule_book, utc_now).routes(guard),
             *pulls.routes(guard),
             *PublicEndpoints(github.me, rule_book).routes(guard),
             *GroundingReport(store, rule_book, utc_now).routes(guard),
             *AdviceReport(store, rule_book, utc_now).routes(guard),
-            *ValidationEndpoint(store, rule_book, bodies, new_id, utc_now).routes(guard),
+            *validations.routes(guard),
         ]
 
 

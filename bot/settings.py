@@ -332,6 +332,7 @@ Checked = TypeVar("Checked")
 Default = TypeVar("Default")
 
 DEFAULT_API_URL = "https://api.github.com"
+DEFAULT_OIDC_ISSUER = "https://token.actions.githubusercontent.com"
 DEFAULT_DATABASE_URL = "sqlite:///data/whetstone.db"
 
 
@@ -352,6 +353,7 @@ class Settings:
     metrics_token: str | None = field(default=None, repr=False)
     public_url: str | None = None
     trusted_proxies: tuple[Network, ...] = ()
+    oidc_issuer: str = DEFAULT_OIDC_ISSUER
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -407,6 +409,7 @@ def _without_credentials(reader: _SettingsReader, values: Mapping[str, str]) -> 
         metrics_token=values.get("METRICS_TOKEN"),
         public_url=reader.read("PUBLIC_URL", parse_url, None),
         trusted_proxies=reader.read("TRUSTED_PROXIES", parse_networks, ()),
+        oidc_issuer=reader.read("OIDC_ISSUER", parse_url, oidc_issuer_for(api_url)),
     )
 
 
@@ -438,6 +441,17 @@ def graphql_url_for(api_url: str) -> str:
     """Return the GraphQL address that belongs to a REST address."""
     # GHES serves REST under /api/v3 and GraphQL beside it; github.com and ghe.com serve it below.
     return f"{api_url.removesuffix('/v3')}/graphql"
+
+
+def oidc_issuer_for(api_url: str) -> str:
+    """Return the address that issues the OIDC tokens of the workflows on this GitHub."""
+    # Numbers of repositories are one server's own: another server's issuer must never vouch for them.
+    if api_url.endswith("/api/v3"):
+        return f"{api_url.removesuffix('/api/v3')}/_services/token"
+    parts = urlsplit(api_url)
+    if (parts.hostname or "").endswith(".ghe.com"):
+        return f"{parts.scheme}://token.actions.{parts.netloc.removeprefix('api.')}"
+    return DEFAULT_OIDC_ISSUER
 
 
 def redact_database_url(url: str) -> str:

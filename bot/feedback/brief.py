@@ -58,8 +58,6 @@ class BriefFacts:
     """The framework that the trace or the manifest names."""
     annotations: tuple[str, ...] = ()
     """The annotations of failed checks."""
-    titles: tuple[str, ...] = ()
-    """The titles of the annotations: the test, or the rule."""
     observed: tuple[str, ...] = ()
     """Other observations of the failure: evidence of a document, verified claims."""
     failing_test: tuple[str, str] = ("", "")
@@ -109,6 +107,8 @@ class Step:
 
     text: str
     headline: str = ""
+    is_tied: bool = True
+    """Whether it says something about an open item, beyond the name of a check or a framework."""
 
 
 def write_step(action: str, items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
@@ -124,7 +124,7 @@ def _reproduce_error(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | N
         return None
     location = next((str(location) for item in items for location in item.locations), "")
     shown = code_span(error, MAX_SLOT_LENGTH)
-    at = f" at {code_span(location, MAX_SLOT_LENGTH)}" if location else ""
+    at = f" at {_shorten(location)}" if location else ""
     return Step(f"Reproduce the error first: {shown}{at}", f"reproduce {shown} first")
 
 
@@ -140,13 +140,16 @@ def _pass_test(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
         return None
     goal = f"make {join_words([code_span(name, MAX_SLOT_LENGTH) for name in names])} pass"
     reason = _failure_reason(facts)
-    return Step(f"M{goal[1:]}{f': {code_span(reason, MAX_SLOT_LENGTH)}' if reason else ''}", goal)
+    text = f"M{goal[1:]}{f': {reason}' if reason else ''}"
+    return Step(text, goal, is_tied=bool(reason or facts.test))
 
 
 def _failure_reason(facts: BriefFacts) -> str:
-    titles = ", ".join(facts.titles[:MAX_SLOT_LOCATIONS])
-    expected = facts.first(find_expectation)
-    return expected or facts.failing_test[1] or find_error_message(facts.output) or titles
+    """Return what was expected and what came instead; else the error, or the first annotation."""
+    if expected := facts.first(find_expectation):
+        return _shorten(expected)
+    error = facts.failing_test[1] or find_error_message(facts.output) or next(iter(facts.annotations), "")
+    return code_span(error, MAX_SLOT_LENGTH) if error else ""
 
 
 def _match_expectation(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
@@ -154,7 +157,7 @@ def _match_expectation(items: tuple[OpenItem, ...], facts: BriefFacts) -> Step |
     expected = facts.first(find_expectation)
     if not expected or _pass_test(items, facts):
         return None
-    return Step(f"Return what is expected: {code_span(expected, MAX_SLOT_LENGTH)}")
+    return Step(f"Give the result that is expected: {_shorten(expected)}")
 
 
 def _confirm_by_check(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
@@ -177,8 +180,8 @@ def _do_as_asked(_: tuple[OpenItem, ...], facts: BriefFacts) -> Step | None:
 def _narrow_scope(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
     blocking = [item for item in items if item.is_blocking and item.locations] or items
     locations = dict.fromkeys(str(location) for item in blocking for location in item.locations)
-    shown = [code_span(location, MAX_SLOT_LENGTH) for location in tuple(locations)[:MAX_SLOT_LOCATIONS]]
-    return Step(f"Work on {join_words(shown)} first") if shown else None
+    shown = [_shorten(location) for location in tuple(locations)[:MAX_SLOT_LOCATIONS]]
+    return Step(f"Work only on {join_words(shown)}") if shown else None
 
 
 def _choose_alternative(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
@@ -192,8 +195,8 @@ def _finish_gap(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
     if not items:
         return None
     location = next((str(location) for location in items[0].locations), "")
-    at = f" at {code_span(location, MAX_SLOT_LENGTH)}" if location else ""
-    return Step(f"Finish what is left: {code_span(items[0].name)}{at}")
+    at = f" at {_shorten(location)}" if location else ""
+    return Step(f"Finish what is left: {items[0].name}{at}")
 
 
 def _apply_fix(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
@@ -203,7 +206,7 @@ def _apply_fix(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
 def _change_nothing_else(items: tuple[OpenItem, ...], _: BriefFacts) -> Step | None:
     if len(items) != 1:
         return None
-    return Step(f"Change nothing else: {code_span(items[0].name)} is all that is open")
+    return Step(f"Change nothing else: {items[0].name} is all that is open")
 
 
 _STEP_WRITERS: Mapping[str, Callable[[tuple[OpenItem, ...], BriefFacts], Step | None]] = {
@@ -470,12 +473,13 @@ def write_brief(
     """Write the steps of the actions from the facts; None where nothing was detected or shown."""
     if detection.type is None or not detection.is_shown:
         return None
-    lines = tuple(
-        BriefLine(action.name, step.text, action.template, step.headline)
+    steps = [
+        (action, step)
         for action in rules.actions.get(detection.type, ())
         if (step := write_step(action.name, items, facts)) is not None
-    )[:MAX_BRIEF_LINES]
-    is_specific = bool(items) and bool(lines)
+    ][:MAX_BRIEF_LINES]
+    lines = tuple(BriefLine(action.name, step.text, action.template, step.headline) for action, step in steps)
+    is_specific = bool(items) and bool(steps) and all(step.is_tied for _, step in steps)
     score = BRIEF_POINTS * (sum(_marks(items, facts).values()) + is_specific)
     return Brief(detection.type, detection.confidence, score, lines)
 

@@ -163,12 +163,7 @@ def _event_facts(feedback: Feedback, comment_text: str) -> BriefFacts:
 
 def _add_annotations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:
     items = [item for item in _stated_items(feedback) if _is_annotation(item)]
-    titles = ((item.evidence or "").removesuffix(item.words).rstrip(": ") for item in items)
-    return replace(
-        facts,
-        annotations=tuple(dict.fromkeys(item.evidence or item.words for item in items)),
-        titles=tuple(dict.fromkeys(title for title in titles if title)),
-    )
+    return replace(facts, annotations=tuple(dict.fromkeys(item.evidence or item.words for item in items)))
 
 
 def _add_observations(facts: BriefFacts, feedback: Feedback) -> BriefFacts:

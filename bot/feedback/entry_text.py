@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bot import regex
 from bot.feedback.document import GENERIC_FIX
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.config import GroundingRules
@@ -32,6 +33,8 @@ class EntryContext:
     head: str
     web: GitHubLinks
     rules: GroundingRules
+    thread: str = ""
+    """The address of the pull request's own page."""
     heads: Mapping[str, str] = field(default_factory=dict)
     """The head that each finding was last reported at, by id."""
     names_every_source: bool = False
@@ -45,6 +48,7 @@ class EntryContext:
             feedback.iteration.head,
             site.web,
             feedback.grounding,
+            site.web.pull_url(feedback.pull_request.repository, feedback.pull_request.number),
             {finding.id: finding.head for finding in feedback.iteration.ledger.open},
             len(feedback.rejecting) > 1 or not feedback.rejecting[0].id.startswith("review:"),
         )
@@ -58,7 +62,8 @@ def render_entry(failed: FailedGate, context: EntryContext | None = None) -> str
     lines = [f"**[{icon}] {name}**: {_description(failed)}{auto}", f"  - Fix: {_fix_text(failed, context)}"]
     if context:
         lines += [f"  - Where: {where}" for where in _where_lines(failed, context)]
-    if failed.tag and (suggestion := _suggestion_text(failed)):
+    thread = context.thread if context else ""
+    if failed.tag and (suggestion := _suggestion_text(failed, thread)):
         lines.append(f"  - Suggested change: {suggestion}")
     if note := _note(failed, context.rules if context else GroundingRules()):
         lines.append(f"  - {note}")
@@ -68,6 +73,21 @@ def render_entry(failed: FailedGate, context: EntryContext | None = None) -> str
 def is_unconfirmed(finding: GateItem) -> bool:
     """Whether something that the item claims was not confirmed."""
     return finding.grounding is not None and finding.grounding.doubted
+
+
+def safe_link(label: str, url: str, thread: str) -> str:
+    """Return a link, or nothing for an address that would break the text or touch another thread.
+
+    The address of a check's result is whatever its tool gave GitHub.
+    """
+    if not url.startswith(("https://", "http://")) or _UNSAFE.search(url):
+        return ""
+    is_own = bool(thread) and url.startswith(f"{thread}#")
+    return f"[{label}]({url})" if is_own or not _THREAD.search(url) else ""
+
+
+_UNSAFE = regex.Regex(r"[^!-~]|[()<>\[\]`\"\\]|\.\.")
+_THREAD = regex.Regex(r"/(?:pulls?|issues|discussions|commit)/", ignore_case=True)
 
 
 def _description(failed: FailedGate) -> str:
@@ -85,7 +105,7 @@ def _first_words(failed: FailedGate) -> str:
 
 def _fix_text(failed: FailedGate, context: EntryContext | None) -> str:
     if not failed.tag:
-        return f"{_untagged_fix(failed)}{_likely_tag(failed)}"
+        return f"{_untagged_fix(failed, context.thread if context else '')}{_likely_tag(failed)}"
     tag, guide = code_span(failed.tag), failed.gate.guide if failed.gate else None
     if context and guide:
         tag = f"[{tag}]({context.web.guide_url(context.repository, guide)})"
@@ -96,16 +116,17 @@ def _fix_text(failed: FailedGate, context: EntryContext | None) -> str:
     return f"{escape_mentions(failed.gate.fix) if failed.gate else GENERIC_FIX} {tag}"
 
 
-def _untagged_fix(failed: FailedGate) -> str:
+def _untagged_fix(failed: FailedGate, thread: str) -> str:
     """Return what to do about a finding without a tag: what its validator suggests, or an answer."""
     item = failed.findings[0].item
     name = f" {code_span(failed.id)}" if failed.id else ""
-    if suggestion := _suggestion_text(failed):
+    if suggestion := _suggestion_text(failed, thread):
         return f"{suggestion}{name}"
     if item.action:
         return f"{code_span(item.action, _MAX_ACTION)}{name}"
-    where = "reply in [the thread]" if item.comment_id else "reply to [the review]"
-    return f"Change it, or {where}({item.url}).{name}" if item.url else f"Change it, or answer it.{name}"
+    if link := safe_link("the thread" if item.comment_id else "the review", item.url, thread):
+        return f"Change it, or reply {'in' if item.comment_id else 'to'} {link}.{name}"
+    return f"Change it, or answer it.{name}"
 
 
 def _likely_tag(failed: FailedGate) -> str:
@@ -117,7 +138,7 @@ def _likely_tag(failed: FailedGate) -> str:
     return f" (looks like {code_span(likely)})" if likely else ""
 
 
-def _suggestion_text(failed: FailedGate) -> str:
+def _suggestion_text(failed: FailedGate, thread: str) -> str:
     """Return the suggestion, or where it is: joined or shortened lines would be something else."""
     item = next((finding.item for finding in failed.findings if finding.item.suggestion), None)
     if item is None or not item.suggestion:
@@ -126,11 +147,8 @@ def _suggestion_text(failed: FailedGate) -> str:
     if lines <= 1 and len(item.suggestion.strip()) <= CODE_LIMIT:
         return code_span(item.suggestion)
     what = "the line" if lines == 1 else f"the {lines} lines"
-    return (
-        f"[{what} of the suggestion]({item.url})"
-        if item.offered and item.url
-        else f"{what} under `example` in the document"
-    )
+    link = safe_link(f"{what} of the suggestion", item.url, thread) if item.offered else ""
+    return link or f"{what} under `example` in the document"
 
 
 def _note(failed: FailedGate, rules: GroundingRules) -> str:
@@ -172,9 +190,9 @@ def _location_line(
     failed: FailedGate, place: Location | None, findings: Sequence[GateItem], context: EntryContext
 ) -> str:
     words = dict.fromkeys(_shown_words(finding) for finding in findings) if failed.tag else {}
-    quoted = "; ".join(code_span(text) for text in words if text)
+    quoted = "; ".join([code_span(text) for text in words if text][:MAX_LOCATIONS_PER_GATE])
     runs = dict.fromkeys(finding.item.url for finding in findings if finding.failing_test[0])
-    run = "".join(f", [run]({url})" for url in list(runs)[:1] if url)
+    run = next((f", {link}" for url in runs if (link := safe_link("run", url, context.thread))), "")
     if place is None:
         return f"{_NO_LOCATION}{run}{f', {quoted}' if quoted else ''}"
     # A location that could not be confirmed may not exist: no link leads there.

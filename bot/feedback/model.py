@@ -75,11 +75,11 @@ class FailedGate:
 
     @property
     def name(self) -> str:
-        """The gate's name; the tag of an unknown gate; without a tag the label or the aspect."""
+        """The gate's name; the tag of an unknown gate; without a tag the tool's rule, label or aspect."""
         if self.gate:
             return self.gate.gate
         item = self.findings[0].item
-        return self.tag or (item.label or item.aspect or "Review comment").capitalize()
+        return self.tag or item.rule or (item.label or item.aspect or "Review comment").capitalize()
 
     @property
     def places(self) -> tuple[Location, ...]:
@@ -99,8 +99,8 @@ class FailedGate:
     @property
     def confidence(self) -> float | None:
         """The confidence of an inferred tag; None where the tag was stated."""
-        is_stated = self.tag is None or any(finding.item.inferred is None for finding in self.findings)
-        return None if is_stated else max(finding.item.inferred or 0.0 for finding in self.findings)
+        stated = [finding for finding in self.findings if finding.item.inferred is None]
+        return None if stated else max(finding.item.inferred or 0.0 for finding in self.findings)
 
     @property
     def is_auto_fixable(self) -> bool:

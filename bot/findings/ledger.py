@@ -514,7 +514,7 @@ def _same_subject(one: Item, other: Item) -> bool:
         return False
     if one.part and other.part and one.part[0] == other.part[0] == "test":
         return one.part == other.part
-    return not (one.reference and other.reference and one.reference != other.reference)
+    return one.rule == other.rule
 
 
 def normalize_words(item: Item) -> str:

@@ -16,8 +16,8 @@ from bot import regex
 from bot.github import payloads
 from bot.github.auth import AppKey, Authenticator, PauseCheck, never_paused
 from bot.github.errors import ApiRequest, ErrorMapper, GitHubUnavailable, NotFound
-from bot.github.model import PostedComment
-from bot.github.payloads import JsonObject, PayloadError, get_path, get_text, parse_role
+from bot.github.model import PostedComment, WorkflowRun
+from bot.github.payloads import JsonObject, PayloadError, get_integer, get_path, get_text, parse_role
 from bot.github.revision_api import RevisionApi
 from bot.github.thread_api import RepositoryApi, ThreadApi
 from bot.github.transport import (
@@ -128,6 +128,17 @@ class GitHub(RevisionApi, ThreadApi, RepositoryApi):
         runs = await self._get(repository, payloads.CHECK_RUNS_PATH, "checks=read", sha=head)
         statuses = await self._get(repository, payloads.STATUS_PATH, "statuses=read", sha=head)
         return payloads.parse_check_results(runs, statuses)
+
+    async def workflow_run(self, repository: Repository, run_id: int) -> WorkflowRun:
+        """A run of a workflow; raises `NotFound` if the repository has none of this id."""
+        path = f"{REPO_PATH}/actions/runs/{{run}}"
+        tree = await self._get(repository, path, "actions=read", run=run_id)
+        called = get_path(tree, "referenced_workflows")
+        return WorkflowRun(
+            get_text(tree, "head_sha"),
+            get_integer(tree, "head_repository.id"),
+            tuple(get_text(workflow, "path") for workflow in (called if isinstance(called, list) else ())),
+        )
 
     async def role(self, repository: Repository, account: Account, *, fresh: bool = False) -> str | None:
         """The account's role, or its custom role's base; cached for a minute unless `fresh`."""

@@ -152,12 +152,14 @@ class RetryEvent:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """One result of a linter, before the config says which tag its rule means."""
+    """One result of a tool, before the config says which tag its rule means."""
 
     rule: str
     message: str
     place: Location | None = None
     level: str = "warning"
+    tag: str | None = None
+    """The tag, where the report itself states one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ class ValidationEvent:
     accepts: bool = False
     """The document's own verdict is that the work is fine."""
     tool: str = ""
-    """The linter, where it is a linter's log."""
+    """The tool, where it is a tool's report."""
     findings: tuple[ToolResult, ...] = ()
     body_hash: str = ""
 

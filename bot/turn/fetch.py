@@ -40,7 +40,7 @@ from bot.pull_request.model import PullRequest, Revision, Stance
 from bot.pull_request.record import MAX_KEPT_HEADS, is_verdict_of, record_event
 from bot.store.store import Store
 from bot.values import GHOST, Account, Repository
-from bot.verdicts.checks import conclusion_stance
+from bot.verdicts.checks import conclusion_stance, needs_log
 from bot.verdicts.item_context import file_key
 from bot.verdicts.reviews import is_opinionated
 from bot.verdicts.signals import as_signal, is_validator_comment
@@ -211,7 +211,26 @@ async def fetch_signals(
             annotations[signal.run_id] = await _fetch_annotations(
                 pull_request.repository, signal.run_id, github
             )
-    return replace(facts, signals=signals, roles=roles, annotations=annotations)
+    logs = await _fetch_logs(pull_request.repository, signals, annotations, github)
+    return replace(facts, signals=signals, roles=roles, annotations=annotations, logs=logs)
+
+
+async def _fetch_logs(
+    repository: Repository,
+    signals: Iterable[Event],
+    annotations: Mapping[int, tuple[CheckAnnotation, ...]],
+    github: GitHub,
+) -> dict[int, str]:
+    """Read the end of a failed job's log, where nothing else says what failed; empty without permission."""
+    jobs = [
+        signal.run_id
+        for signal in signals
+        if isinstance(signal, CheckEvent)
+        and signal.run_id
+        and needs_log(signal, annotations.get(signal.run_id, ()))
+    ]
+    logs = {job: await github.job_log(repository, job) for job in jobs}
+    return {job: log for job, log in logs.items() if log}
 
 
 def _unknown_resolvers(

@@ -45,6 +45,7 @@ from tests.feedback.comment_builders import (
 from tests.findings.ledger_builders import inline
 
 CART = "src/cart.py"
+REVIEW = "https://github.com/acme/knowledge/pull/212#pullrequestreview-3"
 UNTESTED = Item("tests_missing", "nothing tests it", Location(CART, 5))
 FAILURE = make_test_failure("tests/test_a.py::test_login", "tests/test_a.py", 4, "expected 2, got 3")
 
@@ -317,16 +318,31 @@ def test_the_source_is_at_the_head_that_was_reviewed():
 """),
         ),
         (
-            Item(None, "this is too slow", url="https://github.com/a/b/pull/1#pullrequestreview-3"),
+            Item(None, "this is too slow", url=REVIEW),
             snapshot("""\
 **[BLOCK] Review comment**: `this is too slow`
-  - Fix: Change it, or reply to [the review](https://github.com/a/b/pull/1#pullrequestreview-3). `f1`\
+  - Fix: Change it, or reply to [the review](https://github.com/acme/knowledge/pull/212#pullrequestreview-3). `f1`\
 """),
         ),
     ],
 )
 def test_a_finding_without_a_tag(item, expected):
     assert CommentStory(author=RIO).reject(item).visible().split("\n\n")[3] == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://ci.example.org/1) [click](https://evil.example",
+        "javascript:alert(1)",
+        "https://github.com/other/repository/pull/7",
+        "https://ci.example.org/a b",
+    ],
+)
+def test_the_address_of_a_check_s_result_breaks_nothing_and_touches_no_thread(url):
+    text = CommentStory().check(replace(FAILURE, url=url)).visible()
+    assert url not in text
+    assert "[run]" not in text
 
 
 def test_a_tag_that_plain_words_suggest_is_in_no_list():

@@ -11,12 +11,12 @@ CONFIGS = {
     "an unknown key": (
         "comment:\n  sugestions: true\n",
         [
-            "2:3: comment.sugestions is unknown; did you mean suggestions? One of enabled, when, suggestions, labels"
+            "2:3: comment.sugestions is unknown; did you mean suggestions? One of enabled, when, repost, suggestions, labels, document"
         ],
     ),
     "a key without likeness": (
         "check:\n  colour: red\n",
-        ["2:3: check.colour is unknown; use enabled"],
+        ["2:3: check.colour is unknown; use one of when, enabled"],
     ),
     "another version": (
         "version: 2\n",
@@ -182,6 +182,13 @@ CONFIGS = {
         "validators:\n  checks:\n    lint: {annotations: {line too long: line_length}}\n",
         [
             "3:41: validators.checks.lint.annotations.line too long is line_length, which no gate has; use the tag of a gate, or add it under gates"
+        ],
+    ),
+    "a tool's rule for a tag of no gate, and an unknown choice": (
+        "validators:\n  rules: {E501: code_styles}\n  unmapped: fail\n",
+        [
+            "2:17: validators.rules.E501 is code_styles, which no gate has; did you mean code_style?",
+            '3:13: validators.unmapped is "fail"; use one of warn, block, ignore',
         ],
     ),
     "SARIF for a tag of no gate": (

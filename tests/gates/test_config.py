@@ -36,7 +36,7 @@ def test_both_packs_are_in_force_unless_a_config_says_otherwise():
 
 def test_the_comment_is_on_and_suggestions_labels_and_the_check_are_off():
     assert DEFAULT_RULES.comment == CommentRules(
-        enabled=True, when=CommentPolicy.TAGGED, suggestions=False, labels=False
+        enabled=True, when=CommentPolicy.USEFUL, suggestions=False, labels=False
     )
     assert DEFAULT_RULES.check.when is CheckPolicy.INSTEAD
 

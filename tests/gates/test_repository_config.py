@@ -32,7 +32,8 @@ from bot.gates.config import (
     Permission,
     QualityRules,
     RepositoryRules,
-    SarifRule,
+    ToolRule,
+    UnmappedResults,
     ValidatorRules,
     Weekday,
     WeeklyRules,
@@ -91,7 +92,9 @@ validators:
       kind: lint
       annotations:
         line too long: code_style
-  sarif: {E501: code_style}
+  sarif: {E501: code_style, W605: code_style}
+  rules: {W605: tests_missing}
+  unmapped: block
 authors: {agents: [rio]}
 overrides: {by_author: true}
 comment: {enabled: false, when: always, suggestions: true, labels: true}
@@ -178,7 +181,8 @@ def test_every_key_of_a_config_reaches_the_rules():
                     CheckKind.LINT,
                 ),
             ),
-            sarif=(SarifRule("E501", "code_style"),),
+            rules=(ToolRule("E501", "code_style"), ToolRule("W605", "tests_missing")),
+            unmapped=UnmappedResults.BLOCK,
         ),
         authors=AuthorRules(("rio",)),
         overrides=OverrideRules(by_author=True),
@@ -321,3 +325,17 @@ def test_the_grounding_section_validates_against_the_published_schema():  # rows
 def test_windows_line_ends_and_a_byte_order_mark_do_no_harm():
     text = b"\xef\xbb\xbfcomment:\r\n  enabled: false\r\n"
     assert merge_rules(PACKS, None, load_config(text, FILE, PACKS)).comment == CommentRules(enabled=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("check: {enabled: true}", CheckPolicy.ALWAYS),
+        ("check: {enabled: false}", CheckPolicy.NEVER),
+        ("check: {enabled: true, when: instead}", CheckPolicy.INSTEAD),
+        ("check: {when: never}", CheckPolicy.NEVER),
+        ("comment: {document: agents}", CheckPolicy.INSTEAD),
+    ],
+)
+def test_the_older_key_of_the_check_run_still_counts(text, when):
+    assert merge_rules(PACKS, None, load_config(f"version: 1\n{text}\n", FILE, PACKS)).check.when is when

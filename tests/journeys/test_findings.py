@@ -329,7 +329,7 @@ async def test_a_persons_plain_review_gets_a_comment_only_where_that_adds_someth
     assert len(journey.comments(other)) == 1
 
 
-async def test_a_second_source_makes_a_comment_useful(journey, knowledge, people_pull, pull):
+async def test_a_second_source_makes_a_comment_useful(journey, people_pull, pull):
     review(journey, pull, REJECT, DATE)
     await settle(journey)
     review(journey, people_pull, REJECT, "", (5, "this hides the KeyError"))
@@ -349,7 +349,7 @@ async def test_an_agent_is_told_of_a_new_blocking_issue_once_a_head(journey, pul
     journey.github.push(pull, {CART: text(line5="other = 0")})
     review(journey, pull, REJECT, "<!-- ISSUES: date_errors, title_overclaims -->")
     await settle(journey)
-    old, new = journey.comments(pull)
+    old, _ = journey.comments(pull)
     assert old.startswith("Superseded by")
     review(journey, pull, REJECT, "<!-- ISSUES: near_duplicate -->", by="bob")
     await settle(journey)

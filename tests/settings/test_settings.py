@@ -129,6 +129,22 @@ def test_the_graphql_address_follows_from_the_rest_address(api, graphql):
     assert graphql_url_for(api) == graphql
 
 
+@pytest.mark.parametrize(
+    ("variables", "issuer"),
+    [
+        ({}, "https://token.actions.githubusercontent.com"),
+        (
+            {"GITHUB_API_URL": "https://github.example.org/api/v3"},
+            "https://github.example.org/_services/token",
+        ),
+        ({"GITHUB_API_URL": "https://api.octo.ghe.com"}, "https://token.actions.octo.ghe.com"),
+        ({"OIDC_ISSUER": "https://issuer.example/"}, "https://issuer.example"),
+    ],
+)
+def test_the_issuer_of_oidc_tokens_belongs_to_this_github(environ, variables, issuer):
+    assert load_settings({**environ, **variables}).oidc_issuer == issuer
+
+
 def test_an_enterprise_server_works_with_a_slash_at_the_end(environ):
     settings = load_settings({**environ, "GITHUB_API_URL": "https://github.example.org/api/v3/"})
     assert (settings.api_url, settings.graphql_url) == (
