@@ -113,7 +113,7 @@ def metrics() -> set[str]:
     for path in (ROOT / "bot" / "metrics.py", *WEB.glob("*.py")):
         for made, name in re.findall(r"(\w+)\(\s*\"(whetstone_\w+)\"", path.read_text(encoding="utf-8")):
             found.add(f"{name}_total" if made == "Counter" else name)
-    return found | {"whetstone_author_feedback_items", "whetstone_reviewer_feedback_items"}
+    return found | {"whetstone_author_findings", "whetstone_reviewer_findings"}
 
 
 def test_every_metric_is_documented_and_no_other():
