@@ -24,13 +24,20 @@ BIAS_NAME, BIAS_SCALE = "#bias", 2.0
 WORD_SCALE, FEWEST_WORDS, FACT_SCALE = 3.0, 6, 0.5
 """How much single words count beside facts; of a longer text each one counts less."""
 
+NONE_LENIENCE = 0.2
+"""What none is given in advance: a false alarm costs more trust than a failure that stays unsaid."""
+TEMPERATURE = 2.0
+"""Divides all scores, so that probabilities close to 1 still differ; it changes no decision."""
+
 _TYPES = tuple(FeedbackType)
 _NONE = len(_TYPES)
 _MOST_WORDS, _MOST_CUES, _LONGEST = 5, 6, 80
 _MOST_MENTIONS = 20
 _NOT_SAID = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
 _CHECKS = frozenset(("tests_fail", "ci_fails", "build_fails", "lint_fails"))
-_FACT_CUE, _DOCUMENT = "stated_failure", "document_"
+_FACT_CUE = "stated_failure"
+_BARE_CUES = frozenset(("document_runtime_1", "document_runtime_3"))
+_FACT_CUES = _BARE_CUES | {_FACT_CUE, "document_runtime_2", "something_fails"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +100,9 @@ def score(evidence: Evidence, rules: DetectionRules) -> list[float]:
     totals = [
         BIAS_SCALE * bias + FACT_SCALE * of_facts + scale * of_words for bias, of_facts, of_words in sums
     ]
+    totals[_NONE] += NONE_LENIENCE
     highest = max(totals)
-    powers = [exp(total - highest) for total in totals]
+    powers = [exp((total - highest) / TEMPERATURE) for total in totals]
     together = sum(powers)
     return [power / together for power in powers]
 
@@ -104,9 +112,11 @@ def classify(evidence: Evidence, rules: DetectionRules) -> tuple[FeedbackType | 
     probabilities = score(evidence, rules)
     if not _says_anything(evidence):
         return None, probabilities
+    if _is_stated_fact(evidence):
+        return FeedbackType.RUNTIME_ERROR, probabilities
     best = probabilities.index(max(probabilities))
     if best == _NONE:
-        return (FeedbackType.RUNTIME_ERROR if _is_stated_fact(evidence) else None), probabilities
+        return None, probabilities
     found = _TYPES[best]
     if found is FeedbackType.RUNTIME_ERROR and _a_check_failed(evidence):
         found = FeedbackType.VERIFICATION_FAILURE  # an error in a failed check is part of that
@@ -119,7 +129,7 @@ def _a_check_failed(evidence: Evidence) -> bool:
 
 def _says_anything(evidence: Evidence) -> bool:
     """Say whether there is more than a greeting, a name or a single word that no cue decides by."""
-    if evidence.shown or any(not match.name.startswith(_DOCUMENT) for match in evidence.matches):
+    if evidence.shown or any(match.name not in _BARE_CUES for match in evidence.matches):
         return True
     return sum(word[0].isalpha() for sentence in evidence.sentences for word in sentence.words) > 1
 
@@ -128,8 +138,7 @@ def _is_stated_fact(evidence: Evidence) -> bool:
     """Say whether a pattern of the source document, stated as a present fact, is all the evidence."""
     names = {match.name for match in evidence.matches}
     stated = any(match.name == _FACT_CUE and not match.note for match in evidence.matches)
-    others = (name for name in names if name != _FACT_CUE and not name.startswith(_DOCUMENT))
-    return stated and len(evidence.sentences) == 1 and not any(others)
+    return stated and len(evidence.sentences) == 1 and names <= _FACT_CUES
 
 
 def compute_confidence(

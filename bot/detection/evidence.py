@@ -114,7 +114,7 @@ def _in_context(sentence: Sentence, phrases: list[PhraseMatch], rules: Detection
             if covers and covers[start] >= end:
                 note = "harmless"
             elif is_doubtful and says is not CueMeaning.PARTIAL_SUCCESS:
-                note = _doubt(says, start, sentence, rules)
+                note = _doubt(says, start, end, sentence, rules)
             if not note and says in FAILURES:
                 note = "settled" if is_settled else "question" if asks else ""
         # Of one cue's matches in a sentence the longest stays.
@@ -124,10 +124,13 @@ def _in_context(sentence: Sentence, phrases: list[PhraseMatch], rules: Detection
     return list(matches.values())
 
 
-def _doubt(says: CueMeaning, start: int, sentence: Sentence, rules: DetectionRules) -> str:
-    """Say whether a match is denied or a mere possibility, by the words before it."""
+def _doubt(says: CueMeaning, start: int, end: int, sentence: Sentence, rules: DetectionRules) -> str:
+    """Say whether a match is denied or a mere possibility, by the words before it or its own."""
     words = sentence.words
     is_failure = says in FAILURES
+    # "tests do not fail", unlike "tests do not pass"
+    if is_failure and end - start > 1 and words[end - 2] in rules.negations and words[end - 1] in rules.failing:
+        return "negated"
     if is_failure and words[0] == "if" and ("," not in words or start < words.index(",")):
         return "hypothetical"
     for far, word in enumerate(reversed(words[max(0, start - _REACH) : start]), 1):

@@ -182,8 +182,13 @@ class DetectionRules:
     doubts: frozenset[str] = field(init=False, repr=False, compare=False)
     """Words that deny what is said, or make it a mere possibility."""
 
+    failing: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Words for a failure, which a negation right before them denies."""
+
     def __post_init__(self) -> None:
         """Compile what the values describe."""
+        failing = frozenset((*self.kinds.get("fail", ()), *self.kinds.get("crash", ())))
+        object.__setattr__(self, "failing", failing)
         phrases = ((number, phrase) for number, cue in enumerate(self.cues) for phrase in cue.phrases)
         kind_of = {word: f"{{{name}}}" for name, words in reversed([*self.kinds.items()]) for word in words}
         object.__setattr__(self, "matcher", PhraseMatcher(phrases, self.kinds))
