@@ -66,7 +66,8 @@ class Evidence(NamedTuple):
 
     def pasted(self, found: FeedbackType) -> list[PastedOutput]:
         """Return what was pasted that shows a type; what stands in a quote is somebody else's."""
-        return [one for one in self.shown if one.structure.says.value == found.value and one.where is not SpanKind.QUOTE]
+        own = (one for one in self.shown if one.where is not SpanKind.QUOTE)
+        return [one for one in own if one.structure.says.value == found.value]
 
     def has(self, *meanings: CueMeaning) -> bool:
         """Say whether a cue says one of these."""
@@ -129,7 +130,8 @@ def _doubt(says: CueMeaning, start: int, end: int, sentence: Sentence, rules: De
     words = sentence.words
     is_failure = says in FAILURES
     # "tests do not fail", unlike "tests do not pass"
-    if is_failure and end - start > 1 and words[end - 2] in rules.negations and words[end - 1] in rules.failing:
+    *_, before_last, last = ("", *words[start:end])
+    if is_failure and before_last in rules.negations and last in rules.failing:
         return "negated"
     if is_failure and words[0] == "if" and ("," not in words or start < words.index(",")):
         return "hypothetical"
@@ -156,9 +158,6 @@ def is_question(sentence: Sentence, rules: DetectionRules) -> bool:
     """Say whether something is asked; "can you fix it?" is a request and no question."""
     first, second, *_ = (*(word for word in sentence.words if word not in _OPENERS), "", "")
     return first in rules.questions and not (first in _MODALS and second in _ASKED)
-
-
-_HIDDEN = frozenset((SpanKind.COMMENT, SpanKind.LINK, SpanKind.IMAGE, SpanKind.URL))
 
 
 def _pasted(
