@@ -24,6 +24,7 @@ from bot.commands.invocation import parse_commands
 from bot.detection.detector import detect
 from bot.detection.load import shipped_detection_rules
 from bot.feedback import brief, brief_inputs, lint, marker
+from bot.feedback.clarity import clarity
 from bot.gates import model as gates_model
 from bot.gates.model import is_tag, nearest_word
 from bot.gates.packs import load_packs, rules_directory
@@ -625,6 +626,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
     "detection": {
         "detection": lambda text: detect(text, shipped_detection_rules()),
         "inference": lambda text: infer_tags((Item(None, text),), RULES),
+        "clarity": clarity,
     },
     "grounding": {
         "claims": claims.find_claims,

@@ -86,6 +86,11 @@ _ALL = (
         "whetstone history acme/knowledge 'rio-agent[bot]' --hours 720",
     ),
     CliCommand(
+        "lint-comment",
+        "Say whether a review comment tells its author what to do, and what is missing.",
+        'echo \'{"id": 1, "text": "Why?"}\' | whetstone lint-comment',
+    ),
+    CliCommand(
         "lint-feedback",
         "Check an actionable-feedback document: its schema, its lengths and its words.",
         "whetstone lint-feedback review.json --format sarif",

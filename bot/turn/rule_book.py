@@ -341,7 +341,8 @@ def build_rule_book(
     github: GitHub, configs: ConfigStore, reporter: BrokenConfigReporter, clock: Callable[[], datetime]
 ) -> LiveRuleBook:
     """A rule book of the configs on GitHub over the shipped rules."""
-    # Loaded at start, not with the first review: a broken file stops the start, not a turn.
+    # Loaded at start, not with the first review: a broken file stops the start, not a turn. The detector's
+    # rules come with the first comment in plain words, which many processes never see.
     shipped_scoring(), shipped_claim_rules()
     return LiveRuleBook(_packs(), github, configs, reporter, clock)
 
