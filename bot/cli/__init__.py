@@ -57,8 +57,8 @@ _ALL = (
     ),
     CliCommand(
         "comment",
-        "Print the App's feedback on a pull request as JSON, read with your own GH_TOKEN.",
-        "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]'",
+        "Print the App's feedback on a pull request as JSON, read with your own GH_TOKEN, or wait for it.",
+        "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]' --wait",
     ),
     CliCommand(
         "demo",
@@ -89,6 +89,11 @@ _ALL = (
         "lint-feedback",
         "Check an actionable-feedback document: its schema, its lengths and its words.",
         "whetstone lint-feedback review.json --format sarif",
+    ),
+    CliCommand(
+        "mcp",
+        "Serve an agent that speaks MCP over standard input and output: feedback, waiting, history, gates, lint.",
+        "GH_TOKEN=$(gh auth token) WHETSTONE_LOGIN='whetstone-acme[bot]' whetstone mcp",
     ),
     CliCommand(
         "parked",

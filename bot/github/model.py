@@ -72,16 +72,6 @@ class RequiredPermissions:
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadComment:
-    """One comment and its author."""
-
-    login: str
-    bot: bool
-    body: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
 class TokenAccess:
     """What one token may do in one repository."""
 
