@@ -327,6 +327,8 @@ class Whetstone:
                     raise self._refusal(error) from None
         except (URLError, HTTPException, OSError, ValueError) as error:
             reason = getattr(error, "reason", None) or error
+            if isinstance(reason, ConnectionRefusedError):
+                raise Unreachable(f"nothing answers at {_host(url)}") from error
             raise Unreachable(f"{_host(url)} can't be reached: {reason}") from error
         if len(body) > MAX_ANSWER:
             raise Unreachable(f"the answer of {_host(url)} is too large")

@@ -51,6 +51,11 @@ _ALL = (
         "whetstone backfill acme/knowledge --since 2026-01-01",
     ),
     CliCommand(
+        "backup",
+        "Write the whole store to a file, beside a running server; SQLite and PostgreSQL alike.",
+        "whetstone backup whetstone-2026-11-15.backup",
+    ),
+    CliCommand(
         "check-config",
         "Check a repository's config or a pack of gates, and say all that is wrong with its place.",
         "whetstone check-config .github/whetstone.yml",
@@ -92,8 +97,8 @@ _ALL = (
     ),
     CliCommand(
         "mcp",
-        "Serve an agent that speaks MCP over standard input and output: feedback, waiting, history, gates, lint.",
-        "GH_TOKEN=$(gh auth token) WHETSTONE_LOGIN='whetstone-acme[bot]' whetstone mcp",
+        "Serve an agent that speaks MCP, over stdio: feedback, waiting, history, gates, and the linter.",
+        "GH_TOKEN=$(gh auth token) WHETSTONE_URL=https://whetstone.example.com whetstone mcp",
     ),
     CliCommand(
         "parked",
@@ -119,6 +124,11 @@ _ALL = (
         "render",
         "Print the rejection comment for these tags.",
         "whetstone render date_errors broken_wiki_links --source alice",
+    ),
+    CliCommand(
+        "restore",
+        "Fill an empty store from a backup, also one of the other kind of database; stop the server first.",
+        "DATABASE_URL=sqlite:///data/new.db whetstone restore whetstone-2026-11-15.backup",
     ),
     CliCommand(
         "serve",

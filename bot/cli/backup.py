@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from bot.cli import CliCommand, UsageError
+from bot.cli import UsageError
 from bot.cli.common import report_errors
 from bot.resources import open_existing_store, read_database_url
 
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from bot.store.backup import BackupSize
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("file", metavar="FILE", help="where to write; must not exist yet; - for stdout")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     if arguments.file == "-":
         if sys.stdout.isatty():
             raise UsageError("a backup is no text; send it to a file")
@@ -64,12 +66,3 @@ def _back_up(file: IO[bytes]) -> BackupSize:
 
     with report_errors():
         return asyncio.run(back_up())
-
-
-COMMAND = CliCommand(
-    "backup",
-    "Write the whole store to a file, beside a running server; SQLite and PostgreSQL alike.",
-    "whetstone backup whetstone-2026-11-15.backup",
-    _arguments,
-    _run,
-)

@@ -12,7 +12,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import IO, TYPE_CHECKING
 
-from bot.cli import CliCommand, UsageError
+from bot.cli import UsageError
 from bot.cli.common import report_errors
 from bot.resources import CannotStart, read_database_url
 
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from bot.store.backup import BackupSize
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("file", metavar="FILE", help="what `whetstone backup` wrote; - for stdin")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
     from bot.store.backup import BadBackup
 
     try:
@@ -67,12 +69,3 @@ async def _restore(file: IO[bytes]) -> BackupSize:
             return await restore_backup(database, file)
     except StoreConfigError as reason:
         raise CannotStart(str(reason)) from reason
-
-
-COMMAND = CliCommand(
-    "restore",
-    "Fill an empty store from a backup, also one of the other kind of database; stop the server first.",
-    "DATABASE_URL=sqlite:///data/new.db whetstone restore whetstone-2026-11-15.backup",
-    _arguments,
-    _run,
-)

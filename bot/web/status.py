@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
+from heapq import nsmallest
 from importlib.metadata import version
 from typing import Any
 
@@ -16,7 +17,7 @@ from bot import regex
 from bot.metrics import Meter
 from bot.store.model import ParkedDelivery, StoreUnavailable
 from bot.store.outbox import RATE_WINDOWS
-from bot.store.status import StoreStatus, load_status
+from bot.store.status import MAX_ROWS, StoreStatus, load_status
 from bot.store.store import Store
 from bot.web.cache import SingleFlightCache
 from bot.web.responses import has_token, json_response, problem_response
@@ -104,9 +105,11 @@ class StatusPage:
         """GitHub's limits by installation: requests as it told this process, writes as all of them count."""
         writes = {budget.installation_id: budget for budget in status.budgets}
         rows = []
+        told = dict(self.meter.budgets)
+        scarcest = nsmallest(MAX_ROWS, told, key=lambda identity: told[identity].remaining)
         # Installation 0 is the App itself, which has a budget of its own.
-        for identity in sorted({*writes, *self.meter.budgets}):
-            wrote, requests = writes.get(identity), self.meter.budgets.get(identity)
+        for identity in sorted({*writes, *scarcest}):
+            wrote, requests = writes.get(identity), told.get(identity)
             paused = wrote.paused_until if wrote else None
             rows.append(
                 {

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from mcp import Client, StdioServerParameters, stdio_client
 
-from bot import cli
+from bot.cli import COMMANDS
 from bot.fakegithub.pull_actions import InlineDraft
 
 ROOT = Path(__file__).parents[2]
@@ -191,7 +191,7 @@ def test_the_registry_is_told_how_this_version_is_started():
     assert PROJECT["scripts"][package["identifier"]] == PROJECT["scripts"]["whetstone"]
     assert [package["runtimeArguments"][0]["value"]] == PROJECT["optional-dependencies"]["mcp"]
     assert [argument["value"] for argument in package["packageArguments"]] == ["mcp"]
-    assert "mcp" in cli.load_commands()
+    assert "mcp" in COMMANDS
     assert {variable["name"] for variable in package["environmentVariables"]} == SETTINGS
     assert f"<!-- mcp-name: {server['name']} -->" in (ROOT / "README.md").read_text(encoding="utf-8")
 
