@@ -122,6 +122,23 @@ async def test_only_the_apps_own_comment_counts(agent):
     assert (finding.tag, finding.location, finding.by) == ("date_errors", "claims/first.md:1", "alice")
 
 
+async def test_a_person_whose_login_looks_like_the_apps_is_not_the_app(aiohttp_server):
+    async def thread(_request):
+        users = [("whetstone[bot]", "Bot"), ("whetstone[bot]", "User"), ("Whetstone[bot]", "Organization")]
+        return web.json_response(
+            [
+                {"user": {"login": login, "type": kind}, "body": f'<!-- REJECTION: {{"id": "{kind}"}} -->'}
+                for login, kind in users
+            ]
+        )
+
+    app = web.Application()
+    app.router.add_get("/{tail:.*}", thread)
+    server = await aiohttp_server(app)
+    client = Whetstone("t", "whetstone", api_url=f"http://127.0.0.1:{server.port}")
+    assert (await asyncio.to_thread(client.fetch, REPOSITORY, 1)).id == "Bot"
+
+
 async def test_a_server_says_which_app_it_is(agent):
     await agent.reject()
     client = agent.client(login=None, server_url=agent.server_url)
