@@ -130,3 +130,10 @@ async def test_waiting_in_vain_is_exit_code_4(comment, pull):
 async def test_wrong_use_is_named_in_one_line(comment, options, what):
     code, printed, warned = await comment(*options)
     assert (code, printed, what in warned, len(warned.splitlines())) == (2, "", True, 1)
+
+
+def test_it_starts_without_the_servers_libraries():
+    code = "import sys, bot.cli.comment; print([name for name in sys.argv[1:] if name in sys.modules])"
+    heavy = ("aiohttp", "sqlalchemy", "jsonschema", "mcp")
+    run = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, check=True)  # noqa: S603
+    assert run.stdout == b"[]\n"
