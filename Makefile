@@ -80,7 +80,8 @@ imports: $(VENV)/.dev ## the import rules of pyproject.toml
 
 lock: $(VENV)/.dev ## resolve the dependencies again
 	@$(LOCK) --group build -o requirements.lock
-	@$(LOCK) --all-extras --group build --group dev -c requirements.lock -o requirements-dev.lock
+	@$(LOCK) --all-extras --group build -c requirements.lock -o requirements-container.lock
+	@$(LOCK) --all-extras --group build --group dev -c requirements-container.lock -o requirements-dev.lock
 
 clean: ## remove what the targets made
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache node_modules

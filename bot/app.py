@@ -180,6 +180,7 @@ async def _serve(
     from bot.web.metrics import Metrics
     from bot.web.server import build_application, health_routes
     from bot.web.setup import InstallationPages
+    from bot.web.status import StatusPage
     from bot.web.webhook import WebhookHandler
 
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
@@ -187,7 +188,13 @@ async def _serve(
     webhook = WebhookHandler(store, secrets, accepted_events(), configuration.app_id, bodies=bodies)
     tags = frozenset(default_rules().gates.tags)
     metrics = Metrics(meter, store, configuration.metrics_token, tags, utc_now)
-    routes = [*webhook.routes(), *health_routes(_Readiness(store, worker)), *metrics.routes()]
+    status = StatusPage(meter, store, configuration.metrics_token, utc_now)
+    routes = [
+        *webhook.routes(),
+        *health_routes(_Readiness(store, worker)),
+        *metrics.routes(),
+        *status.routes(),
+    ]
     if setup_sessions:
         pages = InstallationPages(setup_sessions, lambda: open_app_api_from(configuration), utc_now)
         routes += pages.routes()

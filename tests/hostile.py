@@ -20,6 +20,7 @@ from xml.sax.saxutils import quoteattr
 from bot import logging as bot_logging
 from bot import paths
 from bot.cli.receive import dry_run
+from bot.client import parse_comment
 from bot.commands.invocation import parse_commands
 from bot.detection.detector import detect
 from bot.detection.load import shipped_detection_rules
@@ -563,6 +564,11 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         ),
         "marker": lambda text: escape.render_marker("REJECTION", {"words": text}),
         "read marker": lambda text: (escape.parse_marker("REJECTION", text), client.has_marker_id(text, "a")),
+        "comment for an agent": lambda text: (
+            parse_comment(text),
+            parse_comment(f'<!-- REJECTION: {{"id": "1"}} -->\n{text}'),
+            parse_comment(f"<!-- REJECTION: {text} -->\n{fenced(text)}"),
+        ),
         "document of a comment": lambda text: (
             marker.parse_document(text),
             marker.parse_document(fenced(text)),

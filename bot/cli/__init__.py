@@ -51,14 +51,19 @@ _ALL = (
         "whetstone backfill acme/knowledge --since 2026-01-01",
     ),
     CliCommand(
+        "backup",
+        "Write the whole store to a file, beside a running server; SQLite and PostgreSQL alike.",
+        "whetstone backup whetstone-2026-11-15.backup",
+    ),
+    CliCommand(
         "check-config",
         "Check a repository's config or a pack of gates, and say all that is wrong with its place.",
         "whetstone check-config .github/whetstone.yml",
     ),
     CliCommand(
         "comment",
-        "Print the App's feedback on a pull request as JSON, read with your own GH_TOKEN.",
-        "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]'",
+        "Print the App's feedback on a pull request as JSON, read with your own GH_TOKEN, or wait for it.",
+        "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]' --wait",
     ),
     CliCommand(
         "demo",
@@ -96,6 +101,11 @@ _ALL = (
         "whetstone lint-feedback review.json --format sarif",
     ),
     CliCommand(
+        "mcp",
+        "Serve an agent that speaks MCP, over stdio: feedback, waiting, history, gates, and the linter.",
+        "GH_TOKEN=$(gh auth token) WHETSTONE_URL=https://whetstone.example.com whetstone mcp",
+    ),
+    CliCommand(
         "parked",
         "List the deliveries that were given up on, or queue them again.",
         "whetstone parked --retry 72d3162e-cc78-11e3-81ab-4c9367dc0958",
@@ -119,6 +129,11 @@ _ALL = (
         "render",
         "Print the rejection comment for these tags.",
         "whetstone render date_errors broken_wiki_links --source alice",
+    ),
+    CliCommand(
+        "restore",
+        "Fill an empty store from a backup, also one of the other kind of database; stop the server first.",
+        "DATABASE_URL=sqlite:///data/new.db whetstone restore whetstone-2026-11-15.backup",
     ),
     CliCommand(
         "serve",

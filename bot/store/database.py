@@ -197,6 +197,10 @@ class Database(Protocol):
         """Run work that only reads; each statement sees what is committed, and waits for no writer."""
         ...
 
+    async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Run work that reads everything as it is at one moment, however long it takes."""
+        ...
+
     async def migrate(self, work: TransactionWork[None]) -> None:
         """Run the work while no other instance migrates, however long it takes."""
         ...

@@ -174,13 +174,14 @@ def _delivery(row: Row[Any]) -> Delivery:
     )
 
 
-def load_parked(transaction: Transaction) -> tuple[ParkedDelivery, ...]:
-    """Load the parked deliveries, newest first."""
+def load_parked(transaction: Transaction, limit: int | None = None) -> tuple[ParkedDelivery, ...]:
+    """Load the parked deliveries, newest first, at most `limit`."""
     parked = (
         select(delivery_table)
         .with_only_columns(*(column for column in delivery_table.c if column.name != "body"))
         .where(IS_PARKED)
         .order_by(delivery_table.c.finished_at.desc(), delivery_table.c.id)
+        .limit(limit)
     )
     return tuple(
         ParkedDelivery(

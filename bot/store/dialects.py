@@ -105,6 +105,14 @@ class PostgresDatabase:
         """Run work that only reads; each statement sees what is committed, and waits for no writer."""
         return await self._run(self._reader, work)
 
+    async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Run work that reads everything as it is at one moment, however long it takes."""
+        patient = _postgres_engine(self._server, None)
+        try:
+            return await self._run(patient.execution_options(isolation_level="REPEATABLE READ"), work)
+        finally:
+            await patient.dispose()
+
     async def migrate(self, work: TransactionWork[None]) -> None:
         """Run the work in one instance at a time, however long it takes."""
 
@@ -255,6 +263,15 @@ class SqliteDatabase:
     async def read(self, work: TransactionWork[WorkResult]) -> WorkResult:
         """Run work that only reads; each statement sees what is committed, and waits for no writer."""
         return await _in(self._reading, partial(self._run, self._reader, work))
+
+    async def snapshot(self, work: TransactionWork[WorkResult]) -> WorkResult:
+        """Run work that reads everything as it is at one moment; writers go on meanwhile."""
+
+        def begin(transaction: Transaction) -> WorkResult:
+            transaction.connection.exec_driver_sql("BEGIN")
+            return work(transaction)
+
+        return await self.read(begin)
 
     async def migrate(self, work: TransactionWork[None]) -> None:
         """Run the work in a writing transaction, which keeps every other writer out."""
