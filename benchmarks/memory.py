@@ -13,12 +13,10 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from urllib.parse import urlsplit
 
-import asyncpg
 from sqlalchemy import insert
 
-from benchmarks.store import postgres
+from benchmarks._servers import new_database, postgres
 from bot.history.model import HistoryRecord, week_containing
 from bot.history.patterns import HistoryQuery, build_history, history_needed_since
 from bot.history.store import load_author, load_records
@@ -54,7 +52,7 @@ def main() -> None:
         files = (f"sqlite:///{directory}/{name}.db" for name in ("small", "large"))
         told = {
             "SQLite": asyncio.run(measure(*files, large)),
-            "PostgreSQL": asyncio.run(measure(asyncio.run(beside(server)), server, large)),
+            "PostgreSQL": asyncio.run(measure(asyncio.run(new_database(server, "small")), server, large)),
         }
     print(f"{'p50 (least) in ms':32}{'':>12}{SMALL:>18,}{large:>18,}{'growth':>8}")
     for kind, rows in told.items():
@@ -64,14 +62,6 @@ def main() -> None:
             )
             growth = statistics.median(big) / statistics.median(small)
             print(f"{name:32}{kind:>12}{shown}{growth:8.2f}")
-
-
-async def beside(server: str) -> str:
-    """The address of one more database."""
-    connection = await asyncpg.connect(server)
-    await connection.execute("CREATE DATABASE small")
-    await connection.close()
-    return urlsplit(server)._replace(path="/small").geturl()
 
 
 Spent = tuple[list[float], list[float]]
