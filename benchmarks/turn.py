@@ -27,7 +27,7 @@ WRITES = ("INSERT", "UPDATE", "DELETE")
 
 
 def main() -> None:
-    """Print the costs of a warm rejecting review that posts one comment; VERBOSE=1 lists the statements."""
+    """Print the costs of a warm rejecting review that posts one comment; VERBOSE=1 lists them."""
     with tempfile.TemporaryDirectory(prefix="whetstone-bench-") as folder:
         asyncio.run(_measure(f"sqlite:///{folder}/bench.db"))
 
@@ -95,12 +95,27 @@ def _counting(calls: Counter[CodeType]) -> Iterator[None]:
         threading.setprofile(None)
 
 
+def _commits(statements: list[str], *, synced: bool) -> int:
+    """Count the transactions that changed something, or those of them that waited for the disk."""
+    count, is_full, has_changed = 0, True, False
+    for statement in statements:
+        if statement.startswith("PRAGMA synchronous"):
+            is_full = statement.endswith("FULL")
+        elif statement.startswith(WRITES):
+            has_changed = True
+        elif statement == "COMMIT":
+            count += has_changed and (is_full or not synced)
+            has_changed = False
+    return count
+
+
 def _print(statements: list[str], calls: Counter[CodeType], requests: Counter[str]) -> None:
     kinds = Counter(statement.split(None, 1)[0].upper() for statement in statements)
     modules = {code.co_filename for code in calls}
     print(f"{'statements':36}{sum(kinds.values()) - kinds['BEGIN'] - kinds['COMMIT'] - kinds['PRAGMA']:>8}")
     print(f"{'  of them writes':36}{sum(kinds[kind] for kind in WRITES):>8}")
-    print(f"{'writing transactions':36}{kinds['BEGIN']:>8}")
+    print(f"{'commits of changes':36}{_commits(statements, synced=False):>8}")
+    print(f"{'  of them written to the disk':36}{_commits(statements, synced=True):>8}")
     print(f"{'requests to GitHub, reads + writes':36}{requests['GET']:>8} + {requests['POST']}")
     print(f"{'calls of own functions':36}{calls.total():>8,}")
     print(f"{'modules that they are in':36}{len(modules):>8}")

@@ -12,7 +12,7 @@ from bot.github.client import GitHub
 from bot.inbox.backfill import BACKFILL_PREFIX, Backfill, CheckBackfill, PastProcessor
 from bot.inbox.maintenance import CommitProcessor, MaintenanceProcessor
 from bot.inbox.ownership import parse_for_owner, resolve_installation
-from bot.inbox.sender import Sender
+from bot.inbox.sender import Sender, posts_new_comment
 from bot.markdown.links import LinkContext
 from bot.pull_request.events import Event, IgnoredEvent
 from bot.pull_request.model import PullRequest
@@ -20,7 +20,7 @@ from bot.store.model import Delivery, LaneClaim, RepositoryOwnership, RowState, 
 from bot.store.pull_requests import load_pull_request
 from bot.store.store import Store
 from bot.turn.run import TurnRunner
-from bot.turn.store import apply_turn
+from bot.turn.store import apply_and_start
 
 logger = logging.getLogger("pipeline.feedback")
 
@@ -45,16 +45,19 @@ class LaneProcessor:
         if unsettled:
             await sender.send(claim, unsettled, stored.sticky if stored else None)
             stored = await self.store.read(load_pull_request, claim.lane)
-        owed = tuple(row for row in claim.outbox if row.state is RowState.READY)
+        owed, started = tuple(row for row in claim.outbox if row.state is RowState.READY), None
         if claim.deliveries:
             # A delivery about the past has a turn without others: it is not answered, those of today are.
             past = tuple(delivery for delivery in claim.deliveries if delivery.id.startswith(BACKFILL_PREFIX))
             batch = _Batch.parse(past or claim.deliveries, claim.ownership)
             result = await self._run_turn(claim, stored, batch, is_past=bool(past))
             result = replace(result, done=batch.done, parked=batch.unreadable)
-            owed = await apply_turn(self.store, claim, result)
             stored = result.pull_request or stored
-        await sender.send(claim, owed, stored.sticky if stored else None)
+            sticky = stored.sticky if stored else None
+            owed, started = await apply_and_start(
+                self.store, claim, result, lambda effect: posts_new_comment(effect, sticky)
+            )
+        await sender.send(claim, owed, stored.sticky if stored else None, started)
 
     async def _run_turn(
         self, claim: LaneClaim, stored: PullRequest | None, batch: _Batch, *, is_past: bool

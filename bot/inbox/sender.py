@@ -42,6 +42,7 @@ from bot.pull_request.effects import (
 from bot.pull_request.model import StickyComment
 from bot.store.model import LaneClaim, OutboxRow, PermissionBlock, RowState
 from bot.store.outbox import (
+    StartedWrite,
     block_row,
     load_blocks,
     mark_ready,
@@ -163,18 +164,26 @@ class Sender:
     clock: Callable[[], datetime]
 
     async def send(
-        self, claim: LaneClaim, rows: tuple[OutboxRow, ...], sticky: StickyComment | None
+        self,
+        claim: LaneClaim,
+        rows: tuple[OutboxRow, ...],
+        sticky: StickyComment | None,
+        started: StartedWrite | None = None,
     ) -> StickyComment | None:
-        """Send the rows; returns the sticky comment as it is afterwards."""
+        """Send the rows, the first of which may be started; returns the sticky comment as it is then."""
         postponed: GitHubUnavailable | None = None
-        stored = await self.store.read(load_blocks, claim.installation_id) if rows else ()
-        blocks = PermissionBlocks.of(claim, stored)
+        if started is None and rows:
+            started = StartedWrite(await self.store.read(load_blocks, claim.installation_id))
+        blocks = PermissionBlocks.of(claim, started.blocks if started else ())
         for row in rows:
             if block := blocks.block_for_row(row):
                 await self.store.write_claimed(claim, block_row, row, block)
                 continue
             try:
-                sticky = await self._send(claim, row, sticky)
+                if started and started.row and started.row.id == row.id:
+                    sticky = await self._post_started(claim, started.row, sticky)
+                else:
+                    sticky = await self._send(claim, row, sticky)
                 await self._mark_sent(blocks, row)
             except GitHubUnavailable as error:
                 if not isinstance(row.effect, RetireComment | MinimiseReply):
@@ -260,9 +269,9 @@ class Sender:
                 return await self._show_comment(claim, row, effect, sticky)
             case RetireComment():
                 await self._retire(effect)
-                await self.store.write_claimed(claim, mark_sent, row)
+                await self.store.note_claimed(claim, mark_sent, row)
             case CancelWrite():
-                await self.store.write_claimed(claim, mark_sent, row)
+                await self.store.note_claimed(claim, mark_sent, row)
             case AddReaction() | PostReply() | MinimiseReply():
                 await self._send_reply(claim, row, effect)
             case ShowWeeklyIssue() | PostWeekComment():
@@ -322,7 +331,17 @@ class Sender:
             effect = replace(effect, anew=row.state is RowState.SENDING or has_new_blocking(effect, live))
         if live and not effect.anew:
             return await self._edit(claim, row, effect, live)
-        posted = await self._post(claim, row, effect)
+        return await self._keep_posted(claim, row, effect, live, await self._post(claim, row, effect))
+
+    async def _keep_posted(
+        self,
+        claim: LaneClaim,
+        row: OutboxRow,
+        effect: ShowComment,
+        live: StickyComment | None,
+        posted: PostedComment,
+    ) -> StickyComment:
+        """Record a comment that was posted; the one before it is retired."""
         new_sticky = _posted_sticky(effect, posted, self.clock())
         then: tuple[Effect, ...] = ()
         if live and live.comment_id != posted.id:
@@ -331,13 +350,27 @@ class Sender:
                     effect.repository, effect.number, live.comment_id, live.node_id, successor_url=posted.url
                 ),
             )
-        await self.store.write_claimed(claim, mark_sent, row, new_sticky, then)
+        await self.store.note_claimed(claim, mark_sent, row, new_sticky, then)
         return new_sticky
 
     async def _post(self, claim: LaneClaim, row: OutboxRow, effect: ShowComment) -> PostedComment:
         if row.state is RowState.SENDING and (posted := await self._find_posted(row, effect)):
             return posted
-        sending = await self.store.write_claimed(claim, mark_sending, row)
+        return await self._create(claim, await self.store.write_claimed(claim, mark_sending, row), effect)
+
+    async def _post_started(
+        self, claim: LaneClaim, sending: OutboxRow, sticky: StickyComment | None
+    ) -> StickyComment | None:
+        """Post the comment of a row that is marked as being sent, and counted, since its turn was applied."""
+        effect = sending.effect
+        if not isinstance(effect, ShowComment):
+            raise TypeError(f"only a comment is started with its turn, not {effect}")
+        live = sticky if sticky and not sticky.deleted_at else None
+        return await self._keep_posted(
+            claim, sending, effect, live, await self._create(claim, sending, effect)
+        )
+
+    async def _create(self, claim: LaneClaim, sending: OutboxRow, effect: ShowComment) -> PostedComment:
         try:
             return await self.github.create_comment(effect.repository, effect.number, effect.body)
         except RateLimited:
@@ -359,10 +392,10 @@ class Sender:
             if claim.attempt < DELETED_AFTER:
                 raise GitHubUnavailable(str(error)) from error
             deleted = replace(live, deleted_at=self.clock())
-            await self.store.write_claimed(claim, mark_sent, row, deleted)
+            await self.store.note_claimed(claim, mark_sent, row, deleted)
             return deleted
         new_sticky = _posted_sticky(effect, posted, self.clock())
-        await self.store.write_claimed(claim, mark_sent, row, new_sticky)
+        await self.store.note_claimed(claim, mark_sent, row, new_sticky)
         return new_sticky
 
     async def _retire(self, effect: RetireComment) -> None:
@@ -373,6 +406,13 @@ class Sender:
             await self.github.minimise(effect.repository, effect.node_id)
         except NotFound:
             return  # somebody deleted it: it is out of the way
+
+
+def posts_new_comment(effect: Effect, sticky: StickyComment | None) -> bool:
+    """Whether a write posts a comment, so that it is certain before anything is read from GitHub."""
+    if not isinstance(effect, ShowComment) or (sticky is None and effect.adopts):
+        return False
+    return effect.anew or sticky is None or sticky.deleted_at is not None
 
 
 def _is_lasting(error: Forbidden | ValidationFailed) -> bool:
