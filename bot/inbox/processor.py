@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
@@ -20,7 +21,7 @@ from bot.store.model import Delivery, LaneClaim, RepositoryOwnership, RowState, 
 from bot.store.pull_requests import load_pull_request
 from bot.store.store import Store
 from bot.turn.run import TurnRunner
-from bot.turn.store import apply_and_start
+from bot.turn.store import apply_turn
 
 logger = logging.getLogger("pipeline.feedback")
 
@@ -45,7 +46,7 @@ class LaneProcessor:
         if unsettled:
             await sender.send(claim, unsettled, stored.sticky if stored else None)
             stored = await self.store.read(load_pull_request, claim.lane)
-        owed, started = tuple(row for row in claim.outbox if row.state is RowState.READY), None
+        owed = tuple(row for row in claim.outbox if row.state is RowState.READY)
         if claim.deliveries:
             # A delivery about the past has a turn without others: it is not answered, those of today are.
             past = tuple(delivery for delivery in claim.deliveries if delivery.id.startswith(BACKFILL_PREFIX))
@@ -53,11 +54,9 @@ class LaneProcessor:
             result = await self._run_turn(claim, stored, batch, is_past=bool(past))
             result = replace(result, done=batch.done, parked=batch.unreadable)
             stored = result.pull_request or stored
-            sticky = stored.sticky if stored else None
-            owed, started = await apply_and_start(
-                self.store, claim, result, lambda effect: posts_new_comment(effect, sticky)
-            )
-        await sender.send(claim, owed, stored.sticky if stored else None, started)
+            is_post = partial(posts_new_comment, sticky=stored.sticky if stored else None)
+            owed = await apply_turn(self.store, claim, result, is_post)
+        await sender.send(claim, owed, stored.sticky if stored else None)
 
     async def _run_turn(
         self, claim: LaneClaim, stored: PullRequest | None, batch: _Batch, *, is_past: bool

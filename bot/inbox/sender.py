@@ -42,7 +42,6 @@ from bot.pull_request.effects import (
 from bot.pull_request.model import StickyComment
 from bot.store.model import LaneClaim, OutboxRow, PermissionBlock, RowState
 from bot.store.outbox import (
-    StartedWrite,
     block_row,
     load_blocks,
     mark_ready,
@@ -164,26 +163,20 @@ class Sender:
     clock: Callable[[], datetime]
 
     async def send(
-        self,
-        claim: LaneClaim,
-        rows: tuple[OutboxRow, ...],
-        sticky: StickyComment | None,
-        started: StartedWrite | None = None,
+        self, claim: LaneClaim, rows: tuple[OutboxRow, ...], sticky: StickyComment | None
     ) -> StickyComment | None:
-        """Send the rows, the first of which may be started; returns the sticky comment as it is then."""
+        """Send the rows; returns the sticky comment as it is afterwards."""
         postponed: GitHubUnavailable | None = None
-        if started is None and rows:
-            started = StartedWrite(await self.store.read(load_blocks, claim.installation_id))
-        blocks = PermissionBlocks.of(claim, started.blocks if started else ())
+        # Where anything was blocked, nothing is started.
+        is_clear = not rows or rows[0].state is RowState.STARTED
+        stored = () if is_clear else await self.store.read(load_blocks, claim.installation_id)
+        blocks = PermissionBlocks.of(claim, stored)
         for row in rows:
             if block := blocks.block_for_row(row):
                 await self.store.write_claimed(claim, block_row, row, block)
                 continue
             try:
-                if started and started.row and started.row.id == row.id:
-                    sticky = await self._post_started(claim, started.row, sticky)
-                else:
-                    sticky = await self._send(claim, row, sticky)
+                sticky = await self._send(claim, row, sticky)
                 await self._mark_sent(blocks, row)
             except GitHubUnavailable as error:
                 if not isinstance(row.effect, RetireComment | MinimiseReply):
@@ -263,7 +256,7 @@ class Sender:
         self, claim: LaneClaim, row: OutboxRow, sticky: StickyComment | None
     ) -> StickyComment | None:
         effect = row.effect
-        await self._spend_budget(claim, effect)
+        await self._spend_budget(claim, row)
         match effect:
             case ShowComment():
                 return await self._show_comment(claim, row, effect, sticky)
@@ -292,10 +285,10 @@ class Sender:
                 assert_never(effect)
         return sticky
 
-    async def _spend_budget(self, claim: LaneClaim, effect: Effect) -> None:
+    async def _spend_budget(self, claim: LaneClaim, row: OutboxRow) -> None:
         """Raise `RetryLater` if the installation's writes per minute are used up; rejections go first."""
-        priority = _priority(effect)
-        if priority is None:
+        priority = _priority(row.effect)
+        if priority is None or row.state is RowState.STARTED:
             return
         if wait := await self.store.write(spend_write, claim.installation_id, priority):
             raise RetryLater(wait)
@@ -331,17 +324,7 @@ class Sender:
             effect = replace(effect, anew=row.state is RowState.SENDING or has_new_blocking(effect, live))
         if live and not effect.anew:
             return await self._edit(claim, row, effect, live)
-        return await self._keep_posted(claim, row, effect, live, await self._post(claim, row, effect))
-
-    async def _keep_posted(
-        self,
-        claim: LaneClaim,
-        row: OutboxRow,
-        effect: ShowComment,
-        live: StickyComment | None,
-        posted: PostedComment,
-    ) -> StickyComment:
-        """Record a comment that was posted; the one before it is retired."""
+        posted = await self._post(claim, row, effect)
         new_sticky = _posted_sticky(effect, posted, self.clock())
         then: tuple[Effect, ...] = ()
         if live and live.comment_id != posted.id:
@@ -356,26 +339,13 @@ class Sender:
     async def _post(self, claim: LaneClaim, row: OutboxRow, effect: ShowComment) -> PostedComment:
         if row.state is RowState.SENDING and (posted := await self._find_posted(row, effect)):
             return posted
-        return await self._create(claim, await self.store.write_claimed(claim, mark_sending, row), effect)
-
-    async def _post_started(
-        self, claim: LaneClaim, sending: OutboxRow, sticky: StickyComment | None
-    ) -> StickyComment | None:
-        """Post the comment of a row that is marked as being sent, and counted, since its turn was applied."""
-        effect = sending.effect
-        if not isinstance(effect, ShowComment):
-            raise TypeError(f"only a comment is started with its turn, not {effect}")
-        live = sticky if sticky and not sticky.deleted_at else None
-        return await self._keep_posted(
-            claim, sending, effect, live, await self._create(claim, sending, effect)
-        )
-
-    async def _create(self, claim: LaneClaim, sending: OutboxRow, effect: ShowComment) -> PostedComment:
+        if row.state is not RowState.STARTED:
+            row = await self.store.write_claimed(claim, mark_sending, row)
         try:
             return await self.github.create_comment(effect.repository, effect.number, effect.body)
         except RateLimited:
             # Certainly not written: nothing has to be looked up.
-            await self.store.write_claimed(claim, mark_ready, sending)
+            await self.store.write_claimed(claim, mark_ready, row)
             raise
 
     async def _find_posted(self, row: OutboxRow, effect: ShowComment) -> PostedComment | None:

@@ -163,23 +163,11 @@ def save_effects(transaction: Transaction, lane: str, effects: Sequence[Effect])
     return (*kept, *added)
 
 
-@dataclass(frozen=True, slots=True)
-class StartedWrite:
-    """What the first write of a turn needs from the store, read and written along with the turn's result."""
-
-    blocks: tuple[PermissionBlock, ...]
-    row: OutboxRow | None = None
-    """The first row, marked as being sent and counted; None where something has to be found out first."""
-
-
-def start_post(
-    transaction: Transaction, installation_id: int, rows: Sequence[OutboxRow], *, is_post: bool
-) -> StartedWrite:
-    """Load the installation's blocks; where the first row posts a comment that may be sent, start it."""
-    blocks = load_blocks(transaction, installation_id)
-    if not is_post or blocks or spend_write(transaction, installation_id, 0):
-        return StartedWrite(blocks)
-    return StartedWrite(blocks, mark_sending(transaction, rows[0]))
+def start_post(transaction: Transaction, installation_id: int, row: OutboxRow) -> OutboxRow:
+    """Count a row that posts a comment, and mark it as sent by this turn, unless it may not be sent now."""
+    if load_blocks(transaction, installation_id) or spend_write(transaction, installation_id, 0):
+        return row
+    return replace(mark_sending(transaction, row), state=RowState.STARTED)
 
 
 def mark_sending(transaction: Transaction, row: OutboxRow) -> OutboxRow:

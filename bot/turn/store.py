@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import assert_never
 
 from bot.commands.store import mark_reply_posted, save_replies
@@ -29,53 +28,29 @@ from bot.pull_request.record import mark_unsent
 from bot.store import deliveries, outbox, pull_requests, repositories
 from bot.store.database import Transaction
 from bot.store.model import LaneClaim, OutboxRow, RowState, TurnResult
-from bot.store.outbox import StartedWrite
 from bot.store.schema import audit_table
 from bot.store.store import Store
 from bot.weekly.store import save_issue_number, save_weekly_run
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedTurn:
-    """What a lane owes after its turn, and the write that was started with it."""
-
-    owed: tuple[OutboxRow, ...]
-    is_emptied: bool
-    """Whether bodies of deliveries were emptied, because of somebody who asked to be forgotten."""
-    started: StartedWrite | None = None
-    """None where nothing is owed."""
-
-
-async def apply_turn(store: Store, claim: LaneClaim, turn: TurnResult) -> tuple[OutboxRow, ...]:
-    """Write records, outbox and deliveries in one transaction; return the rows now owed."""
-    return (await _apply(store, claim, turn, save_turn)).owed
-
-
-async def apply_and_start(
-    store: Store, claim: LaneClaim, turn: TurnResult, is_post: Callable[[Effect], bool]
-) -> tuple[tuple[OutboxRow, ...], StartedWrite | None]:
-    """Apply the turn, and start its first write in the same transaction where that posts a comment."""
-
-    def save_and_start(transaction: Transaction, lane: str, turn: TurnResult) -> AppliedTurn:
-        applied = save_turn(transaction, lane, turn)
-        if not applied.owed:
-            return applied
-        first = applied.owed[0]
-        posts = first.state is RowState.READY and is_post(first.effect)
-        started = outbox.start_post(transaction, claim.installation_id, applied.owed, is_post=posts)
-        return replace(applied, started=started)
-
-    applied = await _apply(store, claim, turn, save_and_start)
-    return applied.owed, applied.started
-
-
-async def _apply(
+async def apply_turn(
     store: Store,
     claim: LaneClaim,
     turn: TurnResult,
-    save: Callable[[Transaction, str, TurnResult], AppliedTurn],
-) -> AppliedTurn:
-    applied = await store.write_claimed(claim, save, claim.lane, turn)
+    is_post: Callable[[Effect], bool] = lambda _effect: False,
+) -> tuple[OutboxRow, ...]:
+    """Write records, outbox and deliveries in one transaction; return the rows now owed.
+
+    The first row is started in the same transaction if it posts a comment.
+    """
+
+    def save(transaction: Transaction) -> tuple[tuple[OutboxRow, ...], bool]:
+        owed, is_emptied = save_turn(transaction, claim.lane, turn)
+        if owed and owed[0].state is RowState.READY and is_post(owed[0].effect):
+            owed = (outbox.start_post(transaction, claim.installation_id, owed[0]), *owed[1:])
+        return owed, is_emptied
+
+    owed, is_emptied = await store.write_claimed(claim, save)
     for command in turn.store_commands:
         if isinstance(command, AddRepository | UpdateRepository):
             # Apart: a turn that waits for other lanes than its own could wait for ever.
@@ -87,13 +62,13 @@ async def _apply(
     ]
     for repository_id in erased:
         await repositories.empty_bodies(store.database, repository_id)
-    if applied.is_emptied or erased:
+    if is_emptied or erased:
         await store.database.scrub(rewrite=bool(erased))
-    return applied
+    return owed
 
 
-def save_turn(transaction: Transaction, lane: str, turn: TurnResult) -> AppliedTurn:
-    """Save records, deliveries and outbox."""
+def save_turn(transaction: Transaction, lane: str, turn: TurnResult) -> tuple[tuple[OutboxRow, ...], bool]:
+    """Save records, deliveries and outbox; return the rows owed, and whether delivery bodies were emptied."""
     if turn.pull_request:
         # First: whoever moves a repository holds its row before those of its pull requests.
         pull_request = repositories.relocate_pull_request(
@@ -120,7 +95,7 @@ def save_turn(transaction: Transaction, lane: str, turn: TurnResult) -> AppliedT
     if forgetting is not None and turn.parked:
         for account_id, until in forget.load_forgotten(transaction, forgetting).items():
             forget.delete_parked(transaction, forgetting, account_id, until)
-    return AppliedTurn(outbox.save_effects(transaction, lane, turn.effects), forgetting is not None)
+    return outbox.save_effects(transaction, lane, turn.effects), forgetting is not None
 
 
 def _apply_store_command(transaction: Transaction, lane: str, command: StoreCommand) -> None:
