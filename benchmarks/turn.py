@@ -65,7 +65,7 @@ async def _measure(database_url: str) -> None:
                 github.submit_review(pulls[-1], "alice", "CHANGES_REQUESTED", DATE_ERROR)
                 await _settle(github, instance)
             requests = Counter(request.method for request in github.requests[before:])
-    _print(statements, calls, requests)
+            _print(statements, calls, requests)
 
 
 async def _settle(github: FakeGitHub, instance: RunningInstance) -> None:
