@@ -298,7 +298,7 @@ comment and records it; Probot keeps nothing and posts one fixed sentence.
 
 - **Review to comment.** Whetstone waits twice for the disk (the delivery, and the mark by which a lost answer
   is looked up) and twice for GitHub (reviews and inline comments at the same time, then the comment); Probot
-  waits for one request. With a GitHub that answers after 0.1 s, a review takes 0.25 s, a burst of 60 takes 2 s.
+  waits for one request. With a GitHub that answers after 0.1 s, a review takes 0.25 s and a burst of 60 2 s.
 - **A burst** is limited by one interpreter: about 8 ms of its time for each review, half of it in the store.
 - **Memory.** Before the first delivery, SQLAlchemy takes 23 MB, aiohttp with TLS 25 MB, cryptography 9 MB.
 
