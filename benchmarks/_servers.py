@@ -72,13 +72,9 @@ def probot() -> tuple[str, ...] | None:
     return (node, str(PROBOT / "server.js"))
 
 
-@asynccontextmanager
-async def serving(
-    github: FakeGitHub, command: tuple[str, ...], database_url: str, checkout: Path = ROOT
-) -> AsyncIterator[Server]:
-    """Run a server against this GitHub until the block ends."""
-    environment = {
-        **os.environ,
+def settings_of(github: FakeGitHub, database_url: str) -> dict[str, str]:
+    """The variables of a server of this GitHub, on any free port."""
+    return {
         "GITHUB_APP_ID": str(APP.id),
         "GITHUB_PRIVATE_KEY": KEYS.private_pem,
         "GITHUB_WEBHOOK_SECRET": APP.webhook_secret,
@@ -87,11 +83,20 @@ async def serving(
         "DATABASE_URL": database_url,
         "LOG_LEVEL": "ERROR",
         "PORT": "0",
-        "NODE_ENV": "production",
     }
+
+
+@asynccontextmanager
+async def serving(
+    github: FakeGitHub, command: tuple[str, ...], database_url: str, checkout: Path = ROOT
+) -> AsyncIterator[Server]:
+    """Run a server against this GitHub until the block ends."""
     begun = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
-        *command, env=environment, cwd=checkout, stdout=asyncio.subprocess.PIPE
+        *command,
+        env={**os.environ, **settings_of(github, database_url), "NODE_ENV": "production"},
+        cwd=checkout,
+        stdout=asyncio.subprocess.PIPE,
     )
     ready = "Missed deliveries:" if "--worker-only" in command else "Listening on"
     try:

@@ -10,13 +10,12 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import CodeType, FrameType
 
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
-from benchmarks._servers import APP, DATE_ERROR, KEYS, ROOT
+from benchmarks._servers import APP, DATE_ERROR, ROOT, settings_of
 from bot.app import RunningInstance, run_instance
 from bot.fakegithub.server import FakeGitHub
 from bot.settings import load_settings
@@ -41,16 +40,7 @@ async def _measure(database_url: str) -> None:
         connection.set_trace_callback(statements.append)
 
     async with FakeGitHub(APP) as github:
-        environment = {
-            "GITHUB_APP_ID": str(APP.id),
-            "GITHUB_PRIVATE_KEY": KEYS.private_pem,
-            "GITHUB_WEBHOOK_SECRET": APP.webhook_secret,
-            "GITHUB_API_URL": github.api_url,
-            "GITHUB_GRAPHQL_URL": github.graphql_url,
-            "DATABASE_URL": database_url,
-            "PORT": "0",
-        }
-        async with run_instance(load_settings(environment, Path(os.devnull))) as instance:
+        async with run_instance(load_settings(settings_of(github, database_url))) as instance:
             host, port = instance.address
             github.webhook_url = f"http://{host}:{port}/webhook"
             repository = github.repository("acme/knowledge", collaborators={"alice": "write"})
