@@ -22,7 +22,7 @@ from sqlite3 import Connection as DriverConnection
 from sqlite3 import Error as DriverError
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -97,7 +97,7 @@ class PostgresDatabase:
         self._engine = _postgres_engine(server, COMMAND_SECONDS)
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
-    async def write(self, work: TransactionWork[WorkResult]) -> WorkResult:
+    async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:  # noqa: ARG002  to say so costs a round trip, which saves no more
         """Run the work and return its result once it is committed."""
         return await self._run(self._engine, work)
 
@@ -226,6 +226,7 @@ logger = logging.getLogger("whetstone.store")
 class _Waiting:
     work: TransactionWork[Any]
     answer: asyncio.Future[Any]
+    durable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,15 +249,16 @@ class SqliteDatabase:
         self._writer = _sqlite_engine(path, 1)
         self._writing = ThreadPoolExecutor(1, "store writer")
         self._waiting: deque[_Waiting] = deque()
-        event.listen(self._writer, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+        self._durable = True
+        event.listen(self._writer, "begin", self._begin)
         self._reader = _sqlite_engine(path, READER_THREADS)
         self._reading = ThreadPoolExecutor(READER_THREADS, "store reader")
 
-    async def write(self, work: TransactionWork[WorkResult]) -> WorkResult:
+    async def write(self, work: TransactionWork[WorkResult], *, durable: bool = True) -> WorkResult:
         """Run the work and return its result once it is committed, together with what else waits by then."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[WorkResult] = loop.create_future()
-        self._waiting.append(_Waiting(work, answer))
+        self._waiting.append(_Waiting(work, answer, durable))
         self._writing.submit(self._commit_all, loop)
         return await answer
 
@@ -295,6 +297,7 @@ class SqliteDatabase:
             batch.append(self._waiting.popleft())
         if not batch:
             return  # done with the one before
+        self._durable = any(waiting.durable for waiting in batch)
         try:
             outcomes = self._run(self._writer, partial(_together, batch))
         except _OneFailed:
@@ -304,6 +307,15 @@ class SqliteDatabase:
         except Exception as error:  # noqa: BLE001  nothing was committed, and each has to know
             outcomes = [_Outcome(error=error)] * len(batch)
         loop.call_soon_threadsafe(_answer_all, batch, outcomes)
+
+    def _begin(self, connection: Connection) -> None:
+        # Only the writer's thread comes here. NORMAL leaves the log in the hands of the system, and the next
+        # FULL one writes it to the disk with all that came before.
+        driver: DriverConnection = connection.connection.driver_connection  # type: ignore[assignment]  # SQLite's
+        if connection.info.get("durable", True) != self._durable:
+            driver.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}").close()
+            connection.info["durable"] = self._durable
+        driver.execute("BEGIN IMMEDIATE").close()
 
     def _alone(self, work: TransactionWork[Any]) -> _Outcome:
         try:

@@ -127,7 +127,7 @@ class LiveRuleBook:
         cached = self._cache.get(repository.id)
         if cached and self._is_fresh(cached.at, since):
             return cached
-        # Of eight lanes of a repository that become due at once, one reads.
+        # Of many lanes of a repository that become due at once, one reads.
         lock = self._locks.setdefault(repository.id, asyncio.Lock())
         try:
             async with lock:

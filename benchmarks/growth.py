@@ -1,11 +1,12 @@
-"""How long do one author's history and one repository's week take, and how do they grow with the store?
+"""How acknowledgements, turns, an author's history and a repository's week slow down as the store grows.
 
-The number of items is 100,000 unless ITEMS says otherwise: ITEMS=1000000 make bench ARGS=memory
+The number of items is 100,000 unless ITEMS says otherwise: ITEMS=1000000 make bench ARGS=growth
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import random
 import statistics
@@ -13,12 +14,11 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from urllib.parse import urlsplit
 
-import asyncpg
 from sqlalchemy import insert
 
-from benchmarks.store import postgres
+from benchmarks._servers import new_database, postgres
+from benchmarks.store import delivery, turn
 from bot.history.model import HistoryRecord, week_containing
 from bot.history.patterns import HistoryQuery, build_history, history_needed_since
 from bot.history.store import load_author, load_records
@@ -26,7 +26,7 @@ from bot.history.text import HistoryContext, render_history
 from bot.markdown.links import GitHubLinks
 from bot.pull_request.model import Item, Stance, Validator, Verdict
 from bot.store.codec import encode
-from bot.store.schema import history_table, repository_table
+from bot.store.schema import delivery_table, history_table, pull_request_table, repository_table
 from bot.store.store import Store, open_store
 from bot.turn.rule_book import default_rules
 from bot.values import Account, Location, Repository
@@ -36,6 +36,8 @@ from bot.weekly.summary import WeekQuery, summarize_week
 from bot.weekly.summary import summary_needed_since as week_needs
 
 SMALL = 10_000
+FIRST = 1_000
+"""The id of the first repository; the turns that are measured have one of their own."""
 ITEMS_A_REPOSITORY = 1_000
 ITEMS_A_PULL_REQUEST = 4
 AUTHORS_A_REPOSITORY = 10
@@ -54,7 +56,7 @@ def main() -> None:
         files = (f"sqlite:///{directory}/{name}.db" for name in ("small", "large"))
         told = {
             "SQLite": asyncio.run(measure(*files, large)),
-            "PostgreSQL": asyncio.run(measure(asyncio.run(beside(server)), server, large)),
+            "PostgreSQL": asyncio.run(measure(asyncio.run(new_database(server, "small")), server, large)),
         }
     print(f"{'p50 (least) in ms':32}{'':>12}{SMALL:>18,}{large:>18,}{'growth':>8}")
     for kind, rows in told.items():
@@ -66,24 +68,18 @@ def main() -> None:
             print(f"{name:32}{kind:>12}{shown}{growth:8.2f}")
 
 
-async def beside(server: str) -> str:
-    """The address of one more database."""
-    connection = await asyncpg.connect(server)
-    await connection.execute("CREATE DATABASE small")
-    await connection.close()
-    return urlsplit(server)._replace(path="/small").geturl()
-
-
 Spent = tuple[list[float], list[float]]
 """Milliseconds on the small store and on the large one."""
 
 
 async def measure(small: str, large: str, items: int) -> dict[str, Spent]:
-    async with open_store(small, worker=False) as one, open_store(large, worker=False) as other:
+    async with open_store(small, worker=True) as one, open_store(large, worker=True) as other:
         await fill(one, 0, SMALL)
         await fill(other, 0, items)
         stores = ((one, SMALL), (other, items))
         return {
+            "acknowledgement": await timed(200, one_ack, stores),
+            "turn that posts a comment": await timed(200, one_turn, stores),
             "one author's history": await timed(200, one_history, stores),
             "one repository's week": await timed(30, one_week, stores),
         }
@@ -94,11 +90,25 @@ async def timed(times: int, work: Work, stores: tuple[tuple[Store, int], ...]) -
     chance, spent = random.Random(times), ([], [])
     for _ in range(times + 1):
         for (store, items), mine in zip(stores, spent, strict=True):
-            where = chance.randrange(items // ITEMS_A_REPOSITORY)
+            where = FIRST + chance.randrange(items // ITEMS_A_REPOSITORY)
             begun = time.perf_counter()
             await work(store, where)
             mine.append((time.perf_counter() - begun) * 1000)
     return spent[0][1:], spent[1][1:]
+
+
+_numbers = itertools.count(1)
+
+
+async def one_ack(store: Store, _where: int) -> None:
+    number = next(_numbers)
+    await store.accept(delivery(f"ack-{number}", number))
+
+
+async def one_turn(store: Store, _where: int) -> None:
+    """All that the store does, from the claim to the release."""
+    (claim,) = await store.claim(1)
+    await turn(store, claim)
 
 
 async def one_history(store: Store, where: int) -> None:
@@ -133,6 +143,9 @@ async def put(store: Store, batch: list[dict[str, object]]) -> None:
         known = [{"id": one, "folded": f"acme/r{one}", "name": f"r{one}"} for one in names]
         fixed = {"installation_id": 5, "owner": "acme", "private": False, "default_branch": "main"}
         await store.database.write(lambda t: t.execute(insert(history_table), batch))
+        pulls, past = [pull_row(row) for row in batch], [delivery_row(row) for row in batch]
+        await store.database.write(lambda t: t.execute(insert(pull_request_table), pulls))
+        await store.database.write(lambda t: t.execute(insert(delivery_table), past))
         for one in known:
             row = {**fixed, **one}
             await store.database.write(
@@ -140,8 +153,29 @@ async def put(store: Store, batch: list[dict[str, object]]) -> None:
             )
 
 
+def pull_row(record: dict[str, object]) -> dict[str, object]:
+    kept = ("lane", "repository_id", "number", "installation_id", "author_id")
+    seen = {"created_at": record["last_active"], "updated_at": record["last_active"]}
+    place = {"owner": "acme", "name": f"r{record['repository_id']}", "head": "0" * 40}
+    return {
+        **{name: record[name] for name in kept},
+        **seen,
+        **place,
+        "open": False,
+        "merged": True,
+        "record": "{}",
+    }
+
+
+def delivery_row(record: dict[str, object]) -> dict[str, object]:
+    at = NOW.timestamp()
+    times = {"received_at": at, "accepted_at": at, "finished_at": at, "position": 1, "attempts": 0}
+    lane = {"id": f"past-{record['lane']}", "lane": record["lane"], "installation_id": 5}
+    return {**lane, **times, "event": "pull_request_review", "state": "done", "body": b"x" * 500}
+
+
 def rows(first: int, last: int) -> Iterator[dict[str, object]]:
-    for where in range(first, last):
+    for where in range(FIRST + first, FIRST + last):
         chance = random.Random(where)
         for number in range(1, ITEMS_A_REPOSITORY // ITEMS_A_PULL_REQUEST + 1):
             author = Account(
