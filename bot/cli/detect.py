@@ -18,8 +18,9 @@ from bot.detection.load import shipped_detection_rules
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.description = (
-        'Reads lines of JSON {"id", "text"} and writes for each {"id", "type", "confidence", "signals", '
-        '"actions"}; type is runtime_error, verification_failure, user_rejection, partial_success or null.'
+        'Reads JSON lines {"id", "text"}; for each, writes {"id", "type", "confidence", '
+        '"signals", "actions"}. The type is runtime_error, verification_failure, '
+        "user_rejection, partial_success or null."
     )
 
 
@@ -28,7 +29,7 @@ def run(_arguments: argparse.Namespace) -> int:
     rules = shipped_detection_rules()
     gc.collect()
     gc.freeze()  # no collection of garbage goes through the rules again
-    terminal.prompt_for_input('lines of JSON {"id": …, "text": "…"}')
+    terminal.prompt_for_input('JSON lines such as {"id": 1, "text": "…"}')
     failures = 0
     for number, line in enumerate(_read_lines(), 1):
         if not line.strip():
@@ -55,16 +56,16 @@ def _parse_line(line: str) -> tuple[Any, str]:
     try:
         comment = json.loads(line, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
-        raise ValueError('this is not JSON; give {"id": …, "text": "…"}') from None
+        raise ValueError('not valid JSON; expected {"id": …, "text": "…"}') from None
     if not isinstance(comment, dict) or "id" not in comment:
-        raise ValueError('there is no "id"; give {"id": …, "text": "…"}')
+        raise ValueError('"id" is missing; expected {"id": …, "text": "…"}')
     text = comment.get("text")
     if text is None or text != str(text):
-        raise ValueError('"text" is not text; give {"id": …, "text": "…"}')
+        raise ValueError('"text" must be a string; expected {"id": …, "text": "…"}')
     try:
         json.dumps(comment["id"], allow_nan=False)
     except ValueError:
-        raise ValueError('"id" is too large a number; give {"id": …, "text": "…"}') from None
+        raise ValueError('"id" is too large; expected {"id": …, "text": "…"}') from None
     return comment["id"], text
 
 

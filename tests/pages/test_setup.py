@@ -302,7 +302,8 @@ async def test_credentials_in_the_environment_would_win_over_the_file_so_they_ar
         said = (await process.stderr.read()).decode()
         assert await process.wait() == 2
     assert said == (
-        "whetstone serve: GITHUB_APP_ID of the environment would win over .env; set all or none\n"
+        "whetstone serve: GITHUB_APP_ID in the environment would override the new .env; "
+        "unset them, or set all the credentials and start without --setup\n"
     )
 
 
