@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from bot.cli import terminal
 from bot.cli.common import parse_repository_name
+from bot.github.app_api import is_webhook_relay
 from bot.github.errors import GitHubError, NotFound
 from bot.github.model import AppInfo, AppInstallation, DeliveryAttempt, RequiredPermissions, WebhookConfig
 from bot.inbox.reconcile import failed_deliveries
@@ -113,7 +114,7 @@ def check_webhook(hook: WebhookConfig, public_url: str | None) -> tuple[DoctorRe
     problems = []
     if not hook.url:
         problems.append(("the App has no webhook URL", "set it to https://<this server>/webhook"))
-    elif not hook.url.endswith("/webhook"):
+    elif not hook.url.endswith("/webhook") and not is_webhook_relay(hook.url):
         problems.append((f"the webhook URL {hook.url} is not this server's", "make it end with /webhook"))
     elif public_url and hook.url != f"{public_url}/webhook":
         problems.append((f"the webhook URL is {hook.url}, PUBLIC_URL is {public_url}", "make the two match"))

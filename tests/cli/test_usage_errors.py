@@ -206,7 +206,7 @@ def test_a_github_that_can_not_be_reached_is_told_in_words(capsys, monkeypatch):
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
     assert run_command_line(["comment", "acme/kb", "7", "--login", "whetstone[bot]"]) == 1
     assert capsys.readouterr().err == (
-        "whetstone comment: the comments of acme/kb#7: nothing answers at 127.0.0.1:9\n"
+        "whetstone comment: the comments of acme/kb#7: nothing is listening on 127.0.0.1:9\n"
     )
 
 
