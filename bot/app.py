@@ -319,7 +319,12 @@ async def serve_setup(
     configuration: Settings, sessions: SetupSessions, env_file: Path
 ) -> AsyncIterator[tuple[tuple[str, int], RegistrationPages]]:
     """Serve the pages that register the App; the credentials are saved to `env_file`."""
-    from bot.github.app_api import Registration, RegistrationRequest, convert_manifest_code
+    from bot.github.app_api import (
+        Registration,
+        RegistrationRequest,
+        convert_manifest_code,
+        is_webhook_relay,
+    )
     from bot.settings import DEFAULT_API_URL, check_writable, save_dotenv
     from bot.web.server import build_application
     from bot.web.setup import RegistrationPages
@@ -329,8 +334,9 @@ async def serve_setup(
             "GITHUB_APP_ID": str(registration.app_id),
             "GITHUB_PRIVATE_KEY": registration.private_key,
             "GITHUB_WEBHOOK_SECRET": registration.webhook_secret,
-            "PUBLIC_URL": request.public_url,
         }
+        if not is_webhook_relay(request.public_url):  # a relay serves neither the API nor the schemas
+            variables["PUBLIC_URL"] = request.public_url
         if configuration.api_url != DEFAULT_API_URL:
             variables["GITHUB_API_URL"] = configuration.api_url
         save_dotenv(env_file, variables)

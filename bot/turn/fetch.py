@@ -92,11 +92,8 @@ async def fetch_reviews(
     if not any(_may_change_verdict(event, pull_request, rules) for event in events):
         return Facts(me, snapshot)
     repository, number = pull_request.repository, pull_request.number
-    rejecting = [
-        event.review
-        for event in events
-        if isinstance(event, ReviewEvent) and _has_findings(event.review, rules)
-    ]
+    submitted = (event.review for event in events if isinstance(event, ReviewEvent))
+    rejecting = [review for review in submitted if _has_findings(review, rules)]
     comments: tuple[InlineCommentSnapshot, ...] | None = None
     if rejecting:
         # All three are needed for certain, so none waits for another; roles are cached.
@@ -384,14 +381,16 @@ RECENT_RECORDS = 12
 """Records of an author: five of them are used, and some of the latest may not have been reviewed."""
 
 
+_REVIEWING = (ReviewEvent, InlineCommentEvent, PastPullRequestEvent, CheckBackfillEvent)
+
+
 async def fetch_stored(
     pull_request: PullRequest, events: Sequence[Event], store: Store
 ) -> tuple[dict[int, datetime], tuple[HistoryRecord, ...]]:
     """Who asked to be forgotten, and, if a verdict can have changed, the author's latest records."""
     author = pull_request.author
-    is_needed = author != GHOST and (
-        bool(pull_request.verdicts) or any(_may_change_verdict(event, pull_request) for event in events)
-    )
+    is_reviewed = bool(pull_request.verdicts) or any(isinstance(event, _REVIEWING) for event in events)
+    is_needed = author != GHOST and is_reviewed
     return await store.read(
         _load_stored, pull_request.repository.id, author.id, RECENT_RECORDS if is_needed else 0
     )
