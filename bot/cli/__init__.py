@@ -67,7 +67,7 @@ GROUPS: dict[str, tuple[CliCommand, ...]] = {
         CliCommand(
             "comment",
             "Print the feedback on a pull request as JSON, or wait for it.",
-            "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]' --wait",
+            "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone[bot]' --wait",
         ),
         CliCommand(
             "mcp",
