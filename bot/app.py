@@ -180,6 +180,7 @@ async def _serve(
     from bot.web.metrics import Metrics
     from bot.web.server import build_application, health_routes
     from bot.web.setup import InstallationPages
+    from bot.web.status import StatusPage
     from bot.web.webhook import WebhookHandler
 
     secrets = tuple(secret.encode() for secret in configuration.webhook_secrets)
@@ -187,7 +188,13 @@ async def _serve(
     webhook = WebhookHandler(store, secrets, accepted_events(), configuration.app_id, bodies=bodies)
     tags = frozenset(default_rules().gates.tags)
     metrics = Metrics(meter, store, configuration.metrics_token, tags, utc_now)
-    routes = [*webhook.routes(), *health_routes(_Readiness(store, worker)), *metrics.routes()]
+    status = StatusPage(meter, store, configuration.metrics_token, utc_now)
+    routes = [
+        *webhook.routes(),
+        *health_routes(_Readiness(store, worker)),
+        *metrics.routes(),
+        *status.routes(),
+    ]
     if setup_sessions:
         pages = InstallationPages(setup_sessions, lambda: open_app_api_from(configuration), utc_now)
         routes += pages.routes()
@@ -233,16 +240,19 @@ async def _api_routes(
     from bot.inbox.internal_deliveries import CheckRunReporter
     from bot.iterations.selection import selection_report_markdown
     from bot.web.api.access import AccessCache, RepositoryGuard
+    from bot.web.api.oidc import open_verifier
     from bot.web.api.public import PublicEndpoints
-    from bot.web.api.pulls import PullRequestEndpoints, ValidationEndpoint
+    from bot.web.api.pulls import PullRequestEndpoints
     from bot.web.api.reports import AdviceReport, AuthorEndpoints, GroundingReport
+    from bot.web.api.validations import ValidationEndpoints
 
     # The worker pauses its lanes; an API call has none, so its client asks the store for pauses.
     async with (
         open_github(configuration, utc_now, store=store) as github,
         open_user_api(configuration.api_url, configuration.graphql_url) as user_api,
+        open_verifier(configuration.oidc_issuer, configuration.public_url) as oidc,
     ):
-        guard = RepositoryGuard(AccessCache(user_api), store)
+        guard = RepositoryGuard(AccessCache(user_api, oidc=oidc), store)
         rule_book = build_rule_book(github, store, CheckRunReporter(store, utc_now), utc_now)
         pulls = PullRequestEndpoints(
             store,
@@ -251,13 +261,16 @@ async def _api_routes(
             selection_report_markdown,
             _findings_json,
         )
+        validations = ValidationEndpoints(
+            store, github, rule_book, bodies, new_id, utc_now, configuration.public_url or ""
+        )
         yield [
             *AuthorEndpoints(store, rule_book, utc_now).routes(guard),
             *pulls.routes(guard),
             *PublicEndpoints(github.me, rule_book).routes(guard),
             *GroundingReport(store, rule_book, utc_now).routes(guard),
             *AdviceReport(store, rule_book, utc_now).routes(guard),
-            *ValidationEndpoint(store, rule_book, bodies, new_id, utc_now).routes(guard),
+            *validations.routes(guard),
         ]
 
 
@@ -306,7 +319,12 @@ async def serve_setup(
     configuration: Settings, sessions: SetupSessions, env_file: Path
 ) -> AsyncIterator[tuple[tuple[str, int], RegistrationPages]]:
     """Serve the pages that register the App; the credentials are saved to `env_file`."""
-    from bot.github.app_api import Registration, RegistrationRequest, convert_manifest_code
+    from bot.github.app_api import (
+        Registration,
+        RegistrationRequest,
+        convert_manifest_code,
+        is_webhook_relay,
+    )
     from bot.settings import DEFAULT_API_URL, check_writable, save_dotenv
     from bot.web.server import build_application
     from bot.web.setup import RegistrationPages
@@ -316,8 +334,9 @@ async def serve_setup(
             "GITHUB_APP_ID": str(registration.app_id),
             "GITHUB_PRIVATE_KEY": registration.private_key,
             "GITHUB_WEBHOOK_SECRET": registration.webhook_secret,
-            "PUBLIC_URL": request.public_url,
         }
+        if not is_webhook_relay(request.public_url):  # a relay serves neither the API nor the schemas
+            variables["PUBLIC_URL"] = request.public_url
         if configuration.api_url != DEFAULT_API_URL:
             variables["GITHUB_API_URL"] = configuration.api_url
         save_dotenv(env_file, variables)

@@ -85,8 +85,8 @@ async def open_existing_store(url: str) -> AsyncIterator[Store]:
 
     if not has_store(url):
         raise NoStore(
-            f"there is no store yet at {settings_of.redact_database_url(url)} (DATABASE_URL); "
-            "whetstone serve makes it at its first start"
+            f"no store exists yet at {settings_of.redact_database_url(url)} (DATABASE_URL); "
+            "whetstone serve creates it on first start"
         )
     async with AsyncExitStack() as stack:
         try:
@@ -109,7 +109,7 @@ def has_store(url: str) -> bool:
 def describe_store_error(url: str, error: Exception) -> str:
     """Why the store can't be opened, with the setting's name and without the password."""
     where = settings_of.redact_database_url(url)
-    return f"the store {where}, which DATABASE_URL names, can't be opened: {_reason(error)}"
+    return f"can't open the store {where} (DATABASE_URL): {_reason(error)}"
 
 
 @asynccontextmanager
@@ -134,19 +134,19 @@ def _describe_listen_error(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"port {port} is in use by another program; set PORT (or --port) to a free one"
     if error.errno == errno.EACCES:
-        return f"port {port} is for the system's own programs; set PORT (or --port) to one above 1023"
-    return f"{host} is no address of this machine ({_reason(error)}); set HOST (or --host)"
+        return f"this user may not listen on port {port}; set PORT (or --port) to a port above 1023"
+    return f"{host} is not an address of this machine ({_reason(error)}); set HOST (or --host)"
 
 
 def _reason(error: BaseException) -> str:
     error = error.__cause__ if isinstance(error.__cause__, OSError) else error
     match error:
         case ConnectionRefusedError():
-            return "nothing listens there"
+            return "connection refused"
         case socket.gaierror():
-            return "the name of its machine is not known"
+            return "the host name can't be resolved"
         case TimeoutError():
-            return "it does not answer"
+            return "timed out"
         case OSError() if error.strerror and error.filename:
             return f"{error.filename}: {error.strerror}"
         case OSError() if error.strerror:
@@ -171,14 +171,14 @@ def describe_store(configuration: Settings) -> str:
     """Describe the store, and whether it survives a restart."""
     shown = settings_of.redact_database_url(configuration.database_url)
     if configuration.database_url.startswith("sqlite"):
-        return f"Store: {shown}, a file on this machine: it survives a restart as long as the disk is kept."
-    return f"Store: {shown}, PostgreSQL: it survives a restart, and several machines may share it."
+        return f"Store: {shown} (SQLite). It survives a restart if the disk does."
+    return f"Store: {shown} (PostgreSQL). It survives a restart and can be shared by several machines."
 
 
 def reconcile_line(schedule: ReconcileSchedule) -> str:
     """Describe how often missed deliveries are requested."""
     minutes = schedule.every / 60
-    return f"Missed deliveries: GitHub is asked for them at start and every {minutes:g} minutes."
+    return f"Missed deliveries are recovered at start and every {minutes:g} minutes."
 
 
 @asynccontextmanager

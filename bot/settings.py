@@ -85,7 +85,7 @@ _POSTGRESQL = ("postgresql", "postgres")
 def parse_app_id(text: str) -> int:
     """Parse the App's ID."""
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
-        raise ValueError("is not a number; it stands on the App's settings page as App ID")
+        raise ValueError("must be a number: the App ID shown on the App's settings page")
     return int(text)
 
 
@@ -100,16 +100,18 @@ def parse_private_key(values: Mapping[str, str]) -> str:
     try:
         return _rsa(Path(path).expanduser().read_text(encoding="ascii").strip() + "\n")
     except OSError as error:
-        raise ValueError(f"is to be read from GITHUB_PRIVATE_KEY_PATH, but: {error.strerror}") from None
+        raise ValueError(f"can't be read from the file GITHUB_PRIVATE_KEY_PATH: {error.strerror}") from None
     except ValueError:
-        raise ValueError("in the file GITHUB_PRIVATE_KEY_PATH is not an RSA private key in PEM") from None
+        raise ValueError(
+            "in the file GITHUB_PRIVATE_KEY_PATH must be an RSA private key in PEM format"
+        ) from None
 
 
 def parse_webhook_secrets(text: str) -> tuple[str, ...]:
     """Parse one secret, or several while they are rotated."""
     secrets = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not secrets:
-        raise ValueError("holds no secret")
+        raise ValueError("must hold at least one secret")
     return secrets
 
 
@@ -117,9 +119,9 @@ def parse_url(text: str) -> str:
     """Parse an HTTP address; a slash at its end is dropped."""
     parts = _split(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("is not an http:// or https:// address")
+        raise ValueError("must be an http:// or https:// URL")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("must be a plain address, without user, query or fragment")
+        raise ValueError("must be a URL without user name, query or fragment")
     return text.rstrip("/")
 
 
@@ -128,11 +130,11 @@ def parse_database_url(text: str) -> str:
     parts = _split(text)
     if parts.scheme == "sqlite":
         if parts.netloc or not parts.path.strip("/") or parts.path == "/:memory:":
-            raise ValueError("names no file; use sqlite:///relative.db or sqlite:////absolute.db")
+            raise ValueError("must name a file: sqlite:///relative.db or sqlite:////absolute.db")
         return text
     if parts.scheme in _POSTGRESQL and (parts.hostname or parts.path.strip("/")):
         return f"postgresql{text[len(parts.scheme) :]}"
-    raise ValueError("is not one of sqlite:///relative.db, sqlite:////absolute.db, postgresql://…")
+    raise ValueError("must be sqlite:///relative.db, sqlite:////absolute.db or postgresql://…")
 
 
 def check_persistent_disk(database: str, values: Mapping[str, str]) -> None:
@@ -141,21 +143,21 @@ def check_persistent_disk(database: str, values: Mapping[str, str]) -> None:
     wiped = "WHETSTONE_EPHEMERAL" if flag == "1" else "DYNO" if "DYNO" in values else None
     if wiped and database.startswith("sqlite"):
         raise ValueError(
-            f"is a SQLite file, and {wiped} says that this disk is wiped; name a postgresql:// database"
+            f"is a SQLite file, but {wiped} says that this disk is wiped; use a postgresql:// database"
         )
 
 
 def parse_host(text: str) -> str:
     """Parse a name or address to listen on."""
     if any(character.isspace() or character in "/@" for character in text):
-        raise ValueError("is not a host name or an address")
+        raise ValueError("must be a host name or an IP address")
     return text.removeprefix("[").removesuffix("]")
 
 
 def parse_port(text: str) -> int:
     """Parse a TCP port; 0 lets the system choose."""
     if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= 65535):
-        raise ValueError("is not a port; use a number from 0 to 65535")
+        raise ValueError("must be a port number from 0 to 65535")
     return int(text)
 
 
@@ -165,21 +167,21 @@ def parse_networks(text: str) -> tuple[Network, ...]:
         return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
     except ValueError:
         raise ValueError(
-            "is not a comma-separated list of IP addresses and networks, such as 10.0.0.1, 10.1.0.0/16"
+            "must be comma-separated IP addresses or networks, such as 10.0.0.1, 10.1.0.0/16"
         ) from None
 
 
 def parse_log_level(text: str) -> str:
     """Parse the least level that is logged."""
     if text.upper() not in _LOG_LEVELS:
-        raise ValueError(f"is not a level; use one of {', '.join(_LOG_LEVELS)}")
+        raise ValueError(f"must be one of {', '.join(_LOG_LEVELS)}")
     return text.upper()
 
 
 def parse_log_format(text: str) -> str:
     """Parse the format of log lines."""
     if text.lower() not in _LOG_FORMATS:
-        raise ValueError(f"is not a format; use one of {', '.join(_LOG_FORMATS)}")
+        raise ValueError(f"must be one of {', '.join(_LOG_FORMATS)}")
     return text.lower()
 
 
@@ -188,9 +190,9 @@ def _split(text: str) -> SplitResult:
         parts = urlsplit(text)
         _ = parts.port
     except ValueError:
-        raise ValueError("is not an address") from None
+        raise ValueError("is not a valid URL") from None
     if any(character.isspace() for character in text):
-        raise ValueError("is not an address")
+        raise ValueError("is not a valid URL")
     return parts
 
 
@@ -201,7 +203,7 @@ def _pem(text: str) -> str:
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode("ascii").strip() + "\n"
     except (binascii.Error, ValueError):
-        raise ValueError("is not an RSA private key in PEM, nor one in base64") from None
+        raise ValueError("must be an RSA private key in PEM format, or its base64 encoding") from None
 
 
 def _rsa(pem: str) -> str:
@@ -213,9 +215,9 @@ def _rsa(pem: str) -> str:
     try:
         key = load_pem_private_key(pem.encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise ValueError("is not an RSA private key in PEM, nor one in base64") from None
+        raise ValueError("must be an RSA private key in PEM format, or its base64 encoding") from None
     if not isinstance(key, RSAPrivateKey):
-        raise ValueError("is a private key, but not an RSA one")  # noqa: TRY004 - the operator's value is wrong
+        raise ValueError("must be an RSA key; this is another kind of private key")  # noqa: TRY004 - the operator's value is wrong
     return pem
 
 
@@ -238,9 +240,9 @@ def read_dotenv(path: Path | None) -> DotenvFile:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        return DotenvFile({}, (f"{path}: can't be read: {error.strerror}",))
+        return DotenvFile({}, (f"{path}: can't read the file: {error.strerror}",))
     except UnicodeDecodeError:
-        return DotenvFile({}, (f"{path}: is not UTF-8 text",))
+        return DotenvFile({}, (f"{path}: not UTF-8 text",))
     return parse_dotenv(text, str(path))
 
 
@@ -262,7 +264,7 @@ def parse_dotenv(text: str, name: str = ".env") -> DotenvFile:
             position = _next_line(text, position)
             continue
         if key in values:
-            problems.append(f"{name}:{line}: {key} is set a second time")
+            problems.append(f"{name}:{line}: {key} is set twice; keep one")
         values[key] = value
     return DotenvFile(values, tuple(problems))
 
@@ -292,7 +294,7 @@ def _value(text: str, position: int, key: str) -> tuple[str, int]:
             return unescaped
     else:
         return _bare(text, position)
-    raise ValueError(f"the quote that opens the value of {key} is never closed")
+    raise ValueError(f"the value of {key} has an opening quote without a closing one")
 
 
 def _double_quoted(text: str, position: int) -> tuple[str, int] | None:
@@ -332,6 +334,7 @@ Checked = TypeVar("Checked")
 Default = TypeVar("Default")
 
 DEFAULT_API_URL = "https://api.github.com"
+DEFAULT_OIDC_ISSUER = "https://token.actions.githubusercontent.com"
 DEFAULT_DATABASE_URL = "sqlite:///data/whetstone.db"
 
 
@@ -352,6 +355,7 @@ class Settings:
     metrics_token: str | None = field(default=None, repr=False)
     public_url: str | None = None
     trusted_proxies: tuple[Network, ...] = ()
+    oidc_issuer: str = DEFAULT_OIDC_ISSUER
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -407,6 +411,7 @@ def _without_credentials(reader: _SettingsReader, values: Mapping[str, str]) -> 
         metrics_token=values.get("METRICS_TOKEN"),
         public_url=reader.read("PUBLIC_URL", parse_url, None),
         trusted_proxies=reader.read("TRUSTED_PROXIES", parse_networks, ()),
+        oidc_issuer=reader.read("OIDC_ISSUER", parse_url, oidc_issuer_for(api_url)),
     )
 
 
@@ -438,6 +443,17 @@ def graphql_url_for(api_url: str) -> str:
     """Return the GraphQL address that belongs to a REST address."""
     # GHES serves REST under /api/v3 and GraphQL beside it; github.com and ghe.com serve it below.
     return f"{api_url.removesuffix('/v3')}/graphql"
+
+
+def oidc_issuer_for(api_url: str) -> str:
+    """Return the address that issues the OIDC tokens of the workflows on this GitHub."""
+    # Numbers of repositories are one server's own: another server's issuer must never vouch for them.
+    if api_url.endswith("/api/v3"):
+        return f"{api_url.removesuffix('/api/v3')}/_services/token"
+    parts = urlsplit(api_url)
+    if (parts.hostname or "").endswith(".ghe.com"):
+        return f"{parts.scheme}://token.actions.{parts.netloc.removeprefix('api.')}"
+    return DEFAULT_OIDC_ISSUER
 
 
 def redact_database_url(url: str) -> str:

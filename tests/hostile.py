@@ -14,14 +14,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from xml.sax.saxutils import escape as escape_xml
+from xml.sax.saxutils import quoteattr
 
 from bot import logging as bot_logging
 from bot import paths
 from bot.cli.receive import dry_run
+from bot.client import parse_comment
 from bot.commands.invocation import parse_commands
 from bot.detection.detector import detect
 from bot.detection.load import shipped_detection_rules
 from bot.feedback import brief, brief_inputs, lint, marker
+from bot.feedback.clarity import clarity
 from bot.gates import model as gates_model
 from bot.gates.model import is_tag, nearest_word
 from bot.gates.packs import load_packs, rules_directory
@@ -51,12 +55,12 @@ from bot.verdicts import (
     quality,
     remarks,
     reviewers,
-    sarif,
     tags,
+    tool_reports,
 )
-from bot.verdicts.tags import infer_items, review_texts
+from bot.verdicts.tags import infer_tags
 from bot.web.webhook import parse_envelope
-from tests.builders import KNOWLEDGE_BASE, make_inline_comment, make_review
+from tests.builders import KNOWLEDGE_BASE, make_inline_comment
 
 LENGTH = 64_000
 """Characters of one text; GitHub takes 65,536 in a comment."""
@@ -500,11 +504,29 @@ def configured(text: str) -> object:
         return None
 
 
-def sarif_read(data: bytes) -> object:
+def report_read(data: bytes) -> object:
     try:
-        return sarif.parse_sarif(json.loads(data))
-    except (sarif.SarifError, ValueError, RecursionError):
+        return tool_reports.read_report(data)
+    except tool_reports.ReportError:
         return None
+
+
+def junit_of(text: str) -> bytes:
+    """A JUnit file with the text in every place that holds one."""
+    part = text[: len(text) // 6]
+    case = f"<testcase name={quoteattr(part)} classname={quoteattr(part)} file={quoteattr(part)}>"
+    failure = f"<failure message={quoteattr(part)}>{escape_xml(part)}</failure>"
+    whole = (
+        f"<testsuites name={quoteattr(part)}><testsuite>{case}{failure}</testcase></testsuite></testsuites>"
+    )
+    return whole.encode("utf-8", "replace")
+
+
+def diagnostics_of(text: str) -> bytes:
+    """An rdjsonl file with the text in every place that holds one."""
+    part = text[: len(text) // 6]
+    names = {"source": {"name": part}, "code": {"value": part}, "location": {"path": part}}
+    return json.dumps({"message": part, **names}).encode() + b"\n" + text.encode("utf-8", "replace")
 
 
 def delivered(event: str, text: str) -> object:
@@ -542,6 +564,11 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         ),
         "marker": lambda text: escape.render_marker("REJECTION", {"words": text}),
         "read marker": lambda text: (escape.parse_marker("REJECTION", text), client.has_marker_id(text, "a")),
+        "comment for an agent": lambda text: (
+            parse_comment(text),
+            parse_comment(f'<!-- REJECTION: {{"id": "1"}} -->\n{text}'),
+            parse_comment(f"<!-- REJECTION: {text} -->\n{fenced(text)}"),
+        ),
         "document of a comment": lambda text: (
             marker.parse_document(text),
             marker.parse_document(fenced(text)),
@@ -558,7 +585,8 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "one command": lambda text: parse_commands(f"/feedback-appeal date_errors {text}"),
         "review body": lambda text: remarks.read_review_body(text, KNOWLEDGE_BASE),
         "tagged body": lambda text: remarks.read_review_body(
-            f"[date_errors] {text} [scope_error]\n\n### [near_duplicate]\n{text}", KNOWLEDGE_BASE
+            f"[date_errors] {text[: LENGTH // 2]} [scope_error]\n\n### [near_duplicate]\n{text[: LENGTH // 2]}",
+            KNOWLEDGE_BASE,
         ),
         "inline remark": lambda text: remarks.read_inline_comment(
             make_inline_comment(7, 3, text), KNOWLEDGE_BASE
@@ -603,7 +631,8 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
     },
     "detection": {
         "detection": lambda text: detect(text, shipped_detection_rules()),
-        "inference": lambda text: infer_items(review_texts(make_review(1, text), ()), RULES),
+        "inference": lambda text: infer_tags((Item(None, text),), RULES),
+        "clarity": clarity,
     },
     "grounding": {
         "claims": claims.find_claims,
@@ -634,8 +663,10 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
             linted(text, "a.yml"),
             linted(f"feedback_items:\n- issue: {text}", "a.yml"),
         ),
-        "SARIF": lambda text: (sarif_read(text.encode("utf-8", "replace")), sarif_read(sarif_of(text))),
-        "SARIF message": lambda text: sarif_read(sarif_filled(text)),
+        "SARIF": lambda text: (report_read(text.encode("utf-8", "replace")), report_read(sarif_of(text))),
+        "SARIF message": lambda text: report_read(sarif_filled(text)),
+        "JUnit XML": lambda text: report_read(junit_of(text)),
+        "rdjsonl": lambda text: report_read(diagnostics_of(text)),
         "check output": lambda text: payloads.shorten_output(text, text),
         "log line": lambda text: logged("console", text),
         "JSON log line": lambda text: logged("json", text),

@@ -6,11 +6,12 @@ import argparse
 import difflib
 import gc
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from bot.gates.problems import RuleFileError
 
@@ -44,90 +45,120 @@ class CliCommand:
         return importlib.import_module(f"{__name__}.{self.name.replace('-', '_')}")
 
 
-_ALL = (
-    CliCommand(
-        "backfill",
-        "Read a repository's earlier pull requests and reviews, so that history works from the first day.",
-        "whetstone backfill acme/knowledge --since 2026-01-01",
+GROUPS: dict[str, tuple[CliCommand, ...]] = {
+    "Run it": (
+        CliCommand(
+            "demo",
+            "Show the bot at work on a local fake GitHub; no account.",
+            "whetstone demo --once",
+        ),
+        CliCommand(
+            "serve",
+            "Receive deliveries from GitHub and process them.",
+            "GITHUB_APP_ID=1 GITHUB_PRIVATE_KEY_PATH=key.pem GITHUB_WEBHOOK_SECRET=… whetstone serve",
+        ),
+        CliCommand(
+            "check-config",
+            "Validate a repository's config or a pack of gates.",
+            "whetstone check-config .github/whetstone.yml",
+        ),
     ),
-    CliCommand(
-        "check-config",
-        "Check a repository's config or a pack of gates, and say all that is wrong with its place.",
-        "whetstone check-config .github/whetstone.yml",
+    "For agents": (
+        CliCommand(
+            "comment",
+            "Print the feedback on a pull request as JSON, or wait for it.",
+            "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone[bot]' --wait",
+        ),
+        CliCommand(
+            "mcp",
+            "Serve feedback, history and gates to an agent over MCP.",
+            "GH_TOKEN=$(gh auth token) WHETSTONE_URL=https://whetstone.example.com whetstone mcp",
+        ),
+        CliCommand(
+            "parse",
+            "Print the marker or the document of a comment as JSON.",
+            "gh api repos/acme/knowledge/issues/comments/501 --jq .body | whetstone parse --document",
+        ),
     ),
-    CliCommand(
-        "comment",
-        "Print the App's feedback on a pull request as JSON, read with your own GH_TOKEN.",
-        "GH_TOKEN=$(gh auth token) whetstone comment acme/knowledge 212 --login 'whetstone-acme[bot]'",
+    "For validators": (
+        CliCommand(
+            "lint-feedback",
+            "Check a feedback document against its schema and rules.",
+            "whetstone lint-feedback feedback.yml --format sarif",
+        ),
+        CliCommand(
+            "lint-comment",
+            "Check whether review comments tell the author what to do.",
+            'echo \'{"id": 1, "text": "Why?"}\' | whetstone lint-comment',
+        ),
+        CliCommand(
+            "render",
+            "Print the rejection comment for one or more tags.",
+            "whetstone render date_errors broken_wiki_links --source alice",
+        ),
+        CliCommand(
+            "detect",
+            "Classify comments: failure, rejection, nearly done or none.",
+            'echo \'{"id": 1, "text": "The tests fail on Windows."}\' | whetstone detect',
+        ),
     ),
-    CliCommand(
-        "demo",
-        "Play the whole story on a local GitHub, with no account, and print what was posted.",
-        "whetstone demo --once",
+    "Reports": (
+        CliCommand(
+            "history",
+            "Show which gates an author breaks, how often, and the trend.",
+            "whetstone history acme/knowledge 'rio-agent[bot]' --hours 720",
+        ),
+        CliCommand(
+            "weekly",
+            "Update the weekly summary issue with the current week.",
+            "whetstone weekly acme/knowledge --dry-run",
+        ),
+        CliCommand(
+            "export",
+            "Write a pull request's scores and selection report to files.",
+            "whetstone export acme/knowledge 212 ./export",
+        ),
     ),
-    CliCommand(
-        "detect",
-        "Say what comments say in plain words: failed, refused, nearly done, or nothing of that kind.",
-        'echo \'{"id": 1, "text": "The tests fail on Windows."}\' | whetstone detect',
+    "Operations": (
+        CliCommand(
+            "doctor",
+            "Check settings, GitHub and the store, and suggest fixes.",
+            "whetstone doctor acme/knowledge",
+        ),
+        CliCommand(
+            "backup",
+            "Back up the store to a file, beside a running server.",
+            "whetstone backup whetstone-2026-11-15.backup",
+        ),
+        CliCommand(
+            "restore",
+            "Fill an empty store from a backup; stop the server first.",
+            "DATABASE_URL=sqlite:///data/new.db whetstone restore whetstone-2026-11-15.backup",
+        ),
+        CliCommand(
+            "backfill",
+            "Import earlier pull requests and reviews; nothing is posted.",
+            "whetstone backfill acme/knowledge --since 2026-01-01",
+        ),
+        CliCommand(
+            "reconcile",
+            "Ask GitHub to redeliver webhooks that failed.",
+            "whetstone reconcile --days 1",
+        ),
+        CliCommand(
+            "parked",
+            "List deliveries that failed repeatedly, or queue them again.",
+            "whetstone parked --retry 72d3162e-cc78-11e3-81ab-4c9367dc0958",
+        ),
+        CliCommand(
+            "receive",
+            "Dry-run one delivery: print its effects, write nothing.",
+            "whetstone receive -e pull_request_review -p review.json",
+        ),
     ),
-    CliCommand(
-        "doctor",
-        "Say what is wrong with settings, key, clock, permissions, webhook and store, and how to mend it.",
-        "whetstone doctor acme/knowledge",
-    ),
-    CliCommand(
-        "export",
-        "Write scores, the best iteration and the selection report of a pull request as files.",
-        "whetstone export acme/knowledge 212 ./export",
-    ),
-    CliCommand(
-        "history",
-        "Show which gates an author breaks, how often, and whether it gets better.",
-        "whetstone history acme/knowledge 'rio-agent[bot]' --hours 720",
-    ),
-    CliCommand(
-        "lint-feedback",
-        "Check an actionable-feedback document: its schema, its lengths and its words.",
-        "whetstone lint-feedback review.json --format sarif",
-    ),
-    CliCommand(
-        "parked",
-        "List the deliveries that were given up on, or queue them again.",
-        "whetstone parked --retry 72d3162e-cc78-11e3-81ab-4c9367dc0958",
-    ),
-    CliCommand(
-        "parse",
-        "Print the marker (or the document) of a comment on standard input as JSON.",
-        "gh api repos/acme/knowledge/issues/comments/501 --jq .body | whetstone parse --document",
-    ),
-    CliCommand(
-        "receive",
-        "Print the effects that one delivery would have, and do nothing.",
-        "whetstone receive -e pull_request_review -p review.json",
-    ),
-    CliCommand(
-        "reconcile",
-        "Ask GitHub for the deliveries that failed, and have them sent again; nothing happens twice.",
-        "whetstone reconcile --days 1",
-    ),
-    CliCommand(
-        "render",
-        "Print the rejection comment for these tags.",
-        "whetstone render date_errors broken_wiki_links --source alice",
-    ),
-    CliCommand(
-        "serve",
-        "Take deliveries in and work on them, in one process.",
-        "GITHUB_APP_ID=1 GITHUB_PRIVATE_KEY_PATH=key.pem GITHUB_WEBHOOK_SECRET=… whetstone serve --port 8080",
-    ),
-    CliCommand(
-        "weekly",
-        "Tell a repository's running week in its summary issue; the clock's own run is not used up.",
-        "whetstone weekly acme/knowledge --dry-run",
-    ),
-)
-
-COMMANDS = {command.name: command for command in _ALL}
+}
+"""The commands by group, in the order in which `--help` lists them."""
+COMMANDS = {command.name: command for commands in GROUPS.values() for command in commands}
 """Every command by its name; each has a module of this package."""
 
 
@@ -151,45 +182,90 @@ def run_command_line(argv: Sequence[str]) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
+    name, *rest = argv or ("",)
+    if name in _OPTIONS:
+        print(_version() if name == "--version" else _overview())
+        return 0
+    if name not in COMMANDS:
+        return _fail("whetstone", _describe_unknown(name), 2)
+    command, prog = COMMANDS[name], f"whetstone {name}"
     parser = _Parser(
-        prog="whetstone",
-        description="Answers a rejected pull request with what failed, where, and how to fix it.",
-        epilog="Each command has --help with an example. To see it all without an account: whetstone demo",
+        prog=prog,
+        description=command.help,
+        epilog=f"example:\n  {command.example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
-    choices = parser.add_subparsers(
-        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=_Parser
-    )
-    for command in COMMANDS.values():
-        sub = choices.add_parser(
-            command.name,
-            help=command.help,
-            description=command.help,
-            epilog=f"Example:\n  {command.example}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        if command.name in argv[:1]:
-            command.arguments(sub)
-    _reject_unknown_command(argv)
-    arguments = parser.parse_args(argv)
+    command.arguments(parser)
+    arguments = parser.parse_args(rest)
     try:
-        return COMMANDS[arguments.command].run(arguments)
+        return command.run(arguments)
     except (UsageError, CommandFailed) as error:
-        print(f"whetstone {arguments.command}: {error}", file=sys.stderr)
-        return 2 if isinstance(error, UsageError) else 1
+        return _fail(prog, str(error), 2 if isinstance(error, UsageError) else 1)
     except RuleFileError as problems:
         print(problems, file=sys.stderr)
         return 2
 
 
-class _Version(argparse.Action):
-    """Looks the version up only on demand: that costs more than most commands' start."""
+def _version() -> str:
+    from importlib.metadata import version  # on demand: loading it takes longer than most commands
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from importlib.metadata import version
+    return f"whetstone {version('whetstone-bot')}"
 
-        print(f"whetstone {version('whetstone-bot')}")
-        parser.exit()
+
+def _overview() -> str:
+    """The text of `whetstone --help`: every command with what it does, by group."""
+    lines = [
+        "Whetstone answers a rejected pull request with what failed, where, and how to fix it.",
+        "",
+        f"{_bold('Usage:')} whetstone COMMAND [ARGUMENT…]",
+    ]
+    for title, commands in GROUPS.items():
+        lines += ["", _bold(title)]
+        lines += [f"  {_cyan(f'{command.name:<15}')}{command.help}" for command in commands]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            _bold("Options"),
+            f"  {_cyan('-h, --help     ')}Show this help, or a command's: whetstone serve --help.",
+            f"  {_cyan('--version      ')}Print the version.",
+            "",
+            _bold("Examples"),
+            *(f"  {COMMANDS[name].example}" for name in ("demo", "render", "check-config")),
+        ]
+    )
+
+
+def _describe_unknown(name: str) -> str:
+    if not name:
+        return "which command? See whetstone --help; to try it without an account: whetstone demo"
+    kind = "option" if name.startswith("-") else "command"
+    near = difflib.get_close_matches(name, (*COMMANDS, *_OPTIONS), n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "see whetstone --help"
+    return f"unknown {kind} {name!r}; {hint}"
+
+
+def _fail(prog: str, message: str, code: int) -> int:
+    print(f"{_red(f'{prog}:')} {message}", file=sys.stderr)
+    return code
+
+
+def _bold(text: str) -> str:
+    return _coloured("1", text, sys.stdout)
+
+
+def _cyan(text: str) -> str:
+    return _coloured("36", text, sys.stdout)
+
+
+def _red(text: str) -> str:
+    return _coloured("1;31", text, sys.stderr)
+
+
+def _coloured(code: str, text: str, stream: TextIO | None) -> str:
+    """Colour the text on a terminal, without rich: loading it would take longer than `--help`."""
+    is_coloured = stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
+    return f"\x1b[{code}m{text}\x1b[0m" if is_coloured else text
 
 
 class _Parser(argparse.ArgumentParser):
@@ -200,23 +276,8 @@ class _Parser(argparse.ArgumentParser):
         namespace, rest = super().parse_known_args(args, namespace)
         for unknown in (word.partition("=")[0] for word in rest if word.startswith("-")):
             near = difflib.get_close_matches(unknown, self._option_string_actions, n=1)
-            self.error(f"there is no option {unknown}" + (f"; did you mean {near[0]}?" if near else ""))
+            self.error(f"unknown option {unknown}" + (f"; did you mean {near[0]}?" if near else ""))
         return namespace, rest
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
-
-
-def _reject_unknown_command(argv: Sequence[str]) -> None:
-    """Exit with one line where no command is named, or an unknown one."""
-    typed = argv[0] if argv else ""
-    if typed in COMMANDS or typed in _OPTIONS:
-        return
-    message = "which command? whetstone --help lists them, and whetstone demo shows what they are for"
-    if typed:
-        kind = "option" if typed.startswith("-") else "command"
-        near = difflib.get_close_matches(typed, (*COMMANDS, *_OPTIONS), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; one of {', '.join(COMMANDS)}"
-        message = f"there is no {kind} {typed!r}{hint}"
-    print(f"whetstone: {message}", file=sys.stderr)
-    raise SystemExit(2)
+        self.exit(_fail(self.prog, f"{message} (see {self.prog} --help)", 2))

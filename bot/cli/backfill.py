@@ -27,9 +27,9 @@ from bot.values import Repository
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="whose past")
+    parser.add_argument("repository", metavar="OWNER/REPO", help="the repository to import")
     parser.add_argument(
-        "--since", metavar="DATE", help="only pull requests that changed since this day (2026-01-31)"
+        "--since", metavar="DATE", help="only pull requests updated since this date, such as 2026-01-31"
     )
 
 
@@ -40,15 +40,15 @@ def run(arguments: argparse.Namespace) -> int:
         with report_errors():
             count = asyncio.run(_backfill(read_settings(), repository, since))
     except KeyboardInterrupt:
-        print("whetstone backfill: interrupted; the same command goes on from here", file=sys.stderr)
+        print("whetstone backfill: interrupted; run the same command again to resume", file=sys.stderr)
         return 130
-    print(f"{count} pull request{'' if count == 1 else 's'} read; nothing was posted.")
+    print(f"{count} pull request{'' if count == 1 else 's'} imported; nothing was posted.")
     return 0
 
 
 async def _backfill(settings: Settings, repository: tuple[str, str], since: datetime | None) -> int:
     progress = JobProgress()
-    with terminal.progress_bar(f"Reading {'/'.join(repository)}") as show:
+    with terminal.progress_bar(f"Importing {'/'.join(repository)}") as show:
         async for progress in run_backfill(settings, repository, since):
             show(progress.done, progress.total, _note(progress))
     return progress.done
@@ -56,7 +56,7 @@ async def _backfill(settings: Settings, repository: tuple[str, str], since: date
 
 def _note(progress: JobProgress) -> str:
     until = progress.waits_until
-    return f"GitHub's limit is reached, going on at {until:%H:%M:%S} UTC" if until else ""
+    return f"GitHub's rate limit is reached; resuming at {until:%H:%M:%S} UTC" if until else ""
 
 
 def _parse_day(text: str | None) -> datetime | None:
@@ -65,7 +65,7 @@ def _parse_day(text: str | None) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"--since is a date such as 2026-01-31, not {text!r}") from None
+        raise UsageError(f"--since must be a date such as 2026-01-31, not {text!r}") from None
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -98,6 +98,6 @@ async def _installed_repository(configuration: Settings, repository: tuple[str, 
     async with open_app_api_from(configuration) as api:
         installation = await api.installation_of(owner, name)
     if installation is None:
-        raise CannotStart(f"there is no repository {owner}/{name}, or the App is not installed in it")
+        raise CannotStart(f"{owner}/{name} does not exist, or the App is not installed there")
     async with open_github(configuration, utc_now) as github:
         return await github.repository(owner, name, installation.id)

@@ -11,12 +11,14 @@ from bot.gates.problems import RuleFileError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a config or a pack")
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="a repository's config, or a pack of gates"
+    )
     parser.add_argument(
         "--organisation",
         type=Path,
         metavar="FILE",
-        help="the organisation's config, which the files lie over",
+        help="the organisation's config, which FILE extends",
     )
 
 
@@ -29,7 +31,7 @@ def _check(path: Path, organisation: Path | None) -> int:
     from bot.gates.repository_config import check_file
 
     try:
-        print(f"{path}: fine, {check_file(path, organisation)}")
+        print(f"{path}: ok, {check_file(path, organisation)}")
     except RuleFileError as problems:
         print(problems)
         return 1

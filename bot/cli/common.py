@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from bot import regex
 from bot.cli import CommandFailed, UsageError
 from bot.gates.model import Gates
-from bot.github.errors import GitHubError
 from bot.resources import CannotStart, open_existing_store, utc_now
 from bot.settings import Settings, SettingsError
 from bot.store.model import Delivery, JobFailed, StoreUnavailable
@@ -32,13 +31,20 @@ def report_errors() -> Iterator[None]:
         raise UsageError("; ".join(error.problems)) from error
     except CannotStart as error:
         raise UsageError(str(error)) from error
-    except (GitHubError, JobFailed, StoreUnavailable) as error:
+    except (JobFailed, StoreUnavailable) as error:
         raise CommandFailed(str(error)) from error
+    except Exception as error:
+        # Loaded only now: it brings the HTTP client, which most commands start without.
+        from bot.github.errors import GitHubError
+
+        if isinstance(error, GitHubError):
+            raise CommandFailed(str(error)) from error
+        raise
 
 
 def integer_between(low: int, high: int | None = None) -> Callable[[str], int]:
     """Parse an integer in these bounds; the error names them."""
-    allowed = f"{low} or more" if high is None else f"from {low} to {high}"
+    allowed = f"of {low} or more" if high is None else f"from {low} to {high}"
 
     def parse(text: str) -> int:
         try:
@@ -46,7 +52,7 @@ def integer_between(low: int, high: int | None = None) -> Callable[[str], int]:
         except ValueError:
             number = low - 1
         if number < low or (high is not None and number > high):
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number {allowed}")
+            raise argparse.ArgumentTypeError(f"must be an integer {allowed}, not {text!r}")
         return number
 
     return parse
@@ -61,7 +67,7 @@ def positive_number(high: float) -> Callable[[str], float]:
         except ValueError:
             number = math.nan
         if not 0 < number <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number above 0, up to {high:g}")
+            raise argparse.ArgumentTypeError(f"must be a number above 0 and at most {high:g}, not {text!r}")
         return number
 
     return parse
@@ -80,7 +86,7 @@ _REPOSITORY = regex.Regex(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+")
 def parse_repository_name(text: str) -> tuple[str, str]:
     """Split `OWNER/REPO` into owner and name."""
     if not _REPOSITORY.fullmatch(text):
-        raise UsageError(f"{text!r} is no repository; use OWNER/REPO")
+        raise UsageError(f"{text!r} is not a repository; write it as OWNER/REPO")
     owner, _, name = text.partition("/")
     return owner, name
 
@@ -94,7 +100,7 @@ def load_pack_or_file(name: str) -> Gates:
         return load_pack(shipped if shipped.is_file() and "/" not in name else Path(name))
     except OSError as error:
         raise CannotStart(
-            f"{name}: {error.strerror}; give a file, or a pack of {rules_directory()}"
+            f"{name}: {error.strerror}; name a file, or a pack in {rules_directory()}"
         ) from error
 
 
@@ -132,7 +138,7 @@ async def find_recorded_repository(store: Store, name: str) -> Repository:
     repository = await store.read(find_repository, name)
     if repository is None:
         raise CannotStart(
-            f"nothing is recorded about {name}: no event of it has come in yet; "
-            f"whetstone backfill {name} reads its past"
+            f"nothing is recorded about {name}: no delivery has arrived from it yet; "
+            f"to import its earlier pull requests: whetstone backfill {name}"
         )
     return repository

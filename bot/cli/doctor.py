@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 from bot.cli import terminal
 from bot.cli.common import parse_repository_name
+from bot.github.app_api import is_webhook_relay
 from bot.github.errors import GitHubError, NotFound
 from bot.github.model import AppInfo, AppInstallation, DeliveryAttempt, RequiredPermissions, WebhookConfig
 from bot.inbox.reconcile import failed_deliveries
+from bot.pull_request.checks import CONFIG_CHECK_NAME, GATES_CHECK_NAME
 from bot.pull_request.model import PullRequest, Stance
 from bot.resources import (
     CannotStart,
@@ -34,16 +36,16 @@ if TYPE_CHECKING:
     from bot.github.app_api import GitHubAppApi
 
 _LEVELS = ("read", "write", "admin")
-_SKEW_NOTE, _SKEW_WRONG = 10, 55
+_SKEW_NOTE, _SKEW_ERROR = 10, 55
 """Our JWT is dated a minute back, and GitHub takes none from its future."""
 
 
 class CheckState(StrEnum):
     """The result of a check, as it is printed."""
 
-    FINE = "fine"
+    OK = "ok"
     NOTE = "note"
-    WRONG = "wrong"
+    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,39 +59,39 @@ class DoctorResult:
 
     def as_json(self) -> dict[str, str]:
         """The object that `--json` prints."""
-        return {"subject": self.subject, "state": self.state, "what": self.message, "mend": self.fix}
+        return {"subject": self.subject, "state": self.state, "message": self.message, "fix": self.fix}
 
 
 def check_settings(problems: Sequence[str]) -> tuple[DoctorResult, ...]:
     """Report settings that are missing or malformed."""
     if not problems:
-        return (DoctorResult("settings", CheckState.FINE, "all that is needed is set"),)
+        return (DoctorResult("settings", CheckState.OK, "all required settings are set"),)
     return tuple(
-        DoctorResult("settings", CheckState.WRONG, problem, _settings_fix(problem)) for problem in problems
+        DoctorResult("settings", CheckState.ERROR, problem, _settings_fix(problem)) for problem in problems
     )
 
 
 def _settings_fix(problem: str) -> str:
-    fix = "set it in the environment or in .env; docs/reference/settings.md says how"
+    fix = "set it in the environment or in .env (see docs/reference/settings.md)"
     is_missing = problem.startswith("GITHUB_") and " is not set" in problem
-    return f"{fix}, and whetstone serve --setup does it for you" if is_missing else fix
+    return f"{fix}, or let whetstone serve --setup register the App" if is_missing else fix
 
 
 def check_clock(ahead: float | None) -> DoctorResult:
     """Compare this machine's clock with GitHub's; `ahead` is in seconds."""
     if ahead is None:
-        return DoctorResult("clock", CheckState.NOTE, "GitHub showed no time to compare with")
+        return DoctorResult("clock", CheckState.NOTE, "GitHub's response had no date to compare with")
     if abs(ahead) <= _SKEW_NOTE:
-        return DoctorResult("clock", CheckState.FINE, "as GitHub's, to a few seconds")
-    state = CheckState.WRONG if abs(ahead) > _SKEW_WRONG else CheckState.NOTE
+        return DoctorResult("clock", CheckState.OK, "in step with GitHub's")
+    state = CheckState.ERROR if abs(ahead) > _SKEW_ERROR else CheckState.NOTE
     message = f"{abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} GitHub's clock"
-    fix = "set this machine's clock by NTP: GitHub refuses what is dated wrongly"
+    fix = "synchronise this machine's clock (NTP): GitHub rejects tokens with a wrong date"
     return DoctorResult("clock", state, message, fix)
 
 
 def check_registration(app: AppInfo, wanted: RequiredPermissions) -> tuple[DoctorResult, ...]:
     """Check that the App was registered with what `app.yml` asks for."""
-    fix = f"change it under Permissions & events of the App ({app.url})"
+    fix = f"change it in the App's settings under 'Permissions & events' ({app.url})"
     return (
         _permissions("permissions", "the App", app.permissions, wanted, fix),
         _events(app, wanted, fix),
@@ -103,8 +105,8 @@ def check_installation(
     where = f"the installation on {installation.account}"
     if installation.suspended:
         fix = f"un-suspend it at {installation.url}"
-        return (DoctorResult("installation", CheckState.WRONG, f"{where} is suspended", fix),)
-    fix = f"an owner of {installation.account} accepts the new permissions at {installation.url}"
+        return (DoctorResult("installation", CheckState.ERROR, f"{where} is suspended", fix),)
+    fix = f"ask an owner of {installation.account} to accept the new permissions at {installation.url}"
     return (_permissions("installation", where, installation.permissions, wanted, fix),)
 
 
@@ -112,21 +114,21 @@ def check_webhook(hook: WebhookConfig, public_url: str | None) -> tuple[DoctorRe
     """Check that deliveries go to this server, in the form that it reads."""
     problems = []
     if not hook.url:
-        problems.append(("the App has no webhook address", "set it to https://<this server>/webhook"))
-    elif not hook.url.endswith("/webhook"):
-        problems.append((f"the address {hook.url} is not this bot's door", "let it end with /webhook"))
+        problems.append(("the App has no webhook URL", "set it to https://<this server>/webhook"))
+    elif not hook.url.endswith("/webhook") and not is_webhook_relay(hook.url):
+        problems.append((f"the webhook URL {hook.url} is not this server's", "make it end with /webhook"))
     elif public_url and hook.url != f"{public_url}/webhook":
-        problems.append((f"the address is {hook.url}, PUBLIC_URL is {public_url}", "make the two agree"))
+        problems.append((f"the webhook URL is {hook.url}, PUBLIC_URL is {public_url}", "make the two match"))
     if not hook.json:
-        problems.append(("deliveries come as a form", "set the content type to application/json"))
+        problems.append(("the webhook sends form data", "set the content type to application/json"))
     if not hook.has_secret:
-        problems.append(("GitHub signs nothing", "set the webhook secret to GITHUB_WEBHOOK_SECRET"))
+        problems.append(("the webhook has no secret", "set it to the value of GITHUB_WEBHOOK_SECRET"))
     if not hook.checks_certificate:
-        problems.append(("GitHub does not check the certificate", "enable SSL verification"))
+        problems.append(("the webhook does not verify this server's certificate", "enable SSL verification"))
     if not problems:
-        return (DoctorResult("webhook", CheckState.FINE, f"deliveries go to {hook.url}"),)
+        return (DoctorResult("webhook", CheckState.OK, f"deliveries go to {hook.url}"),)
     return tuple(
-        DoctorResult("webhook", CheckState.WRONG, message, f"{fix}, on the App's settings page")
+        DoctorResult("webhook", CheckState.ERROR, message, f"{fix} in the App's settings")
         for message, fix in problems
     )
 
@@ -135,22 +137,21 @@ def check_deliveries(sent: Iterable[DeliveryAttempt]) -> DoctorResult:
     """Check that GitHub could deliver its events."""
     failed = failed_deliveries(sent)
     if not failed:
-        return DoctorResult("deliveries", CheckState.FINE, "every delivery of the last three days was taken")
+        return DoctorResult("deliveries", CheckState.OK, "every delivery of the last three days was received")
     statuses = Counter(attempt.status for attempt in failed)
     reasons = ", ".join(f"{status} ({count})" for status, count in statuses.most_common(3))
-    fix = "when the reason is gone: whetstone reconcile"
-    return DoctorResult(
-        "deliveries", CheckState.WRONG, f"{len(failed)} of the last three days failed: {reasons}", fix
-    )
+    fix = "once the cause is fixed, run: whetstone reconcile"
+    message = f"{len(failed)} deliveries of the last three days failed: {reasons}"
+    return DoctorResult("deliveries", CheckState.ERROR, message, fix)
 
 
 def check_parked(count: int) -> DoctorResult:
     """Check that no delivery is parked."""
     if not count:
-        return DoctorResult("store", CheckState.FINE, "it answers, and nothing is parked")
-    fix = "whetstone parked says why; when it is mended: whetstone parked --retry all"
-    parked = "1 delivery is parked" if count == 1 else f"{count} deliveries are parked"
-    return DoctorResult("store", CheckState.NOTE, f"it answers; {parked}", fix)
+        return DoctorResult("store", CheckState.OK, "available; no parked deliveries")
+    fix = "see whetstone parked; once the cause is fixed, run: whetstone parked --retry all"
+    parked = "1 parked delivery" if count == 1 else f"{count} parked deliveries"
+    return DoctorResult("store", CheckState.NOTE, f"available; {parked}", fix)
 
 
 def check_server_version(version: int | None, wanted: int) -> tuple[DoctorResult, ...]:
@@ -158,36 +159,33 @@ def check_server_version(version: int | None, wanted: int) -> tuple[DoctorResult
     if version is None or version >= wanted:
         return ()
     message = (
-        f"PostgreSQL {version} ends no transaction that lasts: "
-        "a process that is stopped in the middle of a statement holds up the others"
+        f"PostgreSQL {version} has no transaction timeout: "
+        "a process that stops in the middle of a statement blocks the others"
     )
-    fix = f"move DATABASE_URL to PostgreSQL {wanted} or newer; docs/scaling.md says why"
+    fix = f"upgrade to PostgreSQL {wanted} or newer (see docs/scaling.md)"
     return (DoctorResult("store", CheckState.NOTE, message, fix),)
 
 
 def check_blocked_writes(writes: Sequence[BlockedWrites]) -> tuple[DoctorResult, ...]:
     """Report writes that wait for a permission."""
-    fix = "an owner accepts the App's permissions on GitHub; what waits is then written by itself"
+    fix = "ask an owner to accept the App's permissions on GitHub; the writes are then sent automatically"
     return tuple(
-        DoctorResult(
-            "writes", CheckState.WRONG, f"{_describe_blocked(blocked)}: GitHub does not take it", fix
-        )
-        for blocked in writes
+        DoctorResult("writes", CheckState.ERROR, f"{_describe_blocked(blocked)}", fix) for blocked in writes
     )
 
 
 def _describe_blocked(blocked: BlockedWrites) -> str:
     kind = blocked.kind.partition(" ")[0]
-    number = f"1 {kind} waits" if blocked.count == 1 else f"{blocked.count} writes of the kind {kind} wait"
-    lacks = f" for the permission {blocked.permission}" if blocked.permission else ""
-    return f"{number} in {blocked.repository}{lacks}"
+    number = f"1 {kind} write is" if blocked.count == 1 else f"{blocked.count} {kind} writes are"
+    lacks = f": the App lacks {blocked.permission}" if blocked.permission else ""
+    return f"{number} blocked in {blocked.repository}{lacks}"
 
 
 def check_uncounted(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult, ...]:
     """Report accounts whose rejecting reviews were not counted, and the config that would count them."""
     if not any(pull_request.verdicts for pull_request in pull_requests):
-        fix = "whetstone backfill OWNER/REPO reads what was said before the App was installed"
-        return (DoctorResult("validators", CheckState.NOTE, "no review is recorded yet", fix),)
+        fix = "to import reviews from before the App was installed: whetstone backfill OWNER/REPO"
+        return (DoctorResult("validators", CheckState.NOTE, "no reviews are recorded yet", fix),)
     names: Counter[tuple[str, bool]] = Counter()
     for pull_request in pull_requests:
         names.update(
@@ -196,16 +194,64 @@ def check_uncounted(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult,
             if not verdict.counted and verdict.stance is Stance.REJECTS
         )
     if not names:
-        return (DoctorResult("validators", CheckState.FINE, "every rejecting review was counted"),)
+        return (DoctorResult("validators", CheckState.OK, "every rejecting review was counted"),)
     return tuple(_uncounted(name, count, bot=bot) for (name, bot), count in names.most_common(10))
 
 
 def _uncounted(name: str, count: int, *, bot: bool) -> DoctorResult:
     reviews = "1 rejecting review" if count == 1 else f"{count} rejecting reviews"
     kind, listed = ("apps", name.removesuffix("[bot]")) if bot else ("users", name)
-    fix = f"to count {name}, in .github/whetstone.yml: validators: {{{kind}: [{listed}]}}"
-    message = f"{name} is no validator: {reviews} of {'its' if bot else 'theirs'} did not count"
+    fix = f"to count {name}, add to .github/whetstone.yml: validators: {{{kind}: [{listed}]}}"
+    message = f"{name} is not a validator: {reviews} not counted"
     return DoctorResult("validators", CheckState.NOTE, message, fix)
+
+
+def suggest_config(pull_requests: Sequence[PullRequest]) -> tuple[DoctorResult, ...]:
+    """Print the lines of a config for the checks and reviewers that were seen and do not count yet."""
+    uncounted: dict[bool, dict[str, None]] = {False: {}, True: {}}
+    checks: dict[str, None] = {}
+    mapped: set[str] = set()
+    for pull_request in pull_requests:
+        for verdict in pull_request.verdicts:
+            if verdict.validator.check:
+                mapped.add(verdict.validator.name)
+            elif not verdict.counted and verdict.stance is Stance.REJECTS:
+                uncounted[verdict.validator.bot][verdict.validator.name.removesuffix("[bot]")] = None
+        checks |= dict.fromkeys(
+            check.name for revision in pull_request.revisions for check in revision.checks
+        )
+    unmapped = [name for name in checks if name not in {*mapped, GATES_CHECK_NAME, CONFIG_CHECK_NAME}]
+    lines = [
+        f"  {key}: [{', '.join(uncounted[bot])}]"
+        for key, bot in (("users", False), ("apps", True))
+        if uncounted[bot]
+    ]
+    if unmapped:
+        listed = (f"    {json.dumps(name)}: [{_likely_tag(name)}]" for name in unmapped[:MAX_SUGGESTED])
+        lines += ["  checks:", *listed]
+    if not lines:
+        return ()
+    message = "some checks or reviewers are not in the config, so their results do not count"
+    fix = "\n".join(("to count them, add to .github/whetstone.yml:", "validators:", *lines))
+    return (DoctorResult("config", CheckState.NOTE, message, fix),)
+
+
+MAX_SUGGESTED = 20
+"""Checks that the suggested config lists."""
+_LIKELY_TAGS = {
+    "test": "tests_failing",
+    "lint": "lint_errors",
+    "type": "type_errors",
+    "mypy": "type_errors",
+    "format": "formatting_errors",
+    "coverage": "coverage_dropped",
+}
+
+
+def _likely_tag(check: str) -> str:
+    """Return the tag that a check most likely stands for, by its name."""
+    name = check.lower()
+    return next((tag for word, tag in _LIKELY_TAGS.items() if word in name), "build_failing")
 
 
 def _permissions(
@@ -218,7 +264,7 @@ def _permissions(
         if _rank(has.get(name)) < _rank(level)
     ]
     if lacks:
-        return DoctorResult(subject, CheckState.WRONG, f"{who} lacks {', '.join(lacks)}", fix)
+        return DoctorResult(subject, CheckState.ERROR, f"{who} lacks {', '.join(lacks)}", fix)
     extra = [
         f"{name}: {level}"
         for name, level in has.items()
@@ -226,9 +272,9 @@ def _permissions(
     ]
     if extra:
         return DoctorResult(
-            subject, CheckState.NOTE, f"{who} may do more than is needed: {', '.join(extra)}", fix
+            subject, CheckState.NOTE, f"{who} has more permissions than it needs: {', '.join(extra)}", fix
         )
-    return DoctorResult(subject, CheckState.FINE, f"{who} may do exactly what app.yml says")
+    return DoctorResult(subject, CheckState.OK, f"{who} has exactly the permissions in app.yml")
 
 
 def _rank(level: object) -> int:
@@ -238,14 +284,15 @@ def _rank(level: object) -> int:
 def _events(app: AppInfo, wanted: RequiredPermissions, fix: str) -> DoctorResult:
     lacks = sorted(set(wanted.events) - set(app.events))
     if lacks:
-        return DoctorResult("events", CheckState.WRONG, f"GitHub does not tell of {', '.join(lacks)}", fix)
-    return DoctorResult("events", CheckState.FINE, "GitHub tells of all that is read")
+        message = f"the App is not subscribed to {', '.join(lacks)}"
+        return DoctorResult("events", CheckState.ERROR, message, fix)
+    return DoctorResult("events", CheckState.OK, "the App is subscribed to every event it needs")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", nargs="?", help="look at this one alone")
-    parser.add_argument("--json", action="store_true", help="one JSON object a finding")
+    parser.add_argument("repository", metavar="OWNER/REPO", nargs="?", help="check this repository only")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per check")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -257,8 +304,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(json.dumps(result.as_json(), ensure_ascii=False))
     else:
         rows = [(result.state.value, result.subject, result.message, result.fix) for result in results]
-        terminal.print_table(("", "what", "found", "to mend it"), rows)
-    return 1 if any(result.state is CheckState.WRONG for result in results) else 0
+        terminal.print_table(("", "check", "result", "fix"), rows)
+    return 1 if any(result.state is CheckState.ERROR for result in results) else 0
 
 
 async def _diagnose(repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
@@ -288,16 +335,16 @@ class Doctor:
     async def run(self, repository: tuple[str, str] | None) -> tuple[DoctorResult, ...]:
         """Run the checks, in the order in which they should be fixed."""
         reach = await self._check_reach()
-        if reach[0].state is CheckState.WRONG:
+        if reach[0].state is CheckState.ERROR:
             return reach
         try:
             app = await self.github.app()
         except GitHubError as error:
-            fix = "GITHUB_APP_ID and the private key must be of the same App; make a new key on its page"
-            return (*reach, DoctorResult("key", CheckState.WRONG, f"GitHub does not take it: {error}", fix))
+            fix = "GITHUB_APP_ID and the private key must belong to the same App; generate a new key there"
+            return (*reach, DoctorResult("key", CheckState.ERROR, f"GitHub rejected it: {error}", fix))
         return (
             *reach,
-            DoctorResult("key", CheckState.FINE, f"GitHub takes it; the App writes as {app.login}"),
+            DoctorResult("key", CheckState.OK, f"accepted; the App is {app.login}"),
             *check_registration(app, self.wanted),
             *await self._check_installations(app, repository),
             *await _guard("webhook", self._check_webhook),
@@ -308,10 +355,10 @@ class Doctor:
         try:
             time = await self.github.time()
         except GitHubError as error:
-            fix = "check GITHUB_API_URL, the name service and the proxy of this machine"
-            return (DoctorResult("reach", CheckState.WRONG, f"GitHub can't be reached: {error}", fix),)
+            fix = "check GITHUB_API_URL, and this machine's DNS and proxy"
+            return (DoctorResult("reach", CheckState.ERROR, f"GitHub can't be reached: {error}", fix),)
         ahead = (self.clock() - time).total_seconds() if time else None
-        return (DoctorResult("reach", CheckState.FINE, "GitHub answers"), check_clock(ahead))
+        return (DoctorResult("reach", CheckState.OK, "GitHub responds"), check_clock(ahead))
 
     async def _check_installations(
         self, app: AppInfo, repository: tuple[str, str] | None
@@ -323,10 +370,10 @@ class Doctor:
                 missing = f"the App is not installed on {'/'.join(repository)}"
             else:
                 installations = await self.github.installations()
-                missing = "the App is installed nowhere"
+                missing = "the App is not installed anywhere"
             if not installations:
                 fix = f"install it: {app.url}/installations/new"
-                return (DoctorResult("installation", CheckState.WRONG, missing, fix),)
+                return (DoctorResult("installation", CheckState.ERROR, missing, fix),)
             return tuple(
                 result
                 for installation in installations
@@ -348,10 +395,15 @@ async def _guard(
     try:
         return await check()
     except NotFound as error:
-        return (DoctorResult(subject, CheckState.NOTE, f"GitHub shows nothing about it: {error}"),)
+        return (DoctorResult(subject, CheckState.NOTE, f"GitHub has no information about it: {error}"),)
     except GitHubError as error:
         return (
-            DoctorResult(subject, CheckState.WRONG, str(error), "try again; GitHub's status page says more"),
+            DoctorResult(
+                subject,
+                CheckState.ERROR,
+                str(error),
+                "try again later, and check https://www.githubstatus.com",
+            ),
         )
 
 
@@ -380,12 +432,13 @@ async def diagnose_store(repository: tuple[str, str] | None) -> tuple[DoctorResu
             blocked = await store.read(load_blocked_writes)
             version = await store.read(load_server_version)
     except NoStore as reason:
-        fix = "start the server once; if it ran already, give this command its DATABASE_URL"
+        fix = "start the server once; if it has run before, set the same DATABASE_URL here"
         return (DoctorResult("store", CheckState.NOTE, str(reason), fix),)
     except (CannotStart, StoreUnavailable) as error:
-        fix = "check DATABASE_URL, and that the database runs and lets this user in"
-        return (DoctorResult("store", CheckState.WRONG, str(error), fix),)
+        fix = "check DATABASE_URL, and that the database is running and accepts this user"
+        return (DoctorResult("store", CheckState.ERROR, str(error), fix),)
     name = "/".join(repository).lower() if repository else ""
     blocked_here = [writes for writes in blocked if not name or writes.repository.lower() == name]
     results = (check_parked(len(parked)), *check_server_version(version, TRANSACTION_TIMEOUT_VERSION))
-    return (*results, *check_blocked_writes(blocked_here), *check_uncounted(pull_requests))
+    suggested = suggest_config(pull_requests) if repository else ()
+    return (*results, *check_blocked_writes(blocked_here), *check_uncounted(pull_requests), *suggested)

@@ -14,9 +14,9 @@ from bot.turn.rule_book import stored_rules
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="where the pull request is")
+    parser.add_argument("repository", metavar="OWNER/REPO", help="the repository")
     parser.add_argument("number", metavar="N", type=positive_integer, help="the pull request's number")
-    parser.add_argument("directory", metavar="DIR", type=Path, help="where to write; made if it is not there")
+    parser.add_argument("directory", metavar="DIR", type=Path, help="the output directory, created if needed")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -25,7 +25,9 @@ def run(arguments: argparse.Namespace) -> int:
     with report_errors():
         files = asyncio.run(_export_files(repository, arguments.number))
     if files is None:
-        raise CommandFailed(f"nothing is judged at {arguments.repository}#{arguments.number}")
+        raise CommandFailed(
+            f"no reviewed iteration is recorded for {arguments.repository}#{arguments.number}"
+        )
     try:
         _write(arguments.directory, files)
     except OSError as error:

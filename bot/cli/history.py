@@ -24,14 +24,14 @@ _MAX_HOURS = 24 * 3650
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="whose authors")
-    parser.add_argument("login", metavar="LOGIN", nargs="?", help="one author; without it all of them")
+    parser.add_argument("repository", metavar="OWNER/REPO", help="the repository")
+    parser.add_argument("login", metavar="LOGIN", nargs="?", help="an author; all authors if omitted")
     parser.add_argument(
         "--hours",
         type=integer_between(1, _MAX_HOURS),
-        help="the period (168; for one author the shortest that says enough)",
+        help="the period in hours (default: 168; for one author, the shortest with enough pull requests)",
     )
-    parser.add_argument("--json", action="store_true", help="the patterns as JSON")
+    parser.add_argument("--json", action="store_true", help="print the patterns as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,9 +51,9 @@ async def _show(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(patterns_by_login))
     elif not patterns_by_login:
-        print("No pull request was judged in this time.")
+        print("No pull requests were reviewed in this period.")
     elif terminal.is_terminal():
-        headings = ("author", "judged", "rejected", "trend", "broken gates")
+        headings = ("author", "reviewed", "rejected", "trend", "broken gates")
         terminal.print_table(
             headings, (_row(login, patterns) for login, patterns in patterns_by_login.items())
         )
@@ -72,11 +72,11 @@ def _broken_gates(patterns: dict[str, Any]) -> str:
 
 
 def _line(patterns: dict[str, Any]) -> str:
-    """`9 judged, 2 rejected, improving; date_errors 3`."""
-    trend = "too few for a trend" if patterns["trend"] == "no_data" else patterns["trend"]
-    nothing = "rejected without a tag" if patterns["rejected_prs"] else "no gate broken"
+    """`9 reviewed, 2 rejected, improving; date_errors 3`."""
+    trend = "no trend yet" if patterns["trend"] == "no_data" else patterns["trend"]
+    nothing = "rejected without a tag" if patterns["rejected_prs"] else "no broken gates"
     broken = _broken_gates(patterns) or nothing
-    return f"{patterns['total_prs']} judged, {patterns['rejected_prs']} rejected, {trend}; {broken}"
+    return f"{patterns['total_prs']} reviewed, {patterns['rejected_prs']} rejected, {trend}; {broken}"
 
 
 async def author_history(name: str, login: str, hours: int | None) -> tuple[str, dict[str, Any]]:

@@ -17,9 +17,11 @@ from bot.verdicts.quality import ProblemLevel
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument(
-        "file", metavar="FILE", help="an actionable-feedback document, JSON or YAML; - for stdin"
+        "file", metavar="FILE", help="an actionable-feedback document in JSON or YAML; - for stdin"
     )
-    parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
+    parser.add_argument(
+        "--format", choices=("text", "json", "sarif"), default="text", help="output format (default: text)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -23,8 +23,10 @@ from bot.store.model import ParkedDelivery
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("--retry", metavar="ID", nargs="+", help="queue these again; `all` for every one")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument(
+        "--retry", metavar="ID", nargs="+", help="queue these deliveries again; `all` for every one"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per delivery")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -36,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.retry:
                 raise
             if not arguments.json:
-                print(f"Nothing is parked: {reason}.")
+                print(f"No parked deliveries: {reason}.")
     return 0
 
 
@@ -54,20 +56,20 @@ async def _list_or_retry(arguments: argparse.Namespace) -> None:
     for delivery in parked:
         print(json.dumps(asdict(delivery), default=str) if arguments.json else _line(delivery))
     if not parked and not arguments.json:
-        print("Nothing is parked.")
+        print("No parked deliveries.")
 
 
 async def _retry(parked: tuple[ParkedDelivery, ...], wanted: list[str]) -> None:
     parked_ids = {delivery.id for delivery in parked}
     ids = tuple(parked_ids) if wanted == ["all"] else tuple(wanted)
     if unknown := [delivery_id for delivery_id in ids if delivery_id not in parked_ids]:
-        raise UsageError(f"nothing is parked under {', '.join(unknown)}")
+        raise UsageError(f"no parked delivery {', '.join(unknown)}; whetstone parked lists them")
     count = await requeue_parked_deliveries(ids)
     print(f"{count} queued again.")
 
 
 def _row(delivery: ParkedDelivery) -> tuple[str, ...]:
-    when = f"{delivery.parked_at:%Y-%m-%d %H:%M} UTC after {delivery.attempts}"
+    when = f"{delivery.parked_at:%Y-%m-%d %H:%M} UTC after {delivery.attempts} attempts"
     return delivery.id, delivery.event, delivery.lane, when, delivery.error
 
 

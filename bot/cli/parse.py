@@ -13,7 +13,9 @@ from bot.markdown.escape import parse_marker
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("--document", action="store_true", help="the feedback document instead of the marker")
+    parser.add_argument(
+        "--document", action="store_true", help="print the feedback document instead of the marker"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -22,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     body = sys.stdin.buffer.read().decode("utf-8", "replace")
     content = parse_document(body) if arguments.document else parse_marker(FEEDBACK_MARKER, body)
     kind = "feedback document" if arguments.document else f"{FEEDBACK_MARKER} marker"
-    missing = CommandFailed(f"there is no {kind} in the comment")
+    missing = CommandFailed(f"the comment has no {kind}")
     if content is None:
         raise missing
     try:

@@ -43,25 +43,23 @@ from bot.turn.rule_book import DefaultRules, build_rule_book
 from bot.turn.run import Assessor
 from bot.values import Account
 
-_PAYLOAD_ONLY = "No credentials: decided on the payload's own facts, its reviewer taken for a validator."
+_PAYLOAD_ONLY = "No credentials: using only the payload, and treating its reviewer as a validator."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
+    parser.add_argument("-e", "--event", required=True, help="the event name, such as pull_request_review")
     parser.add_argument(
-        "-e", "--event", required=True, help="GitHub's name of the event, such as pull_request_review"
+        "-p", "--payload", required=True, metavar="PAYLOAD.json", help="the payload file; - for stdin"
     )
-    parser.add_argument(
-        "-p", "--payload", required=True, metavar="PAYLOAD.json", help="the body; - for stdin"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object an effect")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per effect")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
     events = sorted(app.accepted_events())
     if arguments.event not in events:
-        raise UsageError(f"{arguments.event!r} is no event that is read; one of {', '.join(events)}")
+        raise UsageError(f"{arguments.event!r} is not a supported event; use one of {', '.join(events)}")
     body = _read_payload(arguments.payload)
     with report_errors():
         result, is_payload_only = asyncio.run(dry_run(arguments.event, body))
@@ -81,7 +79,7 @@ def _read_payload(name: str) -> bytes:
     except OSError as error:
         raise UsageError(f"{name}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{name} is not JSON: {error}") from error
+        raise UsageError(f"{name} is not valid JSON: {error}") from error
     if not isinstance(value, dict):
         raise UsageError(f"{name} is not a JSON object")
     return body
@@ -104,8 +102,8 @@ def _plain(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-_NO_PULL_REQUEST = "it says nothing about a pull request that is known"
-_IS_COMMAND = "a command is not rehearsed, since its answer depends on who gave it and on what is stored"
+_NO_PULL_REQUEST = "it is not about a known pull request"
+_IS_COMMAND = "slash commands can't be dry-run: the reply depends on permissions and stored history"
 _NO_APP = Account(-1, "whetstone[bot]", bot=True)
 
 

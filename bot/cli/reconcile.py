@@ -17,10 +17,15 @@ from bot.settings import Settings
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument(
-        "--days", type=positive_number(30), default=3, help="how far back (3; GitHub keeps no more)"
+        "--days",
+        type=positive_number(30),
+        default=3,
+        help="how far back to look (default: 3, as long as GitHub keeps deliveries)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="list what failed, and ask for nothing")
-    parser.add_argument("--json", action="store_true", help="one JSON object a delivery")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="list failed deliveries without redelivering them"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per delivery")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,7 +43,7 @@ async def _reconcile(settings: Settings, arguments: argparse.Namespace) -> None:
         failed = await deliveries.find_failed(timedelta(days=arguments.days))
         outcomes = [(attempt, "failed") for attempt in failed]
         if not arguments.dry_run:
-            words = {True: "sent again", False: "forgotten by GitHub"}
+            words = {True: "redelivered", False: "expired on GitHub"}
             outcomes = [(attempt, words[ok]) async for attempt, ok in deliveries.redeliver(failed)]
     _show(outcomes, as_json=arguments.json)
 
@@ -55,4 +60,4 @@ def _show(outcomes: list[tuple[DeliveryAttempt, str]], *, as_json: bool) -> None
     elif rows:
         terminal.print_table(names, rows)
     else:
-        print("Nothing is missing: GitHub delivered everything.")
+        print("No failed deliveries.")

@@ -18,14 +18,16 @@ from bot.turn.rule_book import default_rules
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("tags", metavar="TAG", nargs="+", help="a validator's code, such as date_errors")
-    parser.add_argument("--pack", metavar="P", help="a pack's file, or the name of one in rules/")
-    parser.add_argument("--source", metavar="S", default="validator", help="who says so")
+    parser.add_argument("--pack", metavar="P", help="a pack file, or the name of a pack in rules/")
+    parser.add_argument("--source", metavar="S", default="validator", help="the reviewer to name")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
     if invalid := [tag for tag in arguments.tags if not is_tag(tag)]:
-        raise UsageError(f"{invalid[0]!r} is no tag: two or more words of a-z and 0-9 joined by _")
+        raise UsageError(
+            f"{invalid[0]!r} is not a tag: use two or more words joined by _, such as date_errors"
+        )
     with report_errors():
         gates = load_pack_or_file(arguments.pack) if arguments.pack else default_rules().gates
     now, identity = utc_now(), new_id()

@@ -34,14 +34,23 @@ if TYPE_CHECKING:
     from bot.web.setup import SetupSessions
 
 
+SWITCH_SECONDS = 0.001
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("--host", help="the address to listen on (HOST, 127.0.0.1)")
-    parser.add_argument("--port", type=port_number, help="the port to listen on (PORT, 8080)")
+    parser.add_argument("--host", help="the address to listen on (default: HOST, or 127.0.0.1)")
+    parser.add_argument("--port", type=port_number, help="the port to listen on (default: PORT, or 8080)")
     part = parser.add_mutually_exclusive_group()
-    part.add_argument("--web-only", action="store_true", help="take deliveries in, work on none (PostgreSQL)")
-    part.add_argument("--worker-only", action="store_true", help="work, and listen to nobody (PostgreSQL)")
-    parser.add_argument("--setup", action="store_true", help="register the App in the browser, at /setup")
+    part.add_argument(
+        "--web-only", action="store_true", help="receive deliveries but don't process them (needs PostgreSQL)"
+    )
+    part.add_argument(
+        "--worker-only",
+        action="store_true",
+        help="process deliveries without an HTTP server (needs PostgreSQL)",
+    )
+    parser.add_argument("--setup", action="store_true", help="register the App in the browser first")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     settings = _with_address(settings, arguments)
     if (arguments.web_only or arguments.worker_only) and settings.database_url.startswith("sqlite"):
         raise UsageError(
-            "SQLite is one process a file; --web-only and --worker-only need PostgreSQL (DATABASE_URL)"
+            "--web-only and --worker-only need PostgreSQL (DATABASE_URL): "
+            "only one process can use a SQLite file"
         )
     try:
         return asyncio.run(
@@ -80,6 +90,8 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
 ) -> int:
     """Serve until a signal comes and what is under way has ended; returns the exit code."""
     gc.disable()
+    # A thread of the store may keep the interpreter for as long, while an answer of GitHub waits.
+    sys.setswitchinterval(SWITCH_SECONDS)
     configure_logging_from(settings)
     print(describe_store(settings), flush=True)
     reconcile = reconcile or ReconcileSchedule()
@@ -92,13 +104,13 @@ async def serve_until_stopped(  # noqa: PLR0913  each is one choice about the pr
     ) as instance:
         if instance.address:
             url = server_url(*instance.address)
-            print(f"Listening on {url}: deliveries go to /webhook.", flush=True)
+            print(f"Listening on {url}: GitHub sends deliveries to /webhook.", flush=True)
         # What was loaded at the start stays for good: no later collection has to look through it.
         gc.collect()
         gc.freeze()
         gc.enable()
         await stop.wait()
-        print("Stopping: what is under way comes to its end first.", flush=True)
+        print("Stopping: finishing the work in progress.", flush=True)
     return 0
 
 
@@ -136,7 +148,8 @@ async def _set_up(bare: Settings, arguments: argparse.Namespace) -> int:
         conflicts = [name for name in _CREDENTIALS if os.environ.get(name, "").strip()]
         if conflicts:
             raise UsageError(
-                f"{', '.join(conflicts)} of the environment would win over .env; set all or none"
+                f"{', '.join(conflicts)} in the environment would override the new .env; "
+                "unset them, or set all the credentials and start without --setup"
             )
         bare = await _register(bare, sessions, stop)
         if stop.is_set():
@@ -163,7 +176,7 @@ async def _register(bare: Settings, sessions: SetupSessions, stop: asyncio.Event
     async with app.serve_setup(bare, sessions, Path(".env")) as ((host, port), pages):
         url = server_url(host, port)
         print(f"Set up Whetstone in a browser: {url}/setup?key={sessions.key}", flush=True)
-        print("The key opens one browser; it is good on this server's other addresses, too.", flush=True)
+        print("The link works in one browser, and with any address of this server.", flush=True)
         waiting = asyncio.create_task(stop.wait())
         pages.registration.add_done_callback(lambda _: waiting.cancel())
         with suppress(asyncio.CancelledError):

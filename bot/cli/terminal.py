@@ -12,9 +12,9 @@ from bot.cli import UsageError
 Row = TypeVar("Row")
 
 STYLES: Mapping[str, str] = {
-    "fine": "green",
+    "ok": "green",
     "note": "yellow",
-    "wrong": "bold red",
+    "error": "bold red",
     "improving": "green",
     "worsening": "red",
 }
@@ -29,9 +29,9 @@ def is_terminal() -> bool:
 def prompt_for_input(what: str) -> None:
     """Tell a person at a terminal what to type, since nothing else would be seen."""
     if sys.stdin is None:
-        raise UsageError(f"standard input is closed; it should bring {what}")
+        raise UsageError(f"standard input is closed; expected {what}")
     if sys.stdin.isatty():
-        print(f"Type or paste {what}; Ctrl-D ends it.", file=sys.stderr, flush=True)
+        print(f"Type or paste {what}, then press Ctrl-D.", file=sys.stderr, flush=True)
 
 
 def track_progress(items: Iterable[Row], what: str, total: int | None = None) -> Iterator[Row]:

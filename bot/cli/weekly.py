@@ -14,13 +14,13 @@ from bot.turn.rule_book import stored_rules
 from bot.values import Repository
 from bot.weekly.issue import WeeklyIssue
 
-_NOTHING = "No pull request was judged this week: there is nothing to tell."
+_NOTHING = "No pull requests were reviewed this week, so there is nothing to post."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("repository", metavar="OWNER/REPO", help="whose week")
-    parser.add_argument("--dry-run", action="store_true", help="print the issue, and write nothing")
+    parser.add_argument("repository", metavar="OWNER/REPO", help="the repository")
+    parser.add_argument("--dry-run", action="store_true", help="print the issue without posting it")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,8 +42,8 @@ async def _post(name: str) -> None:
         print(_NOTHING)
         return
     handed_over = await post_week(settings, name)
-    done = "The running server has told the week" if handed_over else "The week is told"
-    print(f"{done}; a summary issue that somebody closed stays as it is.")
+    done = "The running server updated the weekly summary" if handed_over else "Updated the weekly summary"
+    print(f"{done}. A closed summary issue is left unchanged.")
 
 
 async def post_week(configuration: Settings, name: str) -> bool:
@@ -54,7 +54,9 @@ async def post_week(configuration: Settings, name: str) -> bool:
         async for progress in follower.follow(delivery):
             if progress.waits_until and not handed_over:  # nobody waits here for as long as that takes
                 at = f"{progress.waits_until:%H:%M} UTC"
-                raise JobFailed(f"GitHub did not answer as hoped; the job is kept, to be done from {at} on")
+                raise JobFailed(
+                    f"GitHub did not accept the write; the job is kept and will be retried from {at}"
+                )
     return handed_over
 
 

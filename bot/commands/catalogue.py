@@ -24,7 +24,8 @@ from bot.commands.overrides import (
     SelectionRequester,
     apply_rejection,
     apply_selection,
-    currently_open_tags,
+    find_open,
+    open_names,
 )
 from bot.gates.config import Permission, RecordVisibility, record_visibility
 from bot.gates.model import is_tag
@@ -141,9 +142,11 @@ class ExplainRequest(CommandRequest):
         return tag if isinstance(tag, ArgumentError) else ExplainRequest(tag)
 
     def decide(self, context: CommandContext) -> CommandOutcome:
-        """Describe the gate."""
+        """Describe the gate; of a finding the gate that it breaks or looks like."""
+        findings = find_open(context.pull_request, self.tag)
+        tags = [finding.item.tag or finding.item.looks_like for finding in findings]
         explanation = text.explain_text(
-            self.tag,
+            next(filter(None, tags), self.tag),
             context.rules.gates,
             context.pull_request.repository,
             context.site.web,
@@ -187,9 +190,19 @@ class RejectRequest(CommandRequest):
         appeals = open_appeals(pull_request)
         refused = [appeals[tag] for tag in self.tags if tag in appeals]
         place = self.place or invocation.place
-        items = [Item(tag, words=self.reason or "", place=place, url=url) for tag in self.tags]
-        rejected = apply_rejection(pull_request, items, invocation, context.facts.role, url)
-        reply = text.rejected_text(rulings, refused, currently_open_tags(rejected), context.rules.gates)
+        ids = [name for name in self.tags if not is_tag(name)]
+        if unknown := next((name for name in ids if not find_open(pull_request, name)), None):
+            names = open_names(pull_request)
+            return context.reply(text.not_open_text(unknown, names, context.rules.gates))
+        # An id names a finding that stands already: rejecting it again only refuses the appeal against it.
+        named = [name for name in self.tags if name not in ids]
+        items = [Item(tag, words=self.reason or "", place=place, url=url) for tag in named]
+        rejected = (
+            apply_rejection(pull_request, items, invocation, context.facts.role, url)
+            if named
+            else pull_request
+        )
+        reply = text.rejected_text(rulings, refused, open_names(rejected), context.rules.gates)
         return replace(context, pull_request=rejected).reply(reply, *rulings)
 
 
@@ -247,11 +260,13 @@ class DismissRequest(CommandRequest):
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Lift the tag at the head that the giver saw."""
-        tags = currently_open_tags(context.pull_request)
-        if self.tag not in tags:
-            return context.reply(text.not_open_text(self.tag, tags, context.rules.gates))
+        names = open_names(context.pull_request)
+        dismissed = find_open(context.pull_request, self.tag)
+        if not dismissed:
+            return context.reply(text.not_open_text(self.tag, names, context.rules.gates))
         ruling = context.ruling(RulingAction.DISMISS, self.tag, self.reason)
-        remaining = [tag for tag in tags if tag != self.tag]
+        gone = {name for finding in dismissed for name in (finding.id, self.tag)}
+        remaining = [name for name in names if name not in gone]
         return context.reply(text.dismissed_text(ruling, remaining), ruling)
 
 
@@ -272,9 +287,9 @@ class AppealRequest(CommandRequest):
 
     def decide(self, context: CommandContext) -> CommandOutcome:
         """Record the appeal."""
-        tags = currently_open_tags(context.pull_request)
-        if self.tag not in tags:
-            return context.reply(text.not_open_text(self.tag, tags, context.rules.gates))
+        if not find_open(context.pull_request, self.tag):
+            names = open_names(context.pull_request)
+            return context.reply(text.not_open_text(self.tag, names, context.rules.gates))
         ruling = context.ruling(RulingAction.APPEAL, self.tag, self.reason)
         return context.reply(text.appealed_text(ruling), ruling)
 

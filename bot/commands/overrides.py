@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.commands.model import CommandInvocation
+from bot.findings.model import Finding
 from bot.gates.config import RepositoryRules
 from bot.iterations.model import current_iteration
 from bot.iterations.selection import (
@@ -34,10 +35,17 @@ from bot.verdicts.tags import limit_items
 MAX_AUDITS = 50
 
 
-def currently_open_tags(pull_request: PullRequest) -> tuple[str, ...]:
-    """Return the tags that stand against the pull request now."""
+def open_names(pull_request: PullRequest) -> tuple[str, ...]:
+    """Return what a command can name of the open findings: their tags, and the ids of those without one."""
     iteration = current_iteration(pull_request)
-    return iteration.tags if iteration else ()
+    items = iteration.open_items if iteration else ()
+    return tuple(dict.fromkeys(item.tag or item.finding for item in items))
+
+
+def find_open(pull_request: PullRequest, name: str) -> tuple[Finding, ...]:
+    """Return the open findings with this tag or id."""
+    iteration = current_iteration(pull_request)
+    return tuple(f for f in iteration.ledger.find(name) if f.is_open) if iteration else ()
 
 
 def apply_rejection(

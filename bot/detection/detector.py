@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from string import ascii_lowercase
+from math import exp, sqrt
 
+from bot import regex
 from bot.detection.context import find_doubt
-from bot.detection.evidence import CueMatch, Evidence, gather_evidence
-from bot.detection.rules import DetectionRules, FeedbackType
-from bot.detection.scores import MAX_CONFIDENCE, compute_confidence, find_signals, score_types
+from bot.detection.evidence import CueMatch, Evidence, gather_evidence, name_facts, name_words
+from bot.detection.rules import CueMeaning, DetectionRules, FeedbackType, LearnedModel
 from bot.detection.words import blank_struck_out
 from bot.gates.model import phrase_spans
 from bot.markdown.blocks import SpanKind
 from bot.markdown.spans import mask_hidden
 
+MAX_CONFIDENCE = 0.95
+OWN_CUE_CONFIDENCE = 0.5
+SECOND_CUE_BONUS = 0.1
+"""For a repository's own cue with a second thing that speaks for the same type."""
+FACT_CONFIDENCE = 0.5
+"""For the source document's own pattern that is stated as a fact and is all that a comment says."""
+BIAS_NAME, BIAS_SCALE = "#bias", 2.0
+WORD_SCALE, FEWEST_WORDS, FACT_SCALE = 3.0, 6, 0.5
+"""How much single words count beside facts; of a longer text each one counts less."""
+
+NONE_LENIENCE = 0.2
+"""What none is given in advance: a false alarm costs more trust than a failure that stays unsaid."""
+TEMPERATURE = 2.0
+"""Divides all scores, so that probabilities close to 1 still differ; it changes no decision."""
+
 _TYPES = tuple(FeedbackType)
-_MOST_WORDS = 5
-_LONGEST = 80  # characters of what was pasted
+_NONE = len(_TYPES)
+_MOST_WORDS, _MOST_CUES, _LONGEST = 5, 6, 80
 _MOST_MENTIONS = 20
-_CHECKS = frozenset(("tests_fail", "ci_fails", "lint_fails", "build_fails"))
 _NOT_SAID = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
+_CHECKS = frozenset(("tests_fail", "ci_fails", "build_fails", "lint_fails"))
+_FACT_CUE = "stated_failure"
+_BARE_CUES = frozenset(("document_runtime_1", "document_runtime_3"))
+_FACT_CUES = _BARE_CUES | {_FACT_CUE, "document_runtime_2", "something_fails"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,48 +63,115 @@ _NOTHING = Detection(None)
 def detect(text: str, rules: DetectionRules, formal_state: str | None = None) -> Detection:
     """Say which type of feedback the text is; a review's formal state outranks its prose."""
     evidence = gather_evidence(text, rules)
-    own, own_words = _own(text, rules)
-    found = _formal(formal_state, own or _highest_type(evidence, rules))
+    own, own_words = _own_cue(text, rules)
+    prose, probabilities = classify(evidence, rules)
+    found = _formal(formal_state, own or prose)
     if found is None:
         return _NOTHING
     cued = evidence.cued(found)
-    told = find_signals(found, cued, evidence, rules.negations)
-    words = _deciding(found, cued, evidence, rules)
+    signals = _SIGNALS[found](cued, evidence, rules)
+    words = _deciding_words(found, cued, evidence, rules)
+    confidence = rules.model.calibrate(found, compute_confidence(found, probabilities, evidence, rules))
+    if found is prose and _is_stated_fact(evidence):
+        confidence = max(confidence, FACT_CONFIDENCE)
+    signals = (*signals, *[*dict.fromkeys(f"{match.name}: {match.words}" for match in cued)][:_MOST_CUES])
     if own is found:
-        told, words = (*told, f"own cue: {own_words}"), _first_ones([own_words, *words])
+        second = SECOND_CUE_BONUS if cued or evidence.pasted(found) else 0.0
+        confidence = max(confidence, OWN_CUE_CONFIDENCE + second)
+        signals, words = (*signals, f"own cue: {own_words}"), _distinct([own_words, *words])
     elif not cued and words:
-        told = (*told, f"words: {', '.join(words)}")
-    by_words = compute_confidence(found, cued, evidence, told, is_own=own is found)
+        signals = (*signals, f"words: {', '.join(words)}")
+    by_words = round(min(MAX_CONFIDENCE, confidence), 2)
     sure = MAX_CONFIDENCE if _is_formal(formal_state) else by_words
-    return Detection(
-        found,
-        sure,
-        told,
-        tuple([action.name for action in rules.actions.get(found, ())]),
-        words,
-        sure >= rules.threshold,
-        by_words,
-    )
+    actions = tuple([action.name for action in rules.actions.get(found, ())])
+    return Detection(found, sure, signals, actions, words, sure >= rules.threshold, by_words)
 
 
-def _highest_type(evidence: Evidence, rules: DetectionRules) -> FeedbackType | None:
-    """Return the type whose score is the highest, or None where that is the score of none."""
-    *of_types, none = score_types(evidence, rules)
-    best = max(of_types)
-    if best <= none:
-        return None
-    found = _TYPES[of_types.index(best)]
-    if found is FeedbackType.RUNTIME_ERROR and _a_check_failed(evidence, rules):
-        return FeedbackType.VERIFICATION_FAILURE
-    return found
+def score(evidence: Evidence, rules: DetectionRules) -> list[float]:
+    """Return the probability of each type in their order, and of none."""
+    model = rules.model
+    get = model.weights.get
+    facts = [row for name in name_facts(evidence, rules) if (row := get(name))]
+    words = name_words(evidence.sentences, rules.kind_of)
+    rows = [row for name in words if (row := get(name))]
+    scale = WORD_SCALE / sqrt(max(FEWEST_WORDS, len(words)))
+    bias_row = [row] if (row := get(BIAS_NAME)) else []
+    sums = zip(model.total(bias_row), model.total(facts), model.total(rows), strict=True)
+    totals = [
+        BIAS_SCALE * bias + FACT_SCALE * of_facts + scale * of_words for bias, of_facts, of_words in sums
+    ]
+    totals[_NONE] += NONE_LENIENCE
+    highest = max(totals)
+    powers = [exp((total - highest) / TEMPERATURE) for total in totals]
+    together = sum(powers)
+    return [power / together for power in powers]
 
 
-def _a_check_failed(evidence: Evidence, rules: DetectionRules) -> bool:
-    """Say whether a test, build, lint or check is what failed: then an error in it is part of that."""
-    failed = (match for match in evidence.matches if match.name in _CHECKS and match.points > 1)
-    return any(
-        not rules.verified.isdisjoint(match.sentence.words[match.start : match.end]) for match in failed
-    )
+def classify(evidence: Evidence, rules: DetectionRules) -> tuple[FeedbackType | None, list[float]]:
+    """Return the most probable type, None where that is none or nothing is stated, and all probabilities."""
+    probabilities = score(evidence, rules)
+    if not _says_anything(evidence):
+        return None, probabilities
+    if _is_stated_fact(evidence):
+        return FeedbackType.RUNTIME_ERROR, probabilities
+    best = probabilities.index(max(probabilities))
+    if best == _NONE:
+        return None, probabilities
+    found = _TYPES[best]
+    if found is FeedbackType.RUNTIME_ERROR and _a_check_failed(evidence):
+        found = FeedbackType.VERIFICATION_FAILURE  # an error in a failed check is part of that
+    return found, probabilities
+
+
+def _a_check_failed(evidence: Evidence) -> bool:
+    return any(match.name in _CHECKS and not match.note for match in evidence.matches)
+
+
+def _says_anything(evidence: Evidence) -> bool:
+    """Say whether there is more than a greeting, a name or a single word that no cue decides by."""
+    if evidence.shown or any(match.name not in _BARE_CUES for match in evidence.matches):
+        return True
+    return sum(word[0].isalpha() for sentence in evidence.sentences for word in sentence.words) > 1
+
+
+def _is_stated_fact(evidence: Evidence) -> bool:
+    """Say whether a pattern of the source document, stated as a present fact, is all the evidence."""
+    names = {match.name for match in evidence.matches}
+    stated = any(match.name == _FACT_CUE and not match.note for match in evidence.matches)
+    return stated and len(evidence.sentences) == 1 and names <= _FACT_CUES
+
+
+def compute_confidence(
+    found: FeedbackType, probabilities: list[float], evidence: Evidence, rules: DetectionRules
+) -> float:
+    """Return the probability of a type with the document's boost, before calibration."""
+    probability = probabilities[_TYPES.index(found)]
+    if found is FeedbackType.VERIFICATION_FAILURE and _a_check_failed(evidence):
+        probability += probabilities[_TYPES.index(FeedbackType.RUNTIME_ERROR)]
+    return probability + (_BOOSTS[found] if _is_boosted(found, evidence, rules) else 0.0)
+
+
+_BOOSTS = {
+    FeedbackType.RUNTIME_ERROR: 0.3,
+    FeedbackType.VERIFICATION_FAILURE: 0.2,
+    FeedbackType.USER_REJECTION: 0.2,
+    FeedbackType.PARTIAL_SUCCESS: 0.1,
+}
+
+
+def _is_boosted(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> bool:
+    """Say whether the text has what the source document is surer by."""
+    if found is FeedbackType.RUNTIME_ERROR:  # a stack trace or an error message
+        return any(shown.structure.signal != _EXIT for shown in evidence.pasted(found))
+    return _BOOSTING[found] in _SIGNALS[found](evidence.cued(found), evidence, rules)
+
+
+_EXIT, _REDO, _CHANGE = "exit code mentioned", "request to redo", "specific adjustment requested"
+_BOOSTING = {
+    FeedbackType.VERIFICATION_FAILURE: "specific test name",
+    FeedbackType.USER_REJECTION: _REDO,
+    FeedbackType.PARTIAL_SUCCESS: _CHANGE,
+}
 
 
 def _formal(state: str | None, prose: FeedbackType | None) -> FeedbackType | None:
@@ -107,66 +192,101 @@ def _is_formal(state: str | None) -> bool:
     return state is not None and state.lower() in ("changes_requested", "approved")
 
 
-def _own(text: str, rules: DetectionRules) -> tuple[FeedbackType | None, str]:
+def _own_cue(text: str, rules: DetectionRules) -> tuple[FeedbackType | None, str]:
     """Return the type of the first of the repository's own phrases that the person states, and the words."""
     if not rules.own_cues:
         return None, ""
-    said = blank_struck_out(mask_hidden(text, *_NOT_SAID))
+    visible = blank_struck_out(mask_hidden(text, *_NOT_SAID))
     for cue in rules.own_cues:
-        for start, end in phrase_spans((cue.phrase,), said)[:_MOST_MENTIONS]:
-            if not find_doubt(said, start, end, rules):
-                return cue.type, " ".join(said[start:end].split())
+        for start, end in phrase_spans((cue.phrase,), visible)[:_MOST_MENTIONS]:
+            if not find_doubt(visible, start, end, rules):
+                return cue.type, " ".join(visible[start:end].split())
     return None, ""
 
 
-def _deciding(
+def _deciding_words(
     found: FeedbackType, cued: list[CueMatch], evidence: Evidence, rules: DetectionRules
 ) -> tuple[str, ...]:
     """Return the words that decided: those of the cues, then what was pasted, then single words."""
-    said = [match.words for match in (sorted(cued, key=_less_sure) if len(cued) > 1 else cued)]
-    said += [" ".join(shown.text.split())[:_LONGEST] for shown in evidence.pasted(found)]
-    if not said:
-        said += rules.learnt.telling(evidence.sentences, _TYPES.index(found), _MOST_WORDS)
-    return _first_ones(said)
+    words = [match.words for match in sorted(cued, key=lambda match: match.start - match.end)]
+    words += [" ".join(shown.text.split())[:_LONGEST] for shown in evidence.pasted(found)]
+    return _distinct(words) if words else _distinct(_telling_words(found, evidence, rules.model, rules))
 
 
-def _first_ones(said: list[str]) -> tuple[str, ...]:
-    """Tell words that stand in others with those, at the place of the first; leave out all beyond a few."""
+def _telling_words(
+    found: FeedbackType, evidence: Evidence, model: LearnedModel, rules: DetectionRules
+) -> list[str]:
+    """Return the words and rows of words that speak most for a type against none."""
+    column = _TYPES.index(found)
+    margins = []
+    for name, written in name_words(evidence.sentences, rules.kind_of).items():
+        if (row := model.weights.get(name)) and row[column] > row[_NONE]:
+            margins.append((row[_NONE] - row[column], written.strip()))
+    return [written for _, written in sorted(margins)[: 2 * _MOST_WORDS] if written]
+
+
+def _distinct(words: list[str]) -> tuple[str, ...]:
+    """Leave out words that stand in others, and all beyond a few."""
     kept: list[str] = []
-    for words in said:
-        if any(_has(one, words) for one in kept):
+    for one in words:
+        if any(f" {one} " in f" {other} " for other in kept):
             continue
-        within = [one for one in kept if _has(words, one)]
-        if within:
-            kept[kept.index(within[0])] = words
-            kept = [one for one in kept if one not in within]
-        else:
-            kept.append(words)
-            if len(kept) == _MOST_WORDS:
-                break
-    return tuple(kept)
+        kept = [other for other in kept if f" {other} " not in f" {one} "]
+        kept.append(one)
+    return tuple(kept[:_MOST_WORDS])
 
 
-def _has(words: str, some: str) -> bool:
-    return f" {some} " in f" {words} "
+_REDO_WORDS = regex.Regex(
+    r"\b(?:try again|start over|from scratch|redo|re do|rewrite|rework|do (?:it|this) again|revert)\b"
+)
+_INTENT_WORDS = regex.Regex(
+    r"\b(?:i meant|i mean|what i (?:want|need|asked)|i would (?:rather|prefer)|instead"
+    r"|should (?:be|rather)|the (?:goal|point|idea|intention) (?:is|was))\b"
+)
+_REACH = 3  # words that a negation reaches forward
 
 
-def _less_sure(match: CueMatch) -> int:
-    return -match.points
+def _says(evidence: Evidence, pattern: regex.Regex, negations: frozenset[str] = frozenset()) -> bool:
+    """Search the writer's own words; a negation right before takes a match away."""
+    for sentence in evidence.sentences:
+        said = " ".join(sentence.words)
+        for match in pattern.finditer(said):
+            if negations.isdisjoint(said[: match.start()].split()[-_REACH:]):
+                return True
+    return False
 
 
-_LETTERS = frozenset(ascii_lowercase)
-_AT_ONCE = 20  # a sentence as long as people's
+def _failure_signals(found: FeedbackType, evidence: Evidence) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([shown.structure.signal for shown in evidence.pasted(found)]))
 
 
-def _words(phrase: str) -> list[str]:
-    return "".join([sign if sign in _LETTERS else " " for sign in phrase]).split()
+def _rejection_signals(cued: list[CueMatch], evidence: Evidence, rules: DetectionRules) -> tuple[str, ...]:
+    listed = (
+        (bool(cued), "negative sentiment"),
+        (_says(evidence, _REDO_WORDS, rules.negations), _REDO),
+        (_says(evidence, _INTENT_WORDS), "clarification of intent"),
+    )
+    return tuple([name for is_there, name in listed if is_there])
 
 
-def warm_up(rules: DetectionRules) -> None:
-    """Have what a word leads to, counts as and looks like worked out for every word that phrases name."""
-    named = {word for cue in rules.cues for phrase in cue.phrases for word in _words(phrase)}
-    listed = {word for words in rules.lists.values() for word in words}
-    words = sorted(named | listed)
-    for first in range(0, len(words), _AT_ONCE):
-        detect(" ".join(words[first : first + _AT_ONCE]), rules)
+def _partial_signals(_cued: list[CueMatch], evidence: Evidence, _rules: DetectionRules) -> tuple[str, ...]:
+    left = [match for match in evidence.matches if match.name in _SINGLE]
+    listed = (
+        (evidence.has(CueMeaning.APPROVAL), "positive-negative combination"),
+        (evidence.has(CueMeaning.REQUEST) or any(match.name == "slips" for match in left), _CHANGE),
+        (bool(left) and len({match.sentence for match in left}) == 1, "single issue mentioned"),
+    )
+    return tuple([name for is_there, name in listed if is_there])
+
+
+_SINGLE = frozenset(("nit", "one_more", "slips", "almost_there", "missing", "document_partial"))
+_SIGNALS = {
+    FeedbackType.RUNTIME_ERROR: lambda _cued, evidence, _rules: _failure_signals(
+        FeedbackType.RUNTIME_ERROR, evidence
+    ),
+    FeedbackType.VERIFICATION_FAILURE: lambda _cued, evidence, _rules: _failure_signals(
+        FeedbackType.VERIFICATION_FAILURE, evidence
+    ),
+    FeedbackType.USER_REJECTION: _rejection_signals,
+    FeedbackType.PARTIAL_SUCCESS: _partial_signals,
+}

@@ -122,6 +122,11 @@ def list_workflow_runs(call: ApiCall) -> ApiAnswer:
     return ApiAnswer({"total_count": len(runs), "workflow_runs": shown}, headers=headers)
 
 
+def get_workflow_run(call: ApiCall) -> ApiAnswer:
+    """One run of a workflow."""
+    return ApiAnswer(workflow_run_json(call.github, call.find(call.repository.workflow_runs, "run_id")))
+
+
 def get_job_log(call: ApiCall) -> ApiAnswer:
     """Where a job's log can be read for a minute, without a token; a job that still runs has none."""
     job = call.find(call.repository.check_runs, "job_id")
@@ -178,6 +183,7 @@ CHECK_ROUTES = (
     Route("GET", f"{_RUN}/annotations", list_annotations, requires_read("checks")),
     Route("GET", f"{REPO_ROUTE}/commits/{{ref}}/check-runs", list_runs, requires_read("checks")),
     Route("GET", f"{REPO_ROUTE}/actions/runs", list_workflow_runs, requires_read("actions")),
+    Route("GET", f"{REPO_ROUTE}/actions/runs/{{run_id}}", get_workflow_run, requires_read("actions")),
     Route("GET", f"{REPO_ROUTE}/actions/jobs/{{job_id}}/logs", get_job_log, requires_read("actions")),
     Route("GET", f"{REPO_ROUTE}/commits/{{ref}}/status", get_status, requires_read("statuses")),
 )

@@ -275,6 +275,7 @@ class WorkflowRun(Node):
     actor: Account
     created_at: datetime
     attempt: int = 1
+    called: tuple[str, ...] = ()  # reusable workflows, `owner/repo/path@ref`
 
     @property
     def jobs(self) -> list[CheckRun]:

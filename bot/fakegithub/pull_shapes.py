@@ -108,6 +108,7 @@ def workflow_run_json(world: World, run: WorkflowRun) -> ShapeJson:
         "check_suite_url": suite,
         "previous_attempt_url": f"{api}/attempts/{run.attempt - 1}" if run.attempt > 1 else None,
         "workflow_url": workflow,
+        "referenced_workflows": [{"path": path, "sha": run.head_sha} for path in run.called],
         "head_commit": {
             "id": commit.sha,
             "tree_id": commit.tree_sha,

@@ -76,13 +76,13 @@ CLOCK_STEP = 0.5
 GITHUB_API = "https://api.github.com"
 GITHUB_WEB = "https://github.com"
 APP_PERMISSIONS: Mapping[str, str] = {
+    "actions": "read",
     "checks": "write",
     "contents": "read",
     "issues": "write",
     "metadata": "read",
     "pull_requests": "write",
     "statuses": "read",
-    "actions": "read",
 }
 APP_EVENTS = (
     "check_run",

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bot import regex
-from bot.detection.detector import Detection, detect
+from bot.detection.detector import SECOND_CUE_BONUS, Detection, detect
 from bot.detection.load import detection_rules
 from bot.detection.rules import DetectionRules, FeedbackType
-from bot.detection.scores import SECOND_CUE_BONUS
 from bot.feedback.brief import BriefFacts, BriefInput, BriefRound, FeedbackLogEntry, OpenItem, refine_brief
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.config import ClaimType, RepositoryRules

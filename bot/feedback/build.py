@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 
-from bot.feedback.gate_notes import add_grounding_outcomes, render_reviewer_hint
+from bot.feedback.gate_notes import add_grounding_outcomes, render_notes
 from bot.feedback.model import FailedGate, Feedback, demote_unlocated, find_failed_gates
 from bot.findings.turns import Situation as TurnSituation
 from bot.findings.turns import awaited_from_author, pending_reports, whose_turn
@@ -135,7 +135,7 @@ def build_feedback(
         pending=pending,
         awaited=awaited_from_author(situation, rules),
         grounding=rules.grounding,
-        hint=render_reviewer_hint(current.standing, rules),
+        notes=render_notes(pull_request, current.standing, current.head, rules),
         repeated=repeated,
         progress=progress,
         weights=rules.scoring.weights.severities,

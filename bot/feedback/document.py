@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from bot import regex
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.gates.model import Aspect
+from bot.grounding.log import author_claims
 from bot.iterations.model import GateChanges, iteration_phase
 from bot.markdown.escape import html_safe_json, truncate
 from bot.markdown.links import FEEDBACK_SCHEMA_ID
@@ -43,6 +44,7 @@ def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> Docu
             "confidence": feedback.confidence,
         },
         "turn": feedback.turn.value,
+        **_author_claims(feedback),
         **({"brief": feedback.brief.as_document()} if feedback.brief else {}),
         "feedback_items": [
             _item(finding, gate, rank, shared, feedback.weights)
@@ -50,6 +52,15 @@ def build_document(feedback: Feedback, schema: str = FEEDBACK_SCHEMA_ID) -> Docu
             for finding in gate.findings
         ],
     }
+
+
+def _author_claims(feedback: Feedback) -> DocumentJson:
+    """Return the claims of the description, and what was observed of each; empty where it makes none."""
+    claims = [
+        {"claim": entry.claim, "outcome": entry.outcome, "source": entry.source}
+        for entry in author_claims(feedback.pull_request, feedback.iteration.head)
+    ]
+    return {"author_claims": claims} if claims else {}
 
 
 def shorten_document(whole: DocumentJson, most: int) -> DocumentJson:

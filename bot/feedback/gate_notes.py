@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 from bot.feedback.model import FailedGate, Feedback, GateItem
 from bot.findings.model import Finding
 from bot.gates.config import ClaimType, GroundingRules, GroundingTool, HintAudience, RepositoryRules
-from bot.grounding.items import ItemGrounding, ground_item
-from bot.grounding.log import grounding_item_key
+from bot.grounding.items import ItemGrounding, ground_item, source_suffix
+from bot.grounding.log import author_claims, grounding_item_key
 from bot.grounding.model import ClaimOutcome, Requirement
 from bot.history.model import HistoryRecord, build_history_record
 from bot.history.outcomes import TagFix, latest_fixes
 from bot.iterations.model import list_iterations, open_appeals
 from bot.markdown.escape import code_span
 from bot.markdown.links import GitHubLinks
-from bot.pull_request.model import FindingStatus, GroundedClaim, Ruling, Stance, Verdict
+from bot.pull_request.model import FindingStatus, GroundedClaim, PullRequest, Ruling, Stance, Verdict
 from bot.values import Repository
 from bot.verdicts import quality
 
@@ -176,6 +176,38 @@ def _check_grounding(finding: GateItem, head: str) -> ItemGrounding:
         ),
         finding.item.place,
     )
+
+
+def render_notes(
+    pull_request: PullRequest, standing: Sequence[Verdict], head: str, rules: RepositoryRules
+) -> tuple[str, ...]:
+    """Render the single lines below the entries: what reviewers, author and maintainers should know."""
+    return tuple(
+        line
+        for line in (
+            render_reviewer_hint(standing, rules),
+            _contradicted_claim(pull_request, head),
+            *(_kept_label(verdict) for verdict in standing if verdict.unlabelled_by),
+            rules.config_problem,
+        )
+        if line
+    )
+
+
+def _contradicted_claim(pull_request: PullRequest, head: str) -> str:
+    """Name the first claim of the description that the repository or its checks contradict."""
+    claims = author_claims(pull_request, head)
+    wrong = next((entry for entry in claims if entry.outcome == ClaimOutcome.CONTRADICTED), None)
+    if wrong is None:
+        return ""
+    note = f": {wrong.note}" if wrong.note else ""
+    return f"The description says {code_span(wrong.claim)}, but that is not so{note}{source_suffix(wrong)}."
+
+
+def _kept_label(verdict: Verdict) -> str:
+    label = code_span(verdict.id.replace("label:", "gate:", 1))
+    remover = code_span(verdict.unlabelled_by)
+    return f"{remover} removed the label {label}, but is not a validator here: it still counts."
 
 
 def render_reviewer_hint(verdicts: Sequence[Verdict], rules: RepositoryRules) -> str:

@@ -1,15 +1,14 @@
-"""Write the comment's marker, and find the bot's comment in a thread."""
+"""Write the comment's marker, and parse its document."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from bot.feedback.model import Feedback
-from bot.github.model import ThreadComment
 from bot.markdown import spans
-from bot.markdown.escape import parse_marker, render_marker, truncate
+from bot.markdown.escape import render_marker, truncate
 
 FEEDBACK_MARKER = "REJECTION"
 MAX_MARKER_LENGTH = 1_000
@@ -73,13 +72,6 @@ def _marker(
         "pending": [truncate(name, _MAX_NAME) for name in pending],
     }
     return {**data, "more": left_out} if left_out else data
-
-
-def find_bot_comment(app: str, thread: Sequence[ThreadComment]) -> ThreadComment | None:
-    """Return the newest comment with a marker that the App itself wrote; a marker alone proves nothing."""
-    login = f"{app.removesuffix('[bot]')}[bot]".casefold()
-    own = (comment for comment in reversed(thread) if comment.bot and comment.login.casefold() == login)
-    return next((comment for comment in own if parse_marker(FEEDBACK_MARKER, comment.body) is not None), None)
 
 
 def parse_document(body: str) -> dict[str, object] | None:

@@ -75,11 +75,11 @@ class FailedGate:
 
     @property
     def name(self) -> str:
-        """The gate's name; the tag of an unknown gate; without a tag the label or the aspect."""
+        """The gate's name; the tag of an unknown gate; without a tag the tool's rule, label or aspect."""
         if self.gate:
             return self.gate.gate
         item = self.findings[0].item
-        return self.tag or (item.label or item.aspect or "Review comment").capitalize()
+        return self.tag or item.rule or (item.label or item.aspect or "Review comment").capitalize()
 
     @property
     def places(self) -> tuple[Location, ...]:
@@ -144,8 +144,8 @@ class Feedback:
     """The scores of all iterations."""
     grounding: GroundingRules = field(default_factory=GroundingRules)
     """How sources are written."""
-    hint: str = ""
-    """One line to the reviewers about wording that can't be acted on."""
+    notes: tuple[str, ...] = ()
+    """Single lines below the entries: to reviewers, about the author's claims, about the config."""
     report: SelectionReport | None = None
     """The selection report, once it is closed after more than one iteration."""
     weights: Mapping[str, float] = field(default_factory=lambda: shipped_scoring().weights.severities)

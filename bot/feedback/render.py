@@ -100,7 +100,7 @@ def _render_rejected(
         where_line(feedback, site.web),
         rulings_line(feedback),
         *_entry_blocks(feedback.gates, most, EntryContext.of(feedback, site), feedback.more),
-        feedback.hint,
+        *feedback.notes,
         fold_progress(feedback, site.web),
         _fold_document(copy),
         _command_hints(feedback),

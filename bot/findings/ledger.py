@@ -105,7 +105,8 @@ class HeadOrder:
         """Return the position of a head in the order of the pushes, as seen at that time."""
         same_head = [index for index, span in enumerate(self._spans) if span.head == head]
         if same_head:
-            return max((index for index in same_head if self._spans[index].first <= at), default=same_head[0])
+            # In the second in which a head came back, what is said about it was most likely said before.
+            return max((index for index in same_head if self._spans[index].first < at), default=same_head[0])
         return self.position_at(at)
 
     def position_of(self, verdict: Verdict) -> int:
@@ -513,7 +514,7 @@ def _same_subject(one: Item, other: Item) -> bool:
         return False
     if one.part and other.part and one.part[0] == other.part[0] == "test":
         return one.part == other.part
-    return not (one.reference and other.reference and one.reference != other.reference)
+    return one.rule == other.rule
 
 
 def normalize_words(item: Item) -> str:

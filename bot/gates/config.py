@@ -283,9 +283,18 @@ class CheckRule:
         return matches_name(self.name, check)
 
 
+class UnmappedResults(StrEnum):
+    """What the results of a tool's report do whose rule has no tag."""
+
+    WARN = "warn"
+    BLOCK = "block"
+    """Those that the tool calls errors block."""
+    IGNORE = "ignore"
+
+
 @dataclass(frozen=True, slots=True)
-class SarifRule:
-    """The tag of SARIF results of this rule id (or `/expression/`)."""
+class ToolRule:
+    """The tag of a tool's results of this rule id (or `/expression/`)."""
 
     rule: str
     tag: str
@@ -299,7 +308,8 @@ class ValidatorRules:
     users: tuple[str, ...] = ()
     apps: tuple[str, ...] = ()
     checks: tuple[CheckRule, ...] = ()
-    sarif: tuple[SarifRule, ...] = ()
+    rules: tuple[ToolRule, ...] = ()
+    unmapped: UnmappedResults = UnmappedResults.WARN
     app_severities: Mapping[str, str] = field(default_factory=dict)
     """App → the severity from which its findings block, where the config says so."""
 
@@ -411,6 +421,8 @@ class GroundingRules:
     """The claims that are checked, and how the result is shown."""
 
     enabled: bool = True
+    author: bool = True
+    """Whether the claims in the description are checked like those of reviewers."""
     reads: int = 5
     mandatory: tuple[ClaimType, ...] = _CLAIMS[:10]
     recommended: tuple[ClaimType, ...] = _CLAIMS[10:14]
@@ -474,3 +486,5 @@ class RepositoryRules:
     detection: DetectionConfig = DetectionConfig()
     scoring: ScoringRules = field(default_factory=shipped_scoring)
     """From `rules/scoring.yml`; no section of a config."""
+    config_problem: str = ""
+    """What is wrong with the config on the default branch, in one sentence; empty where nothing is."""

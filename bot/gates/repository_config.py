@@ -22,7 +22,7 @@ from bot.gates.config import (
     EscalationRules,
     GroundingRules,
     RepositoryRules,
-    SarifRule,
+    ToolRule,
     ValidatorRules,
 )
 from bot.gates.model import Gates, PhraseError, has_phrase, is_tag, nearest_word
@@ -80,17 +80,18 @@ def _overlay(old: Any, new: Any) -> Any:
 
 
 def _overlay_validators(old: ValidatorRules, new: ConfigValues) -> ValidatorRules:
-    simple = {key: value for key, value in new.items() if key not in ("checks", "sarif")}
+    simple = {key: value for key, value in new.items() if key not in ("checks", "rules", "sarif")}
     severities = dict(old.app_severities)
     if isinstance(apps := new.get("apps"), dict):
         severities |= {name: app["blocking"] for name, app in apps.items() if "blocking" in (app or {})}
     checks = {rule.name: rule for rule in old.checks}
     checks |= {name: _check(name, values) for name, values in new.get("checks", {}).items()}
-    sarif = {rule.rule: rule for rule in old.sarif}
-    sarif |= {rule: SarifRule(rule, tag) for rule, tag in new.get("sarif", {}).items()}
+    tool_rules = {rule.rule: rule for rule in old.rules}
+    mapped = {**new.get("sarif", {}), **new.get("rules", {})}
+    tool_rules |= {rule: ToolRule(rule, tag) for rule, tag in mapped.items()}
     rules: ValidatorRules = _overlay(old, simple)
     return replace(
-        rules, checks=tuple(checks.values()), sarif=tuple(sarif.values()), app_severities=severities
+        rules, checks=tuple(checks.values()), rules=tuple(tool_rules.values()), app_severities=severities
     )
 
 
@@ -270,9 +271,10 @@ class _ReferenceCheck:
             for mapped in entries(check.node, "annotations"):
                 if isinstance(mapped.node, YamlScalar):
                     yield f"{path}.annotations.{mapped.key}", mapped.node
-        for mapped in entries(self.root, "validators", "sarif"):
-            if isinstance(mapped.node, YamlScalar):
-                yield f"validators.sarif.{mapped.key}", mapped.node
+        for key in ("rules", "sarif"):
+            for mapped in entries(self.root, "validators", key):
+                if isinstance(mapped.node, YamlScalar):
+                    yield f"validators.{key}.{mapped.key}", mapped.node
 
     def _number(self, key: str, path: tuple[str, ...], default: float) -> float:
         for layer in (self.root, *reversed(self.below)):

@@ -230,31 +230,76 @@ class RegistrationRequest:
         """The App's name; names are unique on GitHub, so the owner is a part of it."""
         return (self.name or f"whetstone-{self.owner}")[:_LONGEST_NAME].rstrip("-")
 
+    @property
+    def webhook_url(self) -> str:
+        """Where GitHub sends deliveries; a relay forwards what arrives at its own URL."""
+        public = self.public_url.rstrip("/")
+        return public if is_webhook_relay(public) else f"{public}/webhook"
+
     def problems(self, web_url: str) -> tuple[str, ...]:
-        """Everything that this GitHub would reject."""
+        """Everything that this GitHub would reject, or that would keep its deliveries from arriving."""
         problems = []
         if not _LOGIN.fullmatch(self.owner):
-            problems.append("the account is not a login of GitHub")
-        if not _ADDRESS.fullmatch(self.public_url):
-            problems.append("the address is not an http:// or https:// address")
-        elif is_loopback(self.public_url) and not is_loopback(web_url):
-            problems.append("GitHub can't reach this address: it leads every machine to itself")
+            problems.append(f"{self.owner!r} is not a GitHub login.")
+        if problem := _url_problem(self.public_url, web_url):
+            problems.append(problem)
         return tuple(problems)
+
+
+def _url_problem(url: str, web_url: str) -> str:
+    """Why GitHub can't send deliveries to this URL; empty if it can."""
+    if not _ADDRESS.fullmatch(url):
+        return "Enter a full URL, such as https://whetstone.example.org."
+    host = _host(url)
+    if is_loopback(url):
+        return "" if is_loopback(web_url) else f"GitHub can't reach {host}: every machine uses it for itself."
+    if not _is_hosted_by_github(web_url):  # an Enterprise Server may share a private network with the bot
+        return ""
+    if _is_private(host):
+        return f"GitHub can't reach {host}: it is a private address. Use a public name or a tunnel."
+    if url.startswith("http://"):
+        return "Use https://. Over http:// anyone on the network path can read and change the deliveries."
+    return ""
+
+
+def is_webhook_relay(url: str) -> bool:
+    """Whether the URL is a smee.io channel, which forwards webhooks and nothing else."""
+    return _host(url) == "smee.io"
 
 
 def is_loopback(url: str) -> bool:
     """Whether the URL's host is the local machine."""
-    try:
-        name = (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return False
+    name = _host(url)
     if name == "localhost" or name.endswith(".localhost"):
         return True
+    address = _ip_address(name)
+    return address is not None and (address.is_loopback or address.is_unspecified)
+
+
+def _is_private(host: str) -> bool:
+    """Whether the host is unreachable from the internet: a private address, or a name of a local network."""
+    if address := _ip_address(host):
+        return not address.is_global
+    return "." not in host or host.endswith((".local", ".internal", ".lan", ".home.arpa"))
+
+
+def _is_hosted_by_github(web_url: str) -> bool:
+    host = _host(web_url)
+    return host == "github.com" or host.endswith(".ghe.com")
+
+
+def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        address = ipaddress.ip_address(name)
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
+        return None
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +330,7 @@ def required_permissions() -> RequiredPermissions:
 def build_manifest(request: RegistrationRequest, redirect_url: str) -> Mapping[str, Any]:
     """`app.yml` with this deployment's own name and addresses."""
     public = request.public_url.rstrip("/")
-    hook = {"url": f"{public}/webhook", "active": True}
+    hook = {"url": request.webhook_url, "active": True}
     own = {"name": request.app_name, "url": public, "hook_attributes": hook, "redirect_url": redirect_url}
     return {**_content(), **own}
 
@@ -299,7 +344,7 @@ def manifest_form_url(web_url: str, request: RegistrationRequest, state: str) ->
 async def convert_manifest_code(api_url: str, code: str, *, seconds: float = 10) -> Registration:
     """Exchange the browser's code for the new App; raises `NotFound` if it is used up or expired."""
     if has_dot_segment(code):
-        raise NotFound("GitHub gives no such code")
+        raise NotFound("the code is not one of GitHub's")
     address = f"{api_url}/app-manifests/{quote(code, safe='')}/conversions"
     headers = {"accept": ACCEPT_HEADER, "user-agent": USER_AGENT}
     try:
@@ -316,9 +361,9 @@ async def convert_manifest_code(api_url: str, code: str, *, seconds: float = 10)
 def _registration(status: int, body: bytes) -> Registration:
     # No part of the answer goes into an error: it holds the key.
     if status in {404, 410, 422}:
-        raise NotFound("GitHub does not know this code, or no longer: it is good once, and for an hour")
+        raise NotFound("GitHub rejected the code: it can be used once, within an hour")
     if status != 201:
-        raise GitHubError(f"GitHub answered {status}")
+        raise GitHubError(f"GitHub responded with {status}")
     try:
         tree = msgspec.json.decode(body)
         return Registration(
@@ -330,7 +375,7 @@ def _registration(status: int, body: bytes) -> Registration:
             webhook_secret=require_text(tree, "webhook_secret"),
         )
     except (msgspec.DecodeError, PayloadError) as error:
-        raise GitHubUnavailable("GitHub's answer can't be read") from error
+        raise GitHubUnavailable("GitHub's response is malformed") from error
 
 
 def _content() -> dict[str, Any]:

@@ -153,13 +153,13 @@ def describe_connection_error(error: Exception) -> str:
     """Describe why no answer came."""
     match error:
         case aiohttp.ClientConnectorDNSError():
-            return f"the name {error.host} is not known here"
+            return f"the host name {error.host} can't be resolved"
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
-            return f"the certificate of {error.host} is not good: {error}"
+            return f"the certificate of {error.host} is not valid: {error}"
         case aiohttp.ClientConnectorError():
-            return f"nothing answers at {error.host}:{error.port}"
+            return f"nothing is listening on {error.host}:{error.port}"
         case TimeoutError():
-            return "no answer in time"
+            return "the request timed out"
         case _:
             return f"{type(error).__name__} {error}".rstrip()
 

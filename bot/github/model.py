@@ -72,13 +72,29 @@ class RequiredPermissions:
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadComment:
-    """One comment and its author."""
+class WorkflowClaims:
+    """What a verified OIDC token of GitHub Actions says about the job that requested it."""
 
-    login: str
-    bot: bool
-    body: str
-    url: str
+    repository_id: int
+    repository: str
+    """`owner/name`."""
+    run_id: int
+    workflow: str
+    """The workflow's name, or its path where it has none."""
+    files: tuple[str, ...]
+    """The workflow files of the job, `owner/name/path@ref`: its own, and the reusable one that it is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowRun:
+    """A run of a workflow, as GitHub shows it."""
+
+    head: str
+    """The commit that the run is about: of a pull request its head, not the merge that was checked out."""
+    head_repository_id: int | None
+    """The repository that the commit was pushed to: the fork's where it came from one."""
+    files: tuple[str, ...]
+    """The reusable workflows that it calls, `owner/name/path@ref`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +107,8 @@ class TokenAccess:
     role: Permission
     installed: bool = False
     """Whether it is the token of an App that is installed in this repository."""
+    workflow: WorkflowClaims | None = None
+    """The job that shows an OIDC token of GitHub Actions, None for every other token."""
 
     def may(self, least: Permission) -> bool:
         """Whether the token's holder has at least this role."""

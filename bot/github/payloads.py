@@ -164,6 +164,10 @@ def parse_payload_pull_request(payload: JsonObject) -> PullRequestSnapshot:
     return parse_pull_request(parse_repository(payload), require_object(payload, "pull_request"))
 
 
+MAX_DESCRIPTION = 4_000
+"""Characters of a description that are kept, for the claims in it."""
+
+
 def parse_pull_request(where: Repository, tree: JsonObject) -> PullRequestSnapshot:
     """A pull request of this repository, from a webhook or as it is read."""
     created = require_time(tree, "created_at")
@@ -182,6 +186,7 @@ def parse_pull_request(where: Repository, tree: JsonObject) -> PullRequestSnapsh
         draft=get_path(tree, "draft") is True,
         closed_at=get_time(tree, "closed_at"),
         base_sha=get_text(tree, "base.sha"),
+        body=get_text(tree, "body")[:MAX_DESCRIPTION],
     )
 
 

@@ -262,7 +262,12 @@ class GitHubRequester(GitHubAPI):
             raise LaneFenced(f"{self._what}: nothing was heard of this process for too long")
         try:
             async with self._transport.session.request(
-                method, URL(url, encoded=True), headers=headers, data=body or None, allow_redirects=False
+                method,
+                URL(url, encoded=True),
+                headers=headers,
+                data=body or None,
+                allow_redirects=False,
+                trace_request_ctx={"installation": self._api_request.installation_id},
             ) as response:
                 content = await (_read_tail(response, self._tail) if self._tail else response.read())
                 return HttpAnswer(response.status, response.headers, content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from sqlalchemy import (
     Row,
     Text,
     and_,
+    bindparam,
     cast,
     delete,
     func,
@@ -65,10 +66,14 @@ RecordOrPullRequest = TypeVar("RecordOrPullRequest", HistoryRecord, PullRequest)
 
 def load_forgotten(transaction: Transaction, repository_id: int) -> dict[int, datetime]:
     """Load who asked to be forgotten in a repository, by account id, and when they last did."""
-    rows = select(forgotten_table.c.account_id, forgotten_table.c.at).where(
-        forgotten_table.c.repository_id == repository_id
-    )
-    return {row.account_id: to_datetime(row.at) for row in transaction.execute(rows)}
+    rows = transaction.execute(_FORGOTTEN, {"where": repository_id})
+    return {row.account_id: to_datetime(row.at) for row in rows}
+
+
+# Built once: every turn asks.
+_FORGOTTEN = select(forgotten_table.c.account_id, forgotten_table.c.at).where(
+    forgotten_table.c.repository_id == bindparam("where")
+)
 
 
 def account_patterns(who: int) -> tuple[str, ...]:
@@ -481,9 +486,11 @@ def forget_person(transaction: Transaction, command: ForgetPerson) -> None:
     delete_parked(transaction, where, who, command.at)
 
 
-def keep_forgotten(transaction: Transaction, pull_request: PullRequest) -> PullRequest:
+def keep_forgotten(
+    transaction: Transaction, pull_request: PullRequest, forgotten: Mapping[int, datetime]
+) -> PullRequest:
     """Return the pull request as it may be stored: a forgotten person stays so when it is seen again."""
-    for who, until in load_forgotten(transaction, pull_request.repository.id).items():
+    for who, until in forgotten.items():
         pull_request = _forget_in(transaction, pull_request, who, until)
     return pull_request
 
@@ -512,12 +519,8 @@ def forgets_people(transaction: Transaction, lane: str) -> int | None:
     # A backfill is followed by reading its steps; they name nobody.
     if kind == "backfill" or not number.isdecimal():
         return None
-    repository_id = int(number)
-    is_here = is_repository_lane(literal(lane), repository_id)
-    requests = select(forgotten_table.c.account_id).where(
-        forgotten_table.c.repository_id == repository_id, is_here
-    )
-    return None if transaction.execute(requests.limit(1)).first() is None else repository_id
+    is_here = ":" in rest if kind in {"pr", "issue", "commit"} else kind in {"weekly", "repository"}
+    return int(number) if is_here and load_forgotten(transaction, int(number)) else None
 
 
 def _is_reviewed_by(repository_id: int, account_id: int) -> ColumnElement[bool]:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 
 from bot import regex
-from bot.findings.ledger import build_ledger, build_ledgers, standing_verdicts, verdict_order
+from bot.findings.ledger import build_ledger, standing_verdicts, verdict_order
 from bot.findings.model import Finding, is_blocking
 from bot.gates.model import Gates
 from bot.grounding.audit import GroundingRates, first_observations, grounding_rates
@@ -216,9 +216,16 @@ class HistoryRecord:
             finding.as_finding(status) for finding in self.findings if (status := finding.status_at(at))
         )
         # The verdicts of that time, with the findings as they were found to be: the record has no lines.
-        ledger = replace(
-            build_ledgers(_as_pull_request(self), (window_end_including(at),))[0], findings=findings
+        verdicts = tuple(
+            replace(
+                verdict,
+                items=(),
+                lifted_at=verdict.lifted_at if verdict.lifted_at and verdict.lifted_at <= at else None,
+            )
+            for verdict in self.verdicts
+            if verdict.at <= at
         )
+        ledger = replace(build_ledger(_as_pull_request(self, verdicts)), findings=findings)
         return tuple(verdict for verdict in standing_verdicts(ledger) if verdict.stance is Stance.REJECTS)
 
 
@@ -286,14 +293,14 @@ def replay_record(record: HistoryRecord) -> HistoryRecord:
     """Return the record with its findings: an earlier version stored verdicts only."""
     if record.findings or not record.verdicts:
         return record
-    return replace(record, findings=_finding_histories(_as_pull_request(record)))
+    return replace(record, findings=_finding_histories(_as_pull_request(record, record.verdicts)))
 
 
-def _as_pull_request(record: HistoryRecord) -> PullRequest:
+def _as_pull_request(record: HistoryRecord, verdicts: tuple[Verdict, ...]) -> PullRequest:
     """Return what the rules of the ledger need."""
     heads = record.heads
     if not heads:
-        for verdict in sorted(record.verdicts, key=verdict_order):
+        for verdict in sorted(verdicts, key=verdict_order):
             heads = add_head(heads, verdict.head or "", verdict.at)
     return PullRequest(
         repository=_NOWHERE,
@@ -304,7 +311,7 @@ def _as_pull_request(record: HistoryRecord) -> PullRequest:
         head=heads[-1].head if heads else "",
         created_at=record.created_at,
         updated_at=record.created_at,
-        verdicts=record.verdicts,
+        verdicts=verdicts,
         heads=heads,
         rulings=tuple(
             Ruling(RulingAction.DISMISS, tag.tag, 0, "", tag.at, "", "", "") for tag in record.overturned

@@ -10,9 +10,9 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Insert, Integer, Select, Table, and_, bindparam, delete, or_, select
+from sqlalchemy import Insert, Integer, Select, Table, and_, bindparam, delete, literal, or_, select
 
-from bot.history.forget import anonymize, load_forgotten
+from bot.history.forget import anonymize
 from bot.history.model import HistoryRecord, TimeWindow, build_history_record, replay_record
 from bot.history.outcomes import TagFix, find_fixes
 from bot.history.rates import ReviewerRates, compute_reviewer_rates, item_outcomes_in_window
@@ -37,12 +37,13 @@ MAX_DOCUMENTS_KEPT = 20
 _read = msgspec.json.Decoder(HistoryRecord).decode
 
 
-def save_history(transaction: Transaction, lane: str, pull_request: PullRequest) -> None:
+def save_history(
+    transaction: Transaction, lane: str, pull_request: PullRequest, forgotten: Mapping[int, datetime]
+) -> None:
     """Save the rows that history and weekly summaries read, in the pull request's own transaction."""
     if not pull_request.verdicts and not pull_request.merged:
         return  # it counts nowhere yet
     record = build_history_record(pull_request)
-    forgotten = load_forgotten(transaction, pull_request.repository.id)
     for account_id, until in forgotten.items():
         record = anonymize(record, account_id, until)
     repository = pull_request.repository
@@ -69,13 +70,18 @@ def save_document(transaction: Transaction, lane: str, document: StoreDocument) 
     """Save a document of a pull request, and delete all but the newest."""
     values = {"id": document.id, "lane": lane, "at": document.at.timestamp(), "body": document.body}
     _put(transaction, document_table, values)
-    newest = (
-        select(document_table.c.id).where(document_table.c.lane == lane).order_by(document_table.c.at.desc())
-    )
-    kept = transaction.execute(newest.limit(MAX_DOCUMENTS_KEPT)).scalars().all()
-    transaction.execute(
-        delete(document_table).where(document_table.c.lane == lane, document_table.c.id.not_in(kept))
-    )
+    transaction.execute(_DELETE_OLD_DOCUMENTS, {"of": lane})
+
+
+_NEWEST_DOCUMENTS = (
+    select(document_table.c.id)
+    .where(document_table.c.lane == bindparam("of"))
+    .order_by(document_table.c.at.desc())
+    .limit(literal(MAX_DOCUMENTS_KEPT))
+)
+_DELETE_OLD_DOCUMENTS = delete(document_table).where(
+    document_table.c.lane == bindparam("of"), document_table.c.id.not_in(_NEWEST_DOCUMENTS)
+)
 
 
 def load_records(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -43,7 +42,7 @@ from bot.pull_request.model import PullRequest
 from bot.store.model import Delivery
 from bot.store.store import Store
 from bot.values import GHOST, Account, Location, Repository
-from bot.verdicts import sarif
+from bot.verdicts.tool_reports import ToolReport
 
 INTERNAL_EVENT = "whetstone"
 """The event name of the bot's own deliveries; `X-GitHub-Event` of those that its commands send."""
@@ -160,16 +159,6 @@ _SHA = regex.Regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class ValidationContent:
-    """A document as parsed from JSON, or the results of a linter's log."""
-
-    body_hash: str
-    document: Any = None
-    tool: str = ""
-    findings: tuple[ToolResult, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class SubmittedValidation:
     """A validation that was submitted over HTTP, and by whom."""
 
@@ -178,35 +167,18 @@ class SubmittedValidation:
     author: Account | None
     role: str
     head: str | None
-    content: ValidationContent
+    report: ToolReport
+    body_hash: str
 
 
-def document_content(document: Any, body: bytes) -> ValidationContent:
-    """The content of a document that its schema accepts."""
-    return ValidationContent(hashlib.sha256(body).hexdigest(), document)
-
-
-def sarif_content(log: JsonObject, body: bytes) -> ValidationContent:
-    """The open results of a SARIF log as parsed from JSON; raises `sarif.SarifError`."""
-    results = sarif.parse_sarif(log).results
-    tools = sorted({result.tool for result in results if result.tool} or set(_tools(log)))
-    findings = tuple(
-        ToolResult(result.rule[:200], result.message[:500], _place(result), result.level.value)
-        for result in results
-    )
-    return ValidationContent(
-        hashlib.sha256(body).hexdigest(), None, ", ".join(tools)[:100] or "linter", findings
-    )
-
-
-def is_sarif(content: Any) -> bool:
-    """Whether the JSON is a SARIF log rather than a feedback document."""
-    return isinstance(content, dict) and "runs" in content and "feedback_items" not in content
+def validation_delivery_id(identity: str) -> str:
+    """The id of the delivery that carries this validation."""
+    return f"{VALIDATION_ACTION}:{identity}"
 
 
 def validation_delivery(given: SubmittedValidation, identity: str, now: datetime) -> Delivery:
     """The delivery of a submitted validation, which takes the same path as a webhook."""
-    where, author = given.repository, given.author
+    where, author, report = given.repository, given.author, given.report
     lane = f"pr:{where.id}:{given.number}"
     who = (
         {"id": author.id, "login": author.login, "type": "Bot" if author.bot else "User"} if author else None
@@ -221,9 +193,15 @@ def validation_delivery(given: SubmittedValidation, identity: str, now: datetime
         "author": who,
         "role": given.role,
         "head": given.head,
-        "content": msgspec.to_builtins(given.content),
+        "content": {
+            "body_hash": given.body_hash,
+            "document": report.document,
+            "tool": report.tool,
+            "findings": msgspec.to_builtins(report.results),
+        },
     }
-    return Delivery(identity, INTERNAL_EVENT, lane, where.installation_id, msgspec.json.encode(payload), now)
+    body = msgspec.json.encode(payload)
+    return Delivery(validation_delivery_id(identity), INTERNAL_EVENT, lane, where.installation_id, body, now)
 
 
 def parse_validation(payload: JsonObject) -> Event | IgnoredEvent:
@@ -252,21 +230,13 @@ def _finding(tree: Any) -> ToolResult:
     path = get_text(tree, "place.path")
     lines = get_integer(tree, "place.line"), get_integer(tree, "place.end_line")
     place = Location(path, *lines) if path else None
-    return ToolResult(get_text(tree, "rule"), get_text(tree, "message"), place, get_text(tree, "level"))
-
-
-def _tools(log: JsonObject) -> list[str]:
-    """The tools of a log, including those without results."""
-    runs = get_path(log, "runs")
-    named = (get_text(run, "tool.driver.name") for run in (runs if isinstance(runs, list) else ()))
-    return [name for name in named if name]
-
-
-def _place(result: sarif.SarifResult) -> Location | None:
-    if not result.path or result.path.startswith("/"):  # a place on the tool's own machine
-        return None
-    last = result.end_line if result.end_line and result.line and result.end_line > result.line else None
-    return Location(result.path, result.line, last)
+    return ToolResult(
+        get_text(tree, "rule"),
+        get_text(tree, "message"),
+        place,
+        get_text(tree, "level"),
+        get_text(tree, "tag") or None,
+    )
 
 
 def derive_for_pull_request(

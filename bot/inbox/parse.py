@@ -121,6 +121,7 @@ def _thread(action: str, payload: JsonObject) -> Event | IgnoredEvent:
         tuple(url for url in urls if url),
         comment_id=require_id(comments[0], "id") if comments else 0,
         sender=payloads.parse_account(payload, "sender"),
+        at=get_time(payload, "updated_at"),
     )
 
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
@@ -14,7 +15,7 @@ from bot.inbox.backfill import BACKFILL_PREFIX, Backfill, CheckBackfill, PastPro
 from bot.inbox.internal_deliveries import refresh_delivery
 from bot.inbox.maintenance import CommitProcessor, MaintenanceProcessor
 from bot.inbox.ownership import parse_for_owner, resolve_installation
-from bot.inbox.sender import Sender
+from bot.inbox.sender import Sender, posts_new_comment
 from bot.markdown.links import LinkContext
 from bot.pull_request.effects import ForgetPerson
 from bot.pull_request.events import Event, IgnoredEvent
@@ -56,9 +57,10 @@ class LaneProcessor:
             result = await self._run_turn(claim, stored, batch, is_past=bool(past))
             result = replace(result, done=batch.done, parked=batch.unreadable)
             named = await self._find_named(result)
-            owed = await apply_turn(self.store, claim, result)
-            await self._refresh(named)
             stored = result.pull_request or stored
+            is_post = partial(posts_new_comment, sticky=stored.sticky if stored else None)
+            owed = await apply_turn(self.store, claim, result, is_post)
+            await self._refresh(named)
         await sender.send(claim, owed, stored.sticky if stored else None)
 
     async def _find_named(self, result: TurnResult) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bot import regex
-from bot.markdown.blocks import SpanKind
+from bot.markdown.blocks import SpanKind, with_plain_breaks
 from bot.markdown.spans import mask_hidden
 
 
@@ -53,7 +53,7 @@ _WRAPPED = 60
 
 def read_prose(body: str) -> str:
     """Return the body with code blocks, quotes, hidden comments and markup blanked; every offset fits."""
-    readable = mask_hidden(body, *_UNREAD)
+    readable = with_plain_breaks(mask_hidden(body, *_UNREAD))
     return _blank_struck_out(readable) if "~~" in readable else readable
 
 
@@ -112,7 +112,7 @@ def _is_list_over(previous: str, line: str) -> bool:
     if not _MARK.match(previous):
         return False
     is_wrapped = len(previous) >= _WRAPPED and not previous.rstrip().endswith((".", "!", "?", ":"))
-    return line[:1].isupper() and not is_wrapped
+    return line[:1].isupper() and (not is_wrapped or line.rstrip().endswith(":"))
 
 
 def _begin(line: str, start: int, end: int, *, after_list: bool) -> ProseBlock:

@@ -28,6 +28,8 @@ class PullRequestSnapshot:
     closed_at: datetime | None
     base_sha: str = field(default="", compare=False)
     """The base's newest commit then; two payloads of one state may differ in it."""
+    body: str = field(default="", compare=False)
+    """The beginning of the description."""
 
 
 class ReviewState(StrEnum):
@@ -152,12 +154,14 @@ class RetryEvent:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """One result of a linter, before the config says which tag its rule means."""
+    """One result of a tool, before the config says which tag its rule means."""
 
     rule: str
     message: str
     place: Location | None = None
     level: str = "warning"
+    tag: str | None = None
+    """The tag, where the report itself states one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +180,7 @@ class ValidationEvent:
     accepts: bool = False
     """The document's own verdict is that the work is fine."""
     tool: str = ""
-    """The linter, where it is a linter's log."""
+    """The tool, where it is a tool's report."""
     findings: tuple[ToolResult, ...] = ()
     body_hash: str = ""
 
@@ -294,6 +298,8 @@ class ReviewThreadEvent:
     comment_id: int = 0
     """The comment that started it."""
     sender: Account = GHOST
+    at: datetime | None = None
+    """When that was, where GitHub says so."""
 
 
 @dataclass(frozen=True, slots=True)

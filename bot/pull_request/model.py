@@ -298,6 +298,8 @@ class Item:
     """The inline comment that started its thread; None where it was not said inline."""
     removed_at: datetime | None = None
     """When its validator edited it out or deleted it."""
+    rule: str | None = None
+    """The tool's rule that it breaks, where no tag stands for that rule."""
     looks_like: str | None = None
     """The tag that its plain words suggest; it changes neither name nor severity."""
     finding: str = ""
@@ -307,8 +309,10 @@ class Item:
 
     @property
     def key(self) -> str:
-        """What groups it with others into one entry of the comment: its tag; without one, the finding."""
-        return self.tag or f":{self.finding}:{self.aspect}:{self.words}"
+        """What groups it with others into one entry of the comment: tag, tool's rule, or the finding."""
+        if self.tag or self.rule:
+            return self.tag or f":rule:{self.rule}"
+        return f":{self.finding}:{self.aspect}:{self.words}"
 
 
 class Stance(StrEnum):
@@ -575,6 +579,8 @@ class PullRequest:
     heads: tuple[HeadSpan, ...] = ()
     """Where the branch was, in the order of the pushes."""
     conversation: Conversation = field(default_factory=Conversation)
+    body: str = ""
+    """The beginning of its description."""
     posted_head: str = ""
     """The reviewed head for which the comment was last posted, not only edited."""
     comment_requested_at: datetime | None = None

@@ -108,11 +108,10 @@ def record_check(pull_request: PullRequest, event: CheckEvent) -> PullRequest:
 
 def record_thread(pull_request: PullRequest, event: ReviewThreadEvent) -> PullRequest:
     """Record that a thread was resolved or reopened; an older event never replaces a newer one."""
-    # GitHub gives a thread no time of its own.
     state = ThreadState(
         event.comment_id,
         resolved=event.action == "resolved",
-        at=event.pull_request.updated_at,
+        at=event.at or event.pull_request.updated_at,
         by_id=event.sender.id,
         by=event.sender.login,
     )
@@ -272,6 +271,7 @@ def _record_snapshot(pull_request: PullRequest | None, snapshot: PullRequestSnap
             merged=snapshot.merged,
             draft=snapshot.draft,
             closed_at=snapshot.closed_at,
+            body=snapshot.body,
             revisions=(revision,),
             heads=(HeadSpan(snapshot.head, snapshot.updated_at, snapshot.updated_at),),
         )
@@ -304,6 +304,7 @@ def merge_snapshot(pull_request: PullRequest, snapshot: PullRequestSnapshot) -> 
         merged=snapshot.merged or (pull_request.merged and not snapshot.open),
         draft=snapshot.draft,
         closed_at=snapshot.closed_at,
+        body=snapshot.body,
         revisions=_add_revision(pull_request.revisions, _snapshot_revision(snapshot)),
         heads=add_head(known_heads(pull_request), snapshot.head, snapshot.updated_at),
         unsure=False,

@@ -70,6 +70,8 @@ class RowState(StrEnum):
 
     READY = "ready"
     SENDING = "sending"
+    STARTED = "started"
+    """Stored as `sending`, by the turn that sends it now."""
 
 
 @dataclass(frozen=True, slots=True)

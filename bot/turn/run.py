@@ -28,7 +28,6 @@ from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
 from bot.grounding.fetch import observe_revision
 from bot.grounding.log import pending_claims, record_grounding
-from bot.history.forget import load_forgotten
 from bot.markdown.links import LinkContext
 from bot.pull_request.events import CheckBackfillEvent, Event, InlineCommentEvent
 from bot.pull_request.facts import DecisionTime, Facts
@@ -48,14 +47,15 @@ from bot.turn.decide import (
     merge_verdicts,
 )
 from bot.turn.fetch import (
+    fetch_both,
     fetch_commented,
     fetch_files,
     fetch_maintainer_answer,
     fetch_proposed_config,
-    fetch_recent_records,
     fetch_reviews,
     fetch_revisions,
     fetch_signals,
+    fetch_stored,
     fetch_unrecorded,
     unread_revisions,
 )
@@ -95,11 +95,13 @@ class TurnRunner:
         if pull_request is None:
             return NO_CHANGE
 
-        rules = await self._rules(pull_request, events)
         moment = DecisionTime(self.clock(), str(uuid.uuid4()))
+        rules, (forgotten, recent_records) = await fetch_both(
+            self._rules(pull_request, events), fetch_stored(pull_request, events, self.store)
+        )
         facts = await fetch_reviews(pull_request, events, rules, self.github, moment.now)
         facts = await fetch_signals(facts, pull_request, events, rules, self.github)
-        facts = replace(facts, forgotten=await self.store.read(load_forgotten, pull_request.repository.id))
+        facts = replace(facts, forgotten=forgotten)
         is_repetition = not invocations and _may_repeat_review(events)
         if is_repetition and merge_facts(pull_request, facts, rules, moment.now) == stored:
             return NO_CHANGE
@@ -108,7 +110,6 @@ class TurnRunner:
             config=await fetch_proposed_config(pull_request, events, self.rule_book, self.github),
             maintainer_answered_at=await fetch_maintainer_answer(pull_request, events, self.github),
         )
-        recent_records = await fetch_recent_records(pull_request, facts, self.store)
 
         is_first = partial(self._is_first_rejection, pull_request)
         assessor = Assessor(rules, moment, self.github, pull_request.verdicts, is_first)

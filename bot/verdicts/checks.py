@@ -12,7 +12,7 @@ from bot.pull_request.events import CheckEvent
 from bot.pull_request.model import Item, Provenance, PullRequest, Stance, Validator, Verdict, hash_text
 from bot.values import Account
 from bot.verdicts.failures import CheckFailure, read_failure, tail_of_log
-from bot.verdicts.tags import MAX_BODY_KEPT, MAX_ITEM_WORDS, ValidatorText, infer_items, limit_items
+from bot.verdicts.tags import MAX_BODY_KEPT, MAX_ITEM_WORDS, infer_tags, limit_items
 
 ACTIONS_APP = "github-actions"
 """The App whose check runs are jobs with a log."""
@@ -124,7 +124,7 @@ def _check_verdict(
     stated = [item for rule in covering for item in _rule_items(check, rule, annotations, failure)]
     items, more = limit_items(stated if stance is Stance.REJECTS else ())
     if stance is Stance.REJECTS and not items:
-        items = infer_items(_check_texts(check, annotations), rules)
+        items, more = limit_items(infer_tags(_untagged_items(check, annotations, failure), rules))
     return Verdict(
         # One a revision: a check that runs again replaces what it said, and no history piles up.
         # A suite is told apart from another, since a pass of one lifts no failure of the other.
@@ -155,13 +155,18 @@ def _failure_lines(log: str) -> str:
     return log[-MAX_BODY_KEPT:].partition("\n")[2] if len(log) > MAX_BODY_KEPT else log
 
 
-def _check_texts(check: CheckEvent, annotations: Sequence[CheckAnnotation]) -> Iterator[ValidatorText]:
-    """Yield the texts beyond what the config maps: the output, and the annotations with their locations."""
-    yield ValidatorText(f"{check.title}\n\n{check.output}", check.url)
-    for annotation in annotations:
-        if annotation.level != "notice":
-            text = f"{annotation.title}\n\n{annotation.message}"
-            yield ValidatorText(text, check.url, annotation.location, _annotation_origin(annotation, check))
+def _untagged_items(
+    check: CheckEvent, annotations: Sequence[CheckAnnotation], failure: CheckFailure | None
+) -> Iterator[Item]:
+    """Yield what failed in a check that no tag stands for: its annotations, else its first failure."""
+    located = [annotation for annotation in annotations if annotation.level != "notice"]
+    for annotation in located:
+        words = annotation.message or annotation.title
+        origin = _annotation_origin(annotation, check)
+        yield Item(None, words[:MAX_ITEM_WORDS], annotation.location, check.url, origin=origin)
+    if not located:
+        words = (failure.summary if failure else "") or check.title or f"{check.name}: {check.conclusion}"
+        yield Item(None, words[:MAX_ITEM_WORDS], failure.location if failure else None, check.url)
 
 
 def _rule_items(

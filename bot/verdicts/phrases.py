@@ -23,6 +23,8 @@ _SMILEY = regex.Regex(r"[:;=8]['’]?-?[)(DPp|/\\*](?:\W|$)")
 _AROUND_COLON = " \t\n*_)\"'”’"
 CLOSERS = " \t\n*_)\"'”’`"
 _CODE = "`"
+_REFUSALS = frozenset({"don't", "can't", "cannot", "not", "doesn't", "won't", "never", "shouldn't"})
+_FEWEST_REFUSING = 3
 _GOING_ON_WORDS = "it it's this that i i'm i've we which really especially very so much great good"
 _GOING_ON = frozenset(_GOING_ON_WORDS.split())
 """Words with which thanks go on: what follows says nothing else unless it takes something back."""
@@ -128,7 +130,7 @@ def states_something(sentence: str, *, has_location: bool = False) -> bool:
     tokens = split_words(sentence)
     if not tokens or any(start == 0 for start, _ in phrases.footers.find(tokens)):
         return False
-    if introduces(sentence):
+    if introduces(sentence) or all(map(_is_reference, tokens)):
         return False
     if phrases.thanks.has(tokens):
         clauses = [clause for clause in _CLAUSE.split(sentence) if clause.strip()]
@@ -143,6 +145,11 @@ def states_something(sentence: str, *, has_location: bool = False) -> bool:
         return _has_reservation(tokens)
     has_location = has_location or any(mention.is_subject for mention in find_mentions(sentence))
     return has_location or not _only_points(tokens)
+
+
+def _is_reference(token: str) -> bool:
+    """Whether a word is an address or a number: a list of references says nothing by itself."""
+    return token.isdigit() or token.startswith(("http://", "https://"))
 
 
 def introduces(sentence: str) -> bool:
@@ -168,6 +175,9 @@ def _only_points(tokens: Sequence[str]) -> bool:
     if len(tokens) > MAX_POINTING_WORDS:
         return False
     phrases = shipped_phrases()
+    is_refusal = len(tokens) >= _FEWEST_REFUSING and not _REFUSALS.isdisjoint(tokens)
+    if is_refusal and not phrases.pointing.has(tokens):
+        return False  # "Please don't do that" names nothing, and asks for something
     pointing = {index for start, end in phrases.pointing.find(tokens) for index in range(start, end)}
     return all(index in pointing or token in phrases.fillers for index, token in enumerate(tokens))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from bot import regex
 from bot.gates.model import Gates
+from bot.markdown.blocks import with_plain_breaks
 from bot.markdown.prose import BlockKind, ProseBlock, sentence_spans
 from bot.markdown.spans import find_fences
 from bot.pull_request.events import InlineCommentSnapshot
@@ -119,25 +121,24 @@ _SECTION_WORDS: dict[str, tuple[str | None, bool | None]] = {
     **dict.fromkeys(("typo", "typos"), ("typo", False)),
     **dict.fromkeys(("polish",), ("polish", False)),
     **dict.fromkeys(
-        ("optional", "minor", "non-blocking", "nonblocking", "nice-to-have", "trivial"), (None, False)
+        (
+            "optional",
+            "minor",
+            "non-blocking",
+            "nonblocking",
+            "nice-to-have",
+            "trivial",
+            "question",
+            "questions",
+        ),
+        (None, False),
     ),
     **dict.fromkeys(
         ("blocking", "blocker", "blockers", "critical", "must", "must-fix", "required"), (None, True)
     ),
     **dict.fromkeys(("todo", "todos"), ("todo", True)),
     **dict.fromkeys(
-        (
-            "question",
-            "questions",
-            "thoughts",
-            "praise",
-            "positives",
-            "strengths",
-            "positive",
-            "summary",
-            "overview",
-        ),
-        (None, None),
+        ("thoughts", "praise", "positives", "strengths", "positive", "summary", "overview"), (None, None)
     ),
 }
 _GOOD_TITLES = (
@@ -167,9 +168,16 @@ def _section(text: str) -> _Section:
     return _Section(label, blocks, is_silent=blocks is None, place=place)
 
 
-def read_review_body(body: str, gates: Gates, *, url: str = "") -> TextVerdict:
-    """Return what a review's body states: its tags with their text, and its findings in plain words."""
+def read_review_body(
+    body: str, gates: Gates, *, url: str = "", app: ReviewerFormat | None = None
+) -> TextVerdict:
+    """Return what a review's body states: its tags with their text, and its findings in plain words.
+
+    The body of an App whose format is known only sums its inline comments up: just its tags count.
+    """
     tagged = read_tagged(body, gates, url=url)
+    if app is not None:
+        return tagged.verdict
     reader = _BodyReader(body, tagged.readable, url)
     has_tag = tagged.has_tag or "feedback_items" in body  # a document states its items itself
     listed, prose = reader.read(tagged.rest, has_tag=has_tag)
@@ -214,9 +222,12 @@ class _BodyReader:
         prose: list[Item] = []
         pieces: list[tuple[str, Location | None]] = []
         headings: list[str] = []
+        merged = self._lists_of_names(blocks)
         for block in blocks:
             text = self.readable[block.start : block.end]
-            if block.kind is BlockKind.HEADING:
+            if block in merged:
+                pieces += [(merged[block], self.section.place)] if merged[block] else []
+            elif block.kind is BlockKind.HEADING:
                 self.section = _section(text)
                 headings.append(text)
             elif block.kind in (BlockKind.ITEM, BlockKind.TASK):
@@ -231,6 +242,23 @@ class _BodyReader:
             titles = [title for title in titles if not _section(title).is_silent]
             prose += [self._item(tidy_words(title), title, read_label(title)) for title in titles[:1]]
         return listed, prose
+
+    def _lists_of_names(self, blocks: Sequence[ProseBlock]) -> dict[ProseBlock, str]:
+        """Return the paragraphs that a list of names completes, with the list; its items map to nothing."""
+        merged: dict[ProseBlock, str] = {}
+        for index, block in enumerate(blocks):
+            text = self.readable[block.start : block.end]
+            if block.kind is not BlockKind.PARAGRAPH or not introduces(text):
+                continue
+            following = (blocks[later] for later in range(index + 1, len(blocks)))
+            listed = takewhile(lambda other: other.kind is BlockKind.ITEM, following)
+            items = [(item, self.readable[item.start : item.end]) for item in listed]
+            *_, (start, end) = sentence_spans(text)
+            is_statement = states_something(text[start:end].rstrip(CLOSERS).rstrip(":"))
+            if items and is_statement and all(_is_name(words) for _, words in items):
+                merged |= dict.fromkeys((item for item, _ in items), "")
+                merged[block] = f"{text.rstrip()} {', '.join(tidy_words(words) for _, words in items)}"
+        return merged
 
     def _paragraph(
         self, block: ProseBlock, prose: list[Item], pieces: list[tuple[str, Location | None]]
@@ -312,6 +340,11 @@ class _BodyReader:
         )
 
 
+def _is_name(text: str) -> bool:
+    """Whether a list item is code alone, which says nothing without the sentence before the list."""
+    return text.strip().startswith("`") and len(split_words(text)) == 1
+
+
 def _remark_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield the sentences of a list item; a title before a nested list is part of what it says."""
     spans = list(sentence_spans(text))
@@ -338,7 +371,8 @@ def read_inline_comment(
         stated = parse_tags(comment.body, gates, place=place).items
         items = [replace(found, tag=tag) for tag in dict.fromkeys(item.tag for item in stated)] or [found]
         return tuple(replace(item, comment_id=comment.id) for item in items)
-    body = _COMMAND_LINE.sub("", comment.body) if "/" in comment.body else comment.body
+    body = with_plain_breaks(comment.body)
+    body = _COMMAND_LINE.sub("", body) if "/" in body else body
     tagged = _inline_tags(body, gates, place, comment.url)
     if tagged:
         return tuple(replace(item, comment_id=comment.id) for item in tagged)

@@ -17,9 +17,8 @@ from bot.verdicts.remarks import read_inline_comment, read_review_body, settle_b
 from bot.verdicts.reviewers import ReviewerFormat, find_format, is_severe
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
-    ValidatorText,
     comment_location,
-    infer_items,
+    infer_tags,
     limit_items,
     stated_stance,
 )
@@ -162,14 +161,19 @@ def _items_now(
     items = [item for item in body.items if item.tag or not (app or context.is_advisory)]
     items += review.documents
     threshold = rules.validators.blocking_severity(review.author.login) if is_app else None
-    for comment in _own_comments(review, context.facts.inline_comments):
-        inline = _inline_items(comment, rules, permission, app)
-        items += [_apply_threshold(item, threshold) for item in inline] if threshold else inline
+    inline = [
+        item
+        for comment in _own_comments(review, context.facts.inline_comments)
+        for item in _inline_items(comment, rules, permission, app)
+    ]
+    if inline:
+        items = [item for item in items if not _only_introduces(item)]
+    items += [_apply_threshold(item, threshold) for item in inline] if threshold else inline
     if stance is Stance.SILENT:
         items = [item for item in items if item.tag]
     is_rejection = stance is Stance.REJECTS and not context.is_advisory
     settled = settle_blocking(items, rules.gates, is_rejection=is_rejection, is_app=is_app)
-    limited, left_out = limit_items(_name_likely_gate(item, rules) for item in settled)
+    limited, left_out = limit_items(infer_tags(settled, rules))
     return limited, body.more + left_out
 
 
@@ -190,17 +194,18 @@ def _inline_items(
     return _add_hunk_context(items, place, hunk)
 
 
+MAX_INTRODUCTION = 4
+"""Words up to which a body beside inline comments only introduces them: "Not yet.", "Some issues below"."""
+
+
+def _only_introduces(item: Item) -> bool:
+    is_plain = item.tag is None and item.place is None and item.severity is None and item.label is None
+    return is_plain and len(item.words.split()) <= MAX_INTRODUCTION
+
+
 def _apply_threshold(item: Item, threshold: str) -> Item:
     """Return the finding of an App that blocks only from this severity on."""
     return item if item.tag else replace(item, blocks=is_severe(item.severity, threshold))
-
-
-def _name_likely_gate(item: Item, rules: RepositoryRules) -> Item:
-    """Add the tag that plain words suggest; it changes neither the name nor the severity."""
-    if item.tag or not item.words:
-        return item
-    likely = infer_items((ValidatorText(item.words, item.url, item.place),), rules)
-    return replace(item, looks_like=likely[0].tag, inferred=likely[0].inferred) if likely else item
 
 
 def keep_removed(before: Sequence[Item], now: Sequence[Item], at: datetime) -> tuple[Item, ...]:

@@ -109,7 +109,7 @@ _RUNNER = regex.Regex(
 class SarifRoots:
     """Resolves the locations of one run to paths of the repository."""
 
-    def __init__(self, run: dict[str, Any]) -> None:
+    def __init__(self, run: dict[str, Any], root: str = "") -> None:
         self._bases = {
             name: as_object(base) for name, base in as_object(run.get("originalUriBaseIds")).items()
         }
@@ -121,7 +121,12 @@ class SarifRoots:
         roots = [
             _absolute(as_text(as_object(folder).get("uri"))) for folder in (*self._bases.values(), *folders)
         ]
-        self._roots = sorted({root.rstrip("/") + "/" for root in roots if root}, key=len)[:_MOST_ROOTS]
+        # The caller knows where the repository is; a log's own roots may be folders of it.
+        checkout = [_absolute(root).rstrip("/") + "/"] if _absolute(root) else []
+        self._roots = [
+            *checkout,
+            *sorted({root.rstrip("/") + "/" for root in roots if root}, key=len)[:_MOST_ROOTS],
+        ]
 
     def path(self, location: dict[str, Any]) -> str | None:
         """Return the file in the repository; with a leading `/` where the log does not say what it is in."""
@@ -216,9 +221,13 @@ class SarifError(Exception):
     """The value is no SARIF log; the message says why in one line."""
 
 
-def parse_sarif(log: object) -> SarifLog:
-    """Return the open results of a log: neither passed, suppressed nor gone; raise `SarifError`."""
-    results = (result for run in as_list(_log(log).get("runs")) for result in _results(as_object(run)))
+def parse_sarif(log: object, root: str = "") -> SarifLog:
+    """Return the open results of a log: neither passed, suppressed nor gone; raise `SarifError`.
+
+    `root` is where the repository was checked out on the tool's machine.
+    """
+    runs = as_list(_log(log).get("runs"))
+    results = (result for run in runs for result in _results(as_object(run), root))
     first = tuple(build() for build in islice(results, MAX_SARIF_RESULTS))
     return SarifLog(first, sum(1 for _ in results))
 
@@ -231,10 +240,10 @@ def _log(log: object) -> dict[str, Any]:
     return log
 
 
-def _results(run: dict[str, Any]) -> Iterator[Callable[[], SarifResult]]:
+def _results(run: dict[str, Any], root: str) -> Iterator[Callable[[], SarifResult]]:
     """Yield a reader for every open result: those beyond the limit are only counted."""
     tool = as_text(as_object(as_object(run.get("tool")).get("driver")).get("name"))
-    rules, roots = SarifRules(run), SarifRoots(run)
+    rules, roots = SarifRules(run), SarifRoots(run, root)
     for result in as_list(run.get("results")):
         if isinstance(result, dict) and _is_open(result):
             yield partial(_read, result, tool, rules, roots)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
+from bot.findings.model import is_blocking
 from bot.gates.config import RepositoryRules
-from bot.gates.model import Gates, is_tag, matches_name, normalize_tag
+from bot.gates.model import Gates, is_tag, normalize_tag
 from bot.pull_request.events import CheckEvent, CommentEvent, Event, LabelEvent, ValidationEvent
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import (
@@ -21,15 +21,15 @@ from bot.pull_request.model import (
 )
 from bot.values import Account
 from bot.verdicts import checks
+from bot.verdicts.remarks import read_review_body, settle_blocking
 from bot.verdicts.reviews import granting_permission, has_validator_role, is_validator
 from bot.verdicts.tags import (
     MAX_BODY_KEPT,
-    MAX_ITEM_WORDS,
-    ValidatorText,
-    infer_items,
+    infer_tags,
     limit_items,
     parse_tags,
 )
+from bot.verdicts.tool_reports import build_items
 
 _NO_BRACKETS = Gates()
 """In a plain comment bracketed words are only words, so none of them is a known tag."""
@@ -80,7 +80,8 @@ def _comment_verdict(
     stance, items, more = _comment_stance(event, rules)
     counted = event.author.id not in {me.id, pull_request.author.id}
     if counted and stance is Stance.REJECTS and not items:
-        items = infer_items((ValidatorText(event.body, event.url),), rules)
+        plain = read_review_body(event.body, _NO_BRACKETS, url=event.url).items
+        items = infer_tags(settle_blocking(plain, rules.gates, is_rejection=True), rules)
     return Verdict(
         id=f"comment:{event.comment_id}",
         validator=Validator(f"user:{event.author.id}", event.author.login, bot=event.author.bot),
@@ -178,20 +179,22 @@ def _label_verdict(tag: str, event: LabelEvent, role: str | None, *, counted: bo
     )
 
 
-_SEVERITIES = {"error": "major", "warning": "minor", "note": "suggestion", "none": "suggestion"}
+MAX_VALIDATIONS_KEPT = 20
+"""Validations of one caller and tool that a pull request stores: each new one replaces those before."""
 
 
 def merge_validation(
     pull_request: PullRequest, event: ValidationEvent, rules: RepositoryRules, me: Account
 ) -> tuple[Verdict, ...]:
     """Return the verdicts with a submitted validation; the newest of the same validator stands."""
-    items, more = limit_items(_tool_items(event, rules) if event.tool else event.items)
+    results = build_items(event.findings, event.tool, rules.validators)
+    reported, more = limit_items((*event.items, *results))
+    # An advisory verdict rejects while one of its findings blocks, so each of them says whether it does.
+    items = tuple(replace(item, blocks=is_blocking(item, rules.gates)) for item in reported)
     rejects = bool(items) and not event.accepts
     validator = _validation_validator(event)
-    # Findings that the config gives no meaning refuse nothing, but they are no consent either.
-    means_nothing = bool(event.tool and event.findings and not items) and not _has_rejected(
-        pull_request, validator
-    )
+    # Findings that the config ignores refuse nothing, but they are no consent either.
+    means_nothing = bool(event.findings and not items) and not _has_rejected(pull_request, validator)
     # Pipelines name what they checked out, which may be GitHub's merge of the head into the base.
     heads = {revision.head for revision in pull_request.revisions}
     verdict = Verdict(
@@ -207,8 +210,12 @@ def merge_validation(
         body_hash=event.body_hash,
         account=event.author.login if event.author and event.tool else "",
         account_id=event.author.id if event.author else 0,
+        advisory=rejects,
     )
-    return (*(other for other in pull_request.verdicts if other.id != verdict.id), verdict)
+    others = [other for other in pull_request.verdicts if other.id != verdict.id]
+    earlier = [other.id for other in others if other.validator.key == validator.key]
+    dropped = set(earlier[: -MAX_VALIDATIONS_KEPT + 1])
+    return (*(other for other in others if other.id not in dropped), verdict)
 
 
 def _has_rejected(pull_request: PullRequest, validator: Validator) -> bool:
@@ -234,22 +241,6 @@ def _is_counted(
     if event.author is None:
         return has_validator_role(event.role, rules)
     return is_validator(event.author, event.role, pull_request, me, rules)
-
-
-def _tool_items(event: ValidationEvent, rules: RepositoryRules) -> Iterator[Item]:
-    """Yield the results whose rule the config maps to a tag; the others are ignored."""
-    for result in event.findings:
-        tag = next(
-            (rule.tag for rule in rules.validators.sarif if matches_name(rule.rule, result.rule)), None
-        )
-        if tag:
-            yield Item(
-                tag,
-                words=result.message[:MAX_ITEM_WORDS],
-                place=result.place,
-                severity=_SEVERITIES.get(result.level),
-                evidence=f"{event.tool} {result.rule}: {result.message}"[:MAX_ITEM_WORDS],
-            )
 
 
 SignalEvent = CommentEvent | LabelEvent | CheckEvent | ValidationEvent
@@ -287,7 +278,8 @@ def merge_signals(pull_request: PullRequest, facts: Facts, rules: RepositoryRule
                 verdicts = merge_validation(pull_request, signal, rules, facts.me)
             case CheckEvent():
                 annotations = facts.annotations.get(signal.run_id or 0, ())
-                verdicts = checks.merge_check(pull_request, signal, annotations, rules)
+                log = facts.logs.get(signal.run_id or 0, "")
+                verdicts = checks.merge_check(pull_request, signal, annotations, rules, log=log)
             case _:
                 assert_never(signal)
         pull_request = replace(pull_request, verdicts=verdicts)

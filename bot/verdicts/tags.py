@@ -14,8 +14,8 @@ from bot.gates.model import Gates, find_tag_phrases, is_tag, normalize_tag
 from bot.markdown import spans
 from bot.markdown.blocks import SpanKind
 from bot.markdown.prose import BlockKind, ProseBlock, read_prose, sentence_spans, split_prose
-from bot.pull_request.events import InlineCommentSnapshot, ReviewSnapshot
-from bot.pull_request.model import Item, Provenance, Stance, hash_text
+from bot.pull_request.events import InlineCommentSnapshot
+from bot.pull_request.model import Item, Stance
 from bot.values import Location
 from bot.verdicts.locations import find_place
 from bot.verdicts.phrases import is_doubted
@@ -356,49 +356,26 @@ def find_suggestion(body: str) -> str | None:
 
 FIRST, FURTHER, SURE = 0.6, 0.1, 0.95
 """Confidence in a tag whose phrase stands once, what each further mention adds, and the most there is."""
-MAX_INFERRED = 10
-"""Tags that are inferred from one verdict."""
 
 _MOST_MENTIONS, _MOST_OF_A_TAG = 100, 20
 """Mentions that are read in one text, and of these for one tag, of which five stated ones count."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatorText:
-    """One text of a validator, with its URL and location."""
-
-    body: str
-    url: str
-    place: Location | None = None
-    origin: Provenance | None = None
-
-
-def review_texts(
-    review: ReviewSnapshot, comments: Sequence[InlineCommentSnapshot], permission: str | None = None
-) -> tuple[ValidatorText, ...]:
-    """Return the texts of a review: its body and its inline comments."""
-    return (
-        ValidatorText(review.body, review.url),
-        *(_inline_text(comment, permission) for comment in comments),
-    )
-
-
-def infer_items(texts: Iterable[ValidatorText], rules: RepositoryRules) -> tuple[Item, ...]:
-    """Infer items from gates' phrases in the texts, each with a confidence; none of them blocks."""
+def infer_tags(items: Iterable[Item], rules: RepositoryRules) -> tuple[Item, ...]:
+    """Return the items, each untagged one with the tag that its words look like; nothing else changes."""
     if not rules.detection.enabled:
-        return ()
+        return tuple(items)
     gates = _inferring_gates(rules)
-    items_by_tag: dict[str, list[Item]] = {}
-    for text in texts:
-        for tag, words in _matched_tags(text.body, gates):
-            item = Item(tag, words=words[:MAX_ITEM_WORDS], url=text.url, place=text.place, origin=text.origin)
-            items_by_tag.setdefault(tag, []).append(item)
-    return tuple(
-        replace(item, inferred=_confidence(len(items)))
-        for items in list(items_by_tag.values())[:MAX_INFERRED]
-        for item in dict.fromkeys(items)
-        if _confidence(len(items)) >= rules.detection.threshold
-    )
+    return tuple(_infer_tag(item, gates, rules.detection.threshold) for item in items)
+
+
+def _infer_tag(item: Item, gates: Gates, threshold: float) -> Item:
+    if item.tag is not None or not item.words:
+        return item
+    mentions = Counter(tag for tag, _ in _matched_tags(item.words, gates))
+    tag, times = next(iter(mentions.most_common(1)), (None, 0))
+    confidence = _confidence(times)
+    return replace(item, looks_like=tag, inferred=confidence) if tag and confidence >= threshold else item
 
 
 def comment_location(comment: InlineCommentSnapshot) -> Location:
@@ -406,11 +383,6 @@ def comment_location(comment: InlineCommentSnapshot) -> Location:
     first = comment.start_line or comment.line
     last = comment.line if comment.start_line and comment.line != comment.start_line else None
     return Location(comment.path, first, last)
-
-
-def _inline_text(comment: InlineCommentSnapshot, permission: str | None) -> ValidatorText:
-    origin = Provenance("inline comment", permission, hash_text(comment.body))
-    return ValidatorText(comment.body, comment.url, comment_location(comment), origin)
 
 
 def _inferring_gates(rules: RepositoryRules) -> Gates:

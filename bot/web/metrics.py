@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +30,7 @@ from bot.store.lanes import QueueCounts, count_queue
 from bot.store.model import StoreUnavailable
 from bot.store.store import Store
 from bot.web.cache import SingleFlightCache
-from bot.web.responses import problem_response
+from bot.web.responses import has_token, problem_response
 
 _MOST_TAGS = 200
 
@@ -174,7 +173,7 @@ class Metrics:
         except StoreUnavailable:
             return problem_response(503, "The store is away.")
         registry = CollectorRegistry()
-        is_known = self._is_known(request.headers.get("Authorization", ""))
+        is_known = has_token(request, self.token)
         if not is_known:
             counts, lately = without_ids(counts), self._without_own_tags(lately)
         _show_queue(registry, counts)
@@ -214,12 +213,6 @@ class Metrics:
 
     def _public(self, tag: str) -> str:
         return tag if not tag or tag in self.tags else OTHER
-
-    def _is_known(self, authorization: str) -> bool:
-        scheme, _, given = authorization.partition(" ")
-        if not self.token or scheme.lower() != "bearer":
-            return False
-        return hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
 
 
 def without_ids(counts: QueueCounts) -> QueueCounts:

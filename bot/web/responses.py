@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus
@@ -23,24 +24,40 @@ def json_response(status: int, content: dict[str, Any]) -> web.Response:
     return web.Response(status=status, body=msgspec.json.encode(content), content_type=JSON_TYPE)
 
 
-def problem_response(status: int, detail: str) -> web.Response:
+def problem_response(status: int, detail: str, extra: Mapping[str, Any] | None = None) -> web.Response:
     """A problem with the request, in the form of RFC 9457."""
-    content = {"title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    content = {"title": HTTPStatus(status).phrase, "status": status, "detail": detail, **(extra or {})}
     return web.Response(status=status, body=msgspec.json.encode(content), content_type=PROBLEM_TYPE)
+
+
+def has_token(request: web.Request, token: str | None) -> bool:
+    """Whether the caller shows the operator's token, `METRICS_TOKEN`."""
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    if not token or scheme.lower() != "bearer":
+        return False
+    # Bytes, because comparing a str with letters outside ASCII raises.
+    return hmac.compare_digest(given.strip().encode("utf-8", "replace"), token.encode())
 
 
 class ApiError(Exception):
     """The caller's mistake, or a temporary failure."""
 
-    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
         self.headers = dict(headers or {})
+        self.extra = extra
 
     def response(self) -> web.Response:
         """The error in the form of RFC 9457."""
-        response = problem_response(self.status, self.detail)
+        response = problem_response(self.status, self.detail, self.extra)
         response.headers.update(self.headers)
         return response
 

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import aiohttp
 from aiohttp import web
 
 from bot.github.app_api import (
@@ -23,9 +24,10 @@ from bot.github.app_api import (
     RegistrationRequest,
     build_manifest,
     is_loopback,
+    is_webhook_relay,
     manifest_form_url,
 )
-from bot.github.errors import GitHubError, NotFound
+from bot.github.errors import GitHubError, NotFound, describe_connection_error
 from bot.github.model import DeliveryAttempt
 from bot.web.api.access import RateLimiter
 
@@ -34,8 +36,9 @@ if TYPE_CHECKING:
 
 
 @cache
-def _templates() -> Environment:
-    # Imported here: a server whose App is registered shows no page.
+def page_templates() -> Environment:
+    """The templates of the pages, escaped unless said otherwise."""
+    # Imported here: most servers are never looked at.
     import jinja2
 
     return jinja2.Environment(
@@ -51,7 +54,7 @@ def render_setup_page(
 ) -> web.Response:
     """Render a whole page that loads nothing from anywhere; its forms go here or to `form_to` only."""
     nonce = secrets.token_urlsafe(12)
-    text = _templates().get_template(template).render(title=title, step=step, nonce=nonce, **context)
+    text = page_templates().get_template(template).render(title=title, step=step, nonce=nonce, **context)
     policy = (
         f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; connect-src 'self'; "
         f"form-action 'self' {form_to}; frame-ancestors 'none'; base-uri 'none'"
@@ -68,7 +71,7 @@ def render_setup_page(
 
 def _stopped(text: str, status: int, step: int = 0) -> web.Response:
     """Say what went wrong, with the way back to the start."""
-    return render_setup_page("stopped.html", "That did not work", step=step, status=status, text=text)
+    return render_setup_page("stopped.html", "Something went wrong", step=step, status=status, text=text)
 
 
 SetupHandler = Callable[[web.Request, str], Awaitable[web.Response]]
@@ -109,7 +112,9 @@ class SetupSessions:
             if request.method == "POST":
                 token = str((await request.post()).get("token", ""))
                 if not _are_same(self.form_token(session), token):
-                    return _stopped("This form is not from here.", 403)
+                    return _stopped(
+                        "This form was not sent from this page. Reload the page and try again.", 403
+                    )
             return await handler(request, session)
 
         return answer
@@ -140,7 +145,7 @@ class SetupSessions:
             return self._create_session()
         if key is not None and (wait := self._wrong_keys.spend(request.remote or "")):
             return _too_many(wait)
-        return render_setup_page("key.html", "Key needed", status=403, is_used=not self.key)
+        return render_setup_page("key.html", "Enter the set-up key", status=403, is_used=not self.key)
 
     def _create_session(self) -> web.Response:
         self.key, self._session = "", secrets.token_urlsafe(32)
@@ -159,7 +164,7 @@ def _redirect_without_key() -> web.Response:
 
 def _too_many(wait: float) -> web.Response:
     seconds = str(max(1, round(wait)))
-    text = f"Too many wrong keys came from this address; wait {seconds} s."
+    text = f"Too many wrong keys from this address. Try again in {seconds} s."
     response = _stopped(text, 429)
     response.headers["Retry-After"] = seconds
     return response
@@ -190,7 +195,10 @@ class RegistrationPages:
     registration: asyncio.Future[Registration] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
+    check_seconds: float = 10
+    """How long the public URL may take to answer."""
     _requests: dict[str, RegistrationRequest] = field(default_factory=dict)
+    _check_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def routes(self) -> list[web.RouteDef]:
         """Routes of the form, the way to GitHub, and the way back."""
@@ -199,6 +207,7 @@ class RegistrationPages:
             web.get("/setup", self.sessions.require_session(self.form)),
             web.post("/setup/register", self.sessions.require_session(self.register)),
             web.get("/setup/callback", self.sessions.require_session(self.callback)),
+            web.get("/setup/check", self.check),
         ]
 
     async def form(self, request: web.Request, session: str) -> web.Response:
@@ -206,7 +215,7 @@ class RegistrationPages:
         if self.registration.done():
             return self._registered(self.registration.result())
         public_url = self.public_url or self._propose_url(str(request.url.origin()))
-        return self._form(session, {"public_url": public_url})
+        return self._form(request, session, {"public_url": public_url})
 
     async def register(self, request: web.Request, session: str) -> web.Response:
         """Show the page that sends the manifest to GitHub."""
@@ -217,7 +226,9 @@ class RegistrationPages:
             form.get("public_url", "").rstrip("/"),
         )
         if problems := order.problems(self.web_url) or self._save_problems():
-            return self._form(session, form, problems)
+            return self._form(request, session, form, problems)
+        if not form.get("skip_check") and (problem := await self._check_public_url(order.public_url)):
+            return self._form(request, session, form, (problem,), may_skip=True)
         state = self.sessions.new_state(session)
         self._requests[state] = order
         # The browser comes back to the address that it uses now: only there its cookie is known. No proxy
@@ -226,7 +237,7 @@ class RegistrationPages:
         back = order.public_url if origin == "null" else origin
         return render_setup_page(
             "manifest.html",
-            "On to GitHub",
+            "Continue on GitHub",
             step=1,
             form_to=self.web_url,
             action=manifest_form_url(self.web_url, order, state),
@@ -239,7 +250,7 @@ class RegistrationPages:
             return self._registered(self.registration.result())
         state = request.query.get("state", "")
         if not self.sessions.resume(session, state):
-            text = "This answer of GitHub's belongs to no set-up that was begun here, or it is too old."
+            text = "This link from GitHub has expired, or belongs to another set-up. Start again."
             return _stopped(text, 403, step=1)
         order = self._requests.pop(state)
         try:
@@ -248,28 +259,62 @@ class RegistrationPages:
         except NotFound as error:
             return _stopped(f"{error}.", 410, step=1)
         except GitHubError as error:
-            return _stopped(f"The App could not be fetched: {error}.", 502, step=1)
+            return _stopped(f"GitHub did not return the App: {error}.", 502, step=1)
         except _NOT_SAVED as error:
-            text = f"The credentials can't be kept: {_reason(error)}. Delete the App and start again."
+            text = f"The credentials could not be saved: {_reason(error)}. Delete the App and start again."
             return _stopped(text, 500, step=1)
         if not self.registration.done():
             self.registration.set_result(registration)
         log.info("the App is registered", extra={"app": registration.slug, "owner": registration.owner})
         return self._registered(registration)
 
+    async def check(self, request: web.Request) -> web.Response:
+        """Prove that a request reached this process: sign the nonce in it. Anyone may ask."""
+        return web.Response(text=self._sign(request.query.get("nonce", "")[:100]))
+
+    def _sign(self, nonce: str) -> str:
+        return hmac.digest(self._check_key, nonce.encode("utf-8", "replace"), "sha256").hex()
+
+    async def _check_public_url(self, url: str) -> str:
+        """Why this server can't be reached at its public URL; empty if it can."""
+        if is_webhook_relay(url):  # it forwards webhooks, not pages
+            return ""
+        nonce = secrets.token_hex(16)
+        timeout = aiohttp.ClientTimeout(total=self.check_seconds)
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
+                session.get(f"{url}/setup/check", params={"nonce": nonce}, allow_redirects=False) as response,
+            ):
+                text = await response.content.read(100)
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            return f"{url} could not be reached: {describe_connection_error(error)}."
+        if _are_same(text.decode("utf-8", "replace"), self._sign(nonce)):
+            return ""
+        return f"{url} leads to another server, which answered {response.status}."
+
     def _save_problems(self) -> tuple[str, ...]:
         """Find out beforehand whether GitHub's answer would be lost: it shows the key of an App once."""
         try:
             self.check_writable()
         except _NOT_SAVED as error:
-            return (f"the credentials could not be kept: {_reason(error)}",)
+            return (f"The credentials could not be saved: {_reason(error)}.",)
         return ()
 
     def _propose_url(self, seen: str) -> str:
         """Return the address that the browser used, where GitHub could use it, too."""
         return "" if is_loopback(seen) and not is_loopback(self.web_url) else seen
 
-    def _form(self, session: str, form: Mapping[str, str], problems: Sequence[str] = ()) -> web.Response:
+    def _form(
+        self,
+        request: web.Request,
+        session: str,
+        form: Mapping[str, str],
+        problems: Sequence[str] = (),
+        *,
+        may_skip: bool = False,
+    ) -> web.Response:
+        host, port = _listening_address(request)
         return render_setup_page(
             "register.html",
             "Set up Whetstone",
@@ -278,6 +323,10 @@ class RegistrationPages:
             token=self.sessions.form_token(session),
             form={"kind": "person", "owner": "", "public_url": "", **form},
             problems=problems,
+            may_skip=may_skip,
+            host=host,
+            port=port,
+            is_local=is_loopback(f"//[{host}]" if ":" in host else f"//{host}"),
         )
 
     def _registered(self, registration: Registration) -> web.Response:
@@ -288,6 +337,13 @@ class RegistrationPages:
 
 def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _listening_address(request: web.Request) -> tuple[str, int]:
+    """The address and port at which this request arrived."""
+    transport = request.transport
+    name = transport.get_extra_info("sockname") if transport else None
+    return (name[0], name[1]) if name else ("127.0.0.1", 8080)
 
 
 async def _redirect_to_setup(_: web.Request) -> web.Response:
@@ -335,7 +391,7 @@ class InstallationPages:
             async with self.open_app_api() as github:
                 outcome = await self._redeliver(github)
         except GitHubError as error:
-            outcome = RedeliveryOutcome(f"GitHub could not be asked: {error}")
+            outcome = RedeliveryOutcome(f"GitHub did not accept the request: {error}.")
         return await self._page(session, outcome)
 
     async def _page(self, session: str, outcome: RedeliveryOutcome | None = None) -> web.Response:
@@ -343,10 +399,10 @@ class InstallationPages:
             async with self.open_app_api() as github:
                 app, installations = await github.app(), await github.installations()
         except GitHubError as error:
-            return _stopped(f"GitHub: {error}", 502, step=2)
+            return _stopped(f"GitHub did not respond as expected: {error}.", 502, step=2)
         return render_setup_page(
             "install.html",
-            "Install and try it",
+            "Install and test the App",
             step=3 if installations else 2,
             login=app.login,
             install_url=f"{app.url}/installations/new",
@@ -362,22 +418,25 @@ class InstallationPages:
         pings = (delivery for delivery in sent if delivery.event == "ping")
         chosen = next(pings, next(iter(sent), None))
         if chosen is None:
-            return RedeliveryOutcome(
-                "GitHub has sent nothing yet that it could send again: install it first."
-            )
+            return RedeliveryOutcome("There is no delivery to resend yet. Install the App first.")
         await github.redeliver(chosen.id)
         for _ in range(self.polls):
             await asyncio.sleep(self.pause)
             for delivery in await github.deliveries(since):
                 if delivery.guid == chosen.guid and delivery.id > sent[0].id:
                     return _outcome_of(delivery)
-        return RedeliveryOutcome("GitHub has not sent it yet; look again in a minute with whetstone doctor.")
+        return RedeliveryOutcome(
+            "GitHub has not resent the delivery yet. Check again in a minute with whetstone doctor."
+        )
 
 
 def _outcome_of(delivery: DeliveryAttempt) -> RedeliveryOutcome:
     event, status = delivery.event, delivery.status
     if delivery.ok:
-        return RedeliveryOutcome(f"GitHub sent {event}, and this server took it: {status}.", is_ok=True)
+        return RedeliveryOutcome(
+            f"GitHub sent a {event} event, and this server accepted it: {status}.", is_ok=True
+        )
     return RedeliveryOutcome(
-        f"GitHub sent {event}, but: {status}. Does the webhook's address lead here from outside?"
+        f"GitHub sent a {event} event, but it failed: {status}. "
+        "Check that the webhook URL reaches this server from the internet."
     )

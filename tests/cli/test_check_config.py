@@ -27,7 +27,7 @@ def check(tmp_path, monkeypatch, capsys):
 def test_a_good_config_is_one_line(check):
     assert check("whetstone.yml", whetstone="extends: [knowledge-base]\ngates: {date_errors: off}\n") == (
         0,
-        "whetstone.yml: fine, a config with 11 gates in force\n",
+        "whetstone.yml: ok, a config with 11 gates in force\n",
         "",
     )
 
@@ -36,7 +36,7 @@ def test_the_packs_of_the_product_are_fine(check):
     packs = [str(rules_directory() / f"{name}.yml") for name in ("knowledge-base", "code-review")]
     assert check(*packs) == (
         0,
-        f"{packs[0]}: fine, a pack of 12 gates\n{packs[1]}: fine, a pack of 38 gates\n",
+        f"{packs[0]}: ok, a pack of 12 gates\n{packs[1]}: ok, a pack of 38 gates\n",
         "",
     )
 
@@ -57,7 +57,7 @@ def test_every_mistake_of_every_file_is_said_with_its_place(check):
             'whetstone.yml:3:8: iterations.max is "many"; use a whole number from 1 to 50',
             'house.yml:1:7: pack is "home"; use the file\'s name, house',
             "house.yml:2:1: gates has 0 entries; at least 1",
-            "fine.yml: fine, a config with 50 gates in force",
+            "fine.yml: ok, a config with 50 gates in force",
         ]
     )
 
@@ -65,7 +65,7 @@ def test_every_mistake_of_every_file_is_said_with_its_place(check):
 def test_a_file_that_cannot_be_read_is_bad_usage_and_the_others_are_still_checked(check):
     assert check("nowhere.yml", "fine.yml", fine="version: 1\n") == (
         2,
-        "fine.yml: fine, a config with 50 gates in force\n",
+        "fine.yml: ok, a config with 50 gates in force\n",
         "whetstone check-config: nowhere.yml: No such file or directory\n",
     )
 
@@ -85,7 +85,7 @@ def test_a_repositorys_file_is_checked_over_the_organisations(check):
     }
     assert check("whetstone.yml", "--organisation", "organisation.yml", **files) == (
         0,
-        "whetstone.yml: fine, a config with 51 gates in force\n",
+        "whetstone.yml: ok, a config with 51 gates in force\n",
         "",
     )
     assert check("whetstone.yml")[0] == 1

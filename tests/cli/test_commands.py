@@ -59,7 +59,7 @@ def test_parse_says_in_one_line_that_there_is_nothing():
     assert whetstone("parse", given=b"hello") == (
         1,
         "",
-        "whetstone parse: there is no REJECTION marker in the comment\n",
+        "whetstone parse: the comment has no REJECTION marker\n",
     )
     assert whetstone("parse", "--document", given=b"```json\n[1]\n```")[0] == 1
 
@@ -82,10 +82,10 @@ def test_parse_takes_the_document_out_of_the_comment():
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (["rendr"], "there is no command 'rendr'; did you mean 'render'?"),
-        (["help"], "there is no command 'help'; did you mean '--help'?"),
-        (["--hepl"], "there is no option '--hepl'; did you mean '--help'?"),
-        ([], "which command? whetstone --help lists them, and whetstone demo shows what they are for"),
+        (["rendr"], "unknown command 'rendr'; did you mean 'render'?"),
+        (["help"], "unknown command 'help'; did you mean '--help'?"),
+        (["--hepl"], "unknown option '--hepl'; did you mean '--help'?"),
+        ([], "which command? See whetstone --help; to try it without an account: whetstone demo"),
     ],
 )
 def test_a_typo_is_answered_with_what_was_meant(typed, said):
@@ -150,14 +150,14 @@ def test_receive_prints_what_a_delivery_would_do_and_on_whose_word(tmp_path):
     assert (code, said.splitlines()[0]) == (0, "ShowComment")
     assert parse_marker("REJECTION", said)["issues"] == ["date_errors"]
     assert '"brief": {"feedback_type": "user_rejection"' in said
-    assert warned.startswith("No credentials: decided on the payload's own facts")
+    assert warned.startswith("No credentials: using only the payload")
 
 
 @pytest.mark.parametrize(
     ("event", "payload", "what"),
     [
-        ("gollum", "{}", "'gollum' is no event that is read"),
-        ("pull_request", "{", "is not JSON"),
+        ("gollum", "{}", "'gollum' is not a supported event"),
+        ("pull_request", "{", "is not valid JSON"),
         ("pull_request", "[]", "is not a JSON object"),
     ],
 )

@@ -21,13 +21,11 @@ from bot.cli.doctor import (
     check_uncounted,
     check_webhook,
 )
-from bot.feedback.marker import find_bot_comment
 from bot.github.model import (
     AppInfo,
     AppInstallation,
     DeliveryAttempt,
     RequiredPermissions,
-    ThreadComment,
     WebhookConfig,
 )
 from bot.inbox.reconcile import failed_deliveries
@@ -88,7 +86,7 @@ async def test_a_healthy_deployment_is_fine_in_every_respect(github, whetstone):
     assert (code, warned) == (0, "")
     assert states(said) == [
         *(
-            (subject, "fine")
+            (subject, "ok")
             for subject in (
                 "settings",
                 "reach",
@@ -105,28 +103,28 @@ async def test_a_healthy_deployment_is_fine_in_every_respect(github, whetstone):
     ]
 
 
-async def test_every_trouble_is_named_with_the_way_to_mend_it(github, whetstone):
+async def test_every_problem_is_reported_with_its_fix(github, whetstone):
     repository = github.repository("acme/kb")
     github.installation_of(repository).permissions["pull_requests"] = "read"
     github.webhook_url = "https://old.example/webhook"
     code, said, _ = await whetstone("doctor", "--json")
-    wrong = [found for found in map(json.loads, said.splitlines()) if found["state"] == "wrong"]
+    wrong = [found for found in map(json.loads, said.splitlines()) if found["state"] == "error"]
     assert code == 1
     assert [found["subject"] for found in wrong] == ["installation", "webhook"]
-    assert wrong[0]["what"] == "the installation on acme lacks pull_requests: write"
-    assert all(found["mend"] for found in wrong)
+    assert wrong[0]["message"] == "the installation on acme lacks pull_requests: write"
+    assert all(found["fix"] for found in wrong)
 
 
 async def test_a_key_of_another_app_is_told_from_a_network_that_is_away(whetstone):
     _, said, _ = await whetstone("doctor", "--json", GITHUB_APP_ID="7")
     assert states(said)[:4] == [
-        ("settings", "fine"),
-        ("reach", "fine"),
-        ("clock", "fine"),
-        ("key", "wrong"),
+        ("settings", "ok"),
+        ("reach", "ok"),
+        ("clock", "ok"),
+        ("key", "error"),
     ]
     _, said, _ = await whetstone("doctor", "--json", GITHUB_API_URL="http://127.0.0.1:9")
-    assert states(said)[:2] == [("settings", "fine"), ("reach", "wrong")]
+    assert states(said)[:2] == [("settings", "ok"), ("reach", "error")]
 
 
 async def test_without_settings_each_missing_one_is_a_finding_and_the_store_is_still_looked_at(whetstone):
@@ -134,14 +132,14 @@ async def test_without_settings_each_missing_one_is_a_finding_and_the_store_is_s
     lines = [line.split("\t") for line in said.splitlines()]
     assert code == 1
     assert [(state, subject, what) for state, subject, what, _ in lines] == [
-        ("wrong", "settings", "GITHUB_APP_ID is not set"),
-        ("wrong", "settings", "GITHUB_WEBHOOK_SECRET is not set"),
+        ("error", "settings", "GITHUB_APP_ID is not set"),
+        ("error", "settings", "GITHUB_WEBHOOK_SECRET is not set"),
         (
             "note",
             "store",
             (
-                "there is no store yet at sqlite:///data/whetstone.db (DATABASE_URL); "
-                "whetstone serve makes it at its first start"
+                "no store exists yet at sqlite:///data/whetstone.db (DATABASE_URL); "
+                "whetstone serve creates it on first start"
             ),
         ),
     ]
@@ -151,7 +149,7 @@ async def test_a_repository_is_written_as_owner_and_name(whetstone):
     assert await whetstone("doctor", "knowledge") == (
         2,
         "",
-        "whetstone doctor: 'knowledge' is no repository; use OWNER/REPO\n",
+        "whetstone doctor: 'knowledge' is not a repository; write it as OWNER/REPO\n",
     )
 
 
@@ -164,7 +162,7 @@ async def test_reconcile_has_sent_again_what_nobody_took_and_nothing_else(github
     code, said, _ = await whetstone("reconcile", "--dry-run", "--json")
     assert (code, [json.loads(line)["delivery"] for line in said.splitlines()]) == (0, [lost.guid])
     code, said, _ = await whetstone("reconcile")
-    assert (code, said.split("\t")[0], said.split("\t")[-1]) == (0, lost.guid, "sent again\n")
+    assert (code, said.split("\t")[0], said.split("\t")[-1]) == (0, lost.guid, "redelivered\n")
     assert [(each.guid, each.redelivery) for each in github.deliveries.all[-2:]] == [
         (lost.guid, False),
         (lost.guid, True),
@@ -174,7 +172,7 @@ async def test_reconcile_has_sent_again_what_nobody_took_and_nothing_else(github
 async def test_reconcile_is_content_where_everything_arrived(whetstone):
     assert await whetstone("reconcile") == (
         0,
-        "Nothing is missing: GitHub delivered everything.\n",
+        "No failed deliveries.\n",
         "",
     )
 
@@ -189,33 +187,8 @@ def test_a_delivery_that_a_later_attempt_brought_is_not_missing():
     assert failed_deliveries(sent) == (sent[0],)
 
 
-async def test_an_agent_gets_the_document_that_the_app_wrote_not_a_forged_one(github, whetstone):
-    repository = github.repository("acme/kb", private=True, collaborators={"rio-agent[bot]": "read"})
-    pull = github.open_pull_request(repository, "rio-agent[bot]")
-    token = github.user_token("rio-agent[bot]")
-    asked = ("comment", "acme/kb", str(pull.number), "--login", "whetstone[bot]")
-    assert await whetstone(*asked, GH_TOKEN=token) == (
-        1,
-        "",
-        "whetstone comment: whetstone[bot] has said nothing there\n",
-    )
-    github.comment(pull, github.app.bot, '<!-- REJECTION: {"id": "1"} -->\n```json\n{"id": "ours"}\n```')
-    github.comment(pull, "mallory", '<!-- REJECTION: {"id": "2"} -->\n```json\n{"id": "forged"}\n```')
-    assert await whetstone(*asked, GH_TOKEN=token) == (0, '{"id": "ours"}\n', "")
-    assert (await whetstone(*asked, "--marker", GH_TOKEN=token))[1] == '{"id": "1"}\n'
-    code, said, warned = await whetstone(*asked, GH_TOKEN="wrong")
-    assert (code, said, "GH_TOKEN is not good" in warned) == (1, "", True)
-
-
-def test_a_person_whose_login_looks_like_the_apps_is_not_the_app():
-    body = '<!-- REJECTION: {"id": "1"} -->'
-    thread = [ThreadComment("whetstone[bot]", bot=True, body=body, url="a")]
-    forged = ThreadComment("whetstone[bot]", bot=False, body=body, url="b")
-    assert find_bot_comment("whetstone", [*thread, forged]) == thread[0]
-
-
 @pytest.mark.parametrize(
-    ("ahead", "state"), [(0.4, "fine"), (-20, "note"), (120, "wrong"), (-300, "wrong"), (None, "note")]
+    ("ahead", "state"), [(0.4, "ok"), (-20, "note"), (120, "error"), (-300, "error"), (None, "note")]
 )
 def test_a_clock_that_is_off_is_told_before_github_refuses(ahead, state):
     assert check_clock(ahead).state == state
@@ -225,11 +198,12 @@ def test_permissions_are_compared_with_the_manifest_both_ways():
     short = AppInfo("w", "https://github.com/apps/w", {"metadata": "read"}, ())
     assert [(f.subject, f.message) for f in check_registration(short, WANTED)] == [
         ("permissions", "the App lacks pull_requests: write"),
-        ("events", "GitHub does not tell of pull_request"),
+        ("events", "the App is not subscribed to pull_request"),
     ]
     rich = AppInfo("w", "u", {**WANTED.permissions, "contents": "write"}, WANTED.events)
     assert (
-        check_registration(rich, WANTED)[0].message == "the App may do more than is needed: contents: write"
+        check_registration(rich, WANTED)[0].message
+        == "the App has more permissions than it needs: contents: write"
     )
 
 
@@ -239,7 +213,7 @@ def test_a_suspended_installation_is_wrong_whatever_it_was_granted():
     )
     assert found == (
         DoctorResult(
-            "installation", CheckState.WRONG, "the installation on acme is suspended", "un-suspend it at u"
+            "installation", CheckState.ERROR, "the installation on acme is suspended", "un-suspend it at u"
         ),
     )
 
@@ -247,22 +221,22 @@ def test_a_suspended_installation_is_wrong_whatever_it_was_granted():
 @pytest.mark.parametrize(
     ("hook", "what"),
     [
-        (WebhookConfig(""), "the App has no webhook address"),
+        (WebhookConfig(""), "the App has no webhook URL"),
         (
             WebhookConfig("https://a.example/hook"),
-            "the address https://a.example/hook is not this bot's door",
+            "the webhook URL https://a.example/hook is not this server's",
         ),
-        (WebhookConfig("https://a.example/webhook", json=False), "deliveries come as a form"),
-        (WebhookConfig("https://a.example/webhook", has_secret=False), "GitHub signs nothing"),
+        (WebhookConfig("https://a.example/webhook", json=False), "the webhook sends form data"),
+        (WebhookConfig("https://a.example/webhook", has_secret=False), "the webhook has no secret"),
         (
             WebhookConfig("https://a.example/webhook", checks_certificate=False),
-            "GitHub does not check the certificate",
+            "the webhook does not verify this server's certificate",
         ),
     ],
 )
 def test_a_webhook_that_would_not_work_is_told(hook, what):
     found = check_webhook(hook, "https://a.example")
-    assert [(each.state, each.message) for each in found] == [(CheckState.WRONG, what)]
+    assert [(each.state, each.message) for each in found] == [(CheckState.ERROR, what)]
 
 
 def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add():
@@ -284,19 +258,19 @@ def test_accounts_that_reject_without_counting_are_named_with_the_lines_to_add()
     assert [(f.message, f.fix) for f in check_uncounted([pull])] == snapshot(
         [
             (
-                "rabbit[bot] is no validator: 2 rejecting reviews of its did not count",
-                "to count rabbit[bot], in .github/whetstone.yml: validators: {apps: [rabbit]}",
+                "rabbit[bot] is not a validator: 2 rejecting reviews not counted",
+                "to count rabbit[bot], add to .github/whetstone.yml: validators: {apps: [rabbit]}",
             ),
             (
-                "dora is no validator: 1 rejecting review of theirs did not count",
-                "to count dora, in .github/whetstone.yml: validators: {users: [dora]}",
+                "dora is not a validator: 1 rejecting review not counted",
+                "to count dora, add to .github/whetstone.yml: validators: {users: [dora]}",
             ),
         ]
     )
     counted = replace(pull, verdicts=(said[3],))
     assert [f.message for f in check_uncounted([counted])] == ["every rejecting review was counted"]
     assert [(f.state, f.message) for f in check_uncounted([])] == [
-        (CheckState.NOTE, "no review is recorded yet")
+        (CheckState.NOTE, "no reviews are recorded yet")
     ]
 
 
@@ -314,7 +288,7 @@ def test_a_postgresql_that_ends_no_transaction_is_named_with_the_version_to_move
     assert [(each.subject, each.state, "PostgreSQL 17 or newer" in each.fix) for each in found] == (
         [("store", CheckState.NOTE, True)] if noted else []
     )
-    assert all(each.message.startswith(f"PostgreSQL {version} ends no transaction") for each in found)
+    assert all(each.message.startswith(f"PostgreSQL {version} has no transaction timeout") for each in found)
 
 
 def test_writes_that_wait_are_named_with_the_permission_that_is_missing():
@@ -325,11 +299,11 @@ def test_writes_that_wait_are_named_with_the_permission_that_is_missing():
     )
     assert [each.message for each in check_blocked_writes(waiting)] == snapshot(
         [
-            "1 comment waits in acme/kb for the permission pull_requests=write: GitHub does not take it",
-            "3 writes of the kind check wait in acme/kb for the permission checks=write: GitHub does not take it",
-            "1 comment waits in acme/kb: GitHub does not take it",
+            "1 comment write is blocked in acme/kb: the App lacks pull_requests=write",
+            "3 check writes are blocked in acme/kb: the App lacks checks=write",
+            "1 comment write is blocked in acme/kb",
         ]
     )
     assert {
-        (each.state, each.fix.startswith("an owner accepts")) for each in check_blocked_writes(waiting)
-    } == {(CheckState.WRONG, True)}
+        (each.state, each.fix.startswith("ask an owner to accept")) for each in check_blocked_writes(waiting)
+    } == {(CheckState.ERROR, True)}

@@ -77,7 +77,9 @@ def test_a_week_in_which_nothing_was_judged_is_said_not_to_be_told(harness, monk
     monkeypatch.setenv("GITHUB_WEBHOOK_SECRET", SECRET)
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")  # nobody is asked
     assert run_command_line(["weekly", "acme/knowledge"]) == 0
-    assert capsys.readouterr().out == "No pull request was judged this week: there is nothing to tell.\n"
+    assert (
+        capsys.readouterr().out == "No pull requests were reviewed this week, so there is nothing to post.\n"
+    )
 
 
 @pytest.mark.usefixtures("lived")
@@ -85,8 +87,8 @@ def test_a_week_in_which_nothing_was_judged_is_said_not_to_be_told(harness, monk
 def test_an_unknown_repository_is_said_in_one_line(capsys, command):
     assert run_command_line(command) == 2
     assert capsys.readouterr().err == (
-        f"whetstone {command[0]}: nothing is recorded about acme/nothing: no event of it has come in yet; "
-        "whetstone backfill acme/nothing reads its past\n"
+        f"whetstone {command[0]}: nothing is recorded about acme/nothing: no delivery has arrived from it yet; "
+        "to import its earlier pull requests: whetstone backfill acme/nothing\n"
     )
 
 
@@ -94,14 +96,14 @@ def test_an_unknown_repository_is_said_in_one_line(capsys, command):
 def test_everybodys_history_is_told_in_words(capsys):
     assert run_command_line(["history", "acme/knowledge"]) == 0
     assert capsys.readouterr().out == (
-        "rio-agent[bot]: 1 judged, 1 rejected, too few for a trend; date_errors 1\n"
+        "rio-agent[bot]: 1 reviewed, 1 rejected, no trend yet; date_errors 1\n"
     )
 
 
 def test_who_was_rejected_without_a_tag_broke_no_known_gate():
     known = {"total_prs": 6, "rejected_prs": 1, "trend": "stable", "issue_breakdown": {}}
-    assert _line(known) == "6 judged, 1 rejected, stable; rejected without a tag"
-    assert _line(known | {"rejected_prs": 0}) == "6 judged, 0 rejected, stable; no gate broken"
+    assert _line(known) == "6 reviewed, 1 rejected, stable; rejected without a tag"
+    assert _line(known | {"rejected_prs": 0}) == "6 reviewed, 0 rejected, stable; no broken gates"
 
 
 def test_on_a_terminal_everybodys_history_has_a_column_for_each_number():
@@ -111,7 +113,7 @@ def test_on_a_terminal_everybodys_history_has_a_column_for_each_number():
 
 @pytest.mark.usefixtures("lived")
 def test_nothing_is_parked_where_all_went_well(capsys):
-    assert (run_command_line(["parked"]), capsys.readouterr().out) == (0, "Nothing is parked.\n")
+    assert (run_command_line(["parked"]), capsys.readouterr().out) == (0, "No parked deliveries.\n")
     assert run_command_line(["parked", "--retry", "nope"]) == 2
 
 

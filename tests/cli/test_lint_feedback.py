@@ -163,5 +163,5 @@ def test_the_command_has_help_with_an_example(capsys):
         cli.run_command_line(["lint-feedback", "--help"])
     assert (
         ended.value.code,
-        "whetstone lint-feedback review.json --format sarif" in capsys.readouterr().out,
+        "whetstone lint-feedback feedback.yml --format sarif" in capsys.readouterr().out,
     ) == (0, True)

@@ -71,7 +71,7 @@ def payload(tmp_path):
 
 def test_a_command_is_not_called_an_event_without_effect(payload, capsys):
     assert run_command_line(["receive", "-e", "issue_comment", "-p", payload]) == 0
-    assert capsys.readouterr().out.startswith("No effect: a command is not rehearsed")
+    assert capsys.readouterr().out.startswith("No effect: slash commands can't be dry-run")
 
 
 async def test_what_github_refuses_is_one_line(harness, monkeypatch, capsys, payload):

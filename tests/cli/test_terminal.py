@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PRINTS = (
     "from bot.cli import terminal; "
-    "terminal.print_table(('state', 'what'), [('wrong', 'a\\nb'), ('fine', 'c')]); "
+    "terminal.print_table(('state', 'what'), [('error', 'a\\nb'), ('ok', 'c')]); "
     "list(terminal.track_progress([1, 2], 'Counting', total=2))"
 )
 
@@ -22,7 +22,7 @@ def run(**how):
 def test_in_a_pipe_a_row_is_one_line_parted_by_tabs():
     process = run(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     said, told = process.communicate(timeout=120)
-    assert (said.decode(), told.decode()) == ("wrong\ta b\nfine\tc\n", "Counting …\n")
+    assert (said.decode(), told.decode()) == ("error\ta b\nok\tc\n", "Counting …\n")
 
 
 def test_on_a_terminal_it_is_a_table_in_colours():
@@ -32,7 +32,7 @@ def test_on_a_terminal_it_is_a_table_in_colours():
     assert process.wait(timeout=120) == 0
     said = os.read(ours, 65536).decode()
     os.close(ours)
-    assert ("\x1b[1;31mwrong" in said, "\x1b[32mfine" in said, "state" in said) == (True, True, True)
+    assert ("\x1b[1;31merror" in said, "\x1b[32mok" in said, "state" in said) == (True, True, True)
 
 
 def test_an_option_that_does_not_exist_is_answered_with_the_one_that_was_meant():
@@ -45,5 +45,5 @@ def test_an_option_that_does_not_exist_is_answered_with_the_one_that_was_meant()
     )
     assert (asked.returncode, asked.stderr.decode()) == (
         2,
-        "whetstone doctor: there is no option --jsn; did you mean --json? (see whetstone doctor --help)\n",
+        "whetstone doctor: unknown option --jsn; did you mean --json? (see whetstone doctor --help)\n",
     )

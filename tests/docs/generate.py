@@ -111,14 +111,18 @@ def _cell(text: str) -> str:
 def commands() -> str:
     head = (
         NOTE.format(source="the modules of bot/cli")
-        + "# Commands of the terminal\n\n"
-        + "`whetstone` and `python -m bot` are the same. Bad usage ends with exit code 2 and one clear line. "
-        + "`--version` prints the version, and `--help` after a command its use with an example.\n\n"
-        + "| command | does |\n|---|---|\n"
+        + "# Commands\n\n"
+        + "`whetstone` and `python -m bot` are the same program. `whetstone --help` lists the commands. "
+        + "`whetstone COMMAND --help` explains one, with an example. `whetstone --version` prints the version.\n\n"
+        + "Wrong usage prints one line and exits with code 2. "
+        + "A failure of GitHub or the store exits with code 1.\n"
     )
-    known = cli.COMMANDS.values()
-    index = "".join(f"| [`{each.name}`](#whetstone-{each.name}) | {_cell(each.help)} |\n" for each in known)
-    return head + index + "".join(_command(each) for each in known)
+    index = "".join(
+        f"\n**{title}**\n\n| Command | Purpose |\n|---|---|\n"
+        + "".join(f"| [`{each.name}`](#whetstone-{each.name}) | {_cell(each.help)} |\n" for each in commands)
+        for title, commands in cli.GROUPS.items()
+    )
+    return head + index + "".join(_command(each) for each in cli.COMMANDS.values())
 
 
 def _command(command: cli.CliCommand) -> str:
@@ -127,7 +131,7 @@ def _command(command: cli.CliCommand) -> str:
     actions = list(parser._actions)
     usage = " ".join([f"whetstone {command.name}", *(_usage(each) for each in actions)])
     rows = "".join(f"| `{_name(each)}` | {_cell(each.help or '')} |\n" for each in actions)
-    table = f"\n| argument | meaning |\n|---|---|\n{rows}" if actions else ""
+    table = f"\n| Argument | Meaning |\n|---|---|\n{rows}" if actions else ""
     return (
         f"\n## whetstone {command.name}\n\n{command.help}\n\n```text\n{usage}\n```\n{table}\n"
         f"Example:\n\n```sh\n{command.example}\n```\n"

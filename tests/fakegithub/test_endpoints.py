@@ -45,6 +45,7 @@ async def lived_in(fake_github, repository, hooks):
         "comment_id": comment.id,
         "check_run_id": run.id,
         "job_id": job.id,
+        "run_id": workflow.id,
         "installation_id": fake_github.installation_of(repository).id,
         "delivery_id": fake_github.deliveries.all[0].id,
         "code": "fresh",

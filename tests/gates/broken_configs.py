@@ -184,6 +184,13 @@ CONFIGS = {
             "3:41: validators.checks.lint.annotations.line too long is line_length, which no gate has; use the tag of a gate, or add it under gates"
         ],
     ),
+    "a tool's rule for a tag of no gate, and an unknown choice": (
+        "validators:\n  rules: {E501: code_styles}\n  unmapped: fail\n",
+        [
+            "2:17: validators.rules.E501 is code_styles, which no gate has; did you mean code_style?",
+            '3:13: validators.unmapped is "fail"; use one of warn, block, ignore',
+        ],
+    ),
     "SARIF for a tag of no gate": (
         "validators:\n  sarif: {E501: code_styles}\n",
         ["2:17: validators.sarif.E501 is code_styles, which no gate has; did you mean code_style?"],

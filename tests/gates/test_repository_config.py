@@ -32,7 +32,8 @@ from bot.gates.config import (
     Permission,
     QualityRules,
     RepositoryRules,
-    SarifRule,
+    ToolRule,
+    UnmappedResults,
     ValidatorRules,
     Weekday,
     WeeklyRules,
@@ -91,7 +92,9 @@ validators:
       kind: lint
       annotations:
         line too long: code_style
-  sarif: {E501: code_style}
+  sarif: {E501: code_style, W605: code_style}
+  rules: {W605: tests_missing}
+  unmapped: block
 authors: {agents: [rio]}
 overrides: {by_author: true}
 comment: {enabled: false, when: always, suggestions: true, labels: true}
@@ -178,7 +181,8 @@ def test_every_key_of_a_config_reaches_the_rules():
                     CheckKind.LINT,
                 ),
             ),
-            sarif=(SarifRule("E501", "code_style"),),
+            rules=(ToolRule("E501", "code_style"), ToolRule("W605", "tests_missing")),
+            unmapped=UnmappedResults.BLOCK,
         ),
         authors=AuthorRules(("rio",)),
         overrides=OverrideRules(by_author=True),

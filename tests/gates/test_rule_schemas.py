@@ -83,7 +83,7 @@ def test_the_sections_are_the_fields_of_the_rules():
     }
 
 
-OLDER_KEYS = {"check": {"enabled"}}
+OLDER_KEYS = {"check": {"enabled"}, "validators": {"sarif"}}
 """Keys that are still read, as another key's value."""
 
 

@@ -30,7 +30,9 @@ JSON_BOMBS: dict[str, tuple[bytes, set[int]]] = {
     "as many values as allowed": (_json_array(b'{"a":{"b":[1]}}', 2_600_000), {422, 429, 503}),
     "a document of nothing": (b'{"feedback_items":' + _json_array(b"[]", MIB - 50) + b"}", {422, 429, 503}),
     "a log of nothing": (
-        b'{"version":"2.1.0","runs":[{"results":' + _json_array(b"{}", 1_400_000) + b"}]}",
+        b'{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"a"}},"results":'
+        + _json_array(b"{}", 1_400_000)
+        + b"}]}",
         {202, 429, 503},
     ),
 }

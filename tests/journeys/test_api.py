@@ -131,9 +131,9 @@ async def test_feedback_is_told_newest_first_with_how_it_went(journey, ask, judg
 
 async def test_findings_are_told_with_status_speaker_and_history(journey, ask, judged):
     pull, _ = judged
-    first = pull.head
+    first = pull.head_sha
     journey.advance_clock()
-    head = journey.github.push(pull, {"claims/first.md": "# Better\n"})
+    journey.github.push(pull, {"claims/first.md": "# Better\n"})
     words = "- the links in claims/first.md:1 lead nowhere"
     journey.github.submit_review(pull, "alice", REJECT, f"<!-- ISSUES: scope_error -->\n\n{words}")
     await journey.wait_until_idle()
@@ -142,7 +142,7 @@ async def test_findings_are_told_with_status_speaker_and_history(journey, ask, j
     await journey.wait_until_idle()
     status, content = await ask(f"{KNOWLEDGE}/pulls/{pull.number}/findings", "carol")
     assert (status, content["turn"], content["pending"], content["iteration"]) == (200, "author", [], 2)
-    assert content["head"] == content["current_head"] == pull.head
+    assert content["head"] == content["current_head"] == pull.head_sha
     fixed, dismissed, opened = content["findings"]
     steps = [
         [(step["status"], step["by"], step["head"]) for step in finding["history"]]
@@ -154,15 +154,14 @@ async def test_findings_are_told_with_status_speaker_and_history(journey, ask, j
         ("f3", None, "new"),
     ]
     assert steps == [
-        [("new", "alice", first), ("fixed", "alice", pull.head)],
-        [("new", "alice", pull.head), ("dismissed", "bob", pull.head)],
-        [("new", "alice", pull.head)],
+        [("new", "alice", first), ("fixed", "alice", pull.head_sha)],
+        [("new", "alice", pull.head_sha), ("dismissed", "bob", pull.head_sha)],
+        [("new", "alice", pull.head_sha)],
     ]
     assert (fixed["gate"], fixed["by"], fixed["blocking"]) == ("Date accuracy", "alice", True)
     assert opened["words"].startswith("the links")
     assert opened["location"] == {"path": "claims/first.md", "line": 1, "end_line": None}
     assert dismissed["url"]
-    assert head is not None
 
 
 async def test_findings_of_an_unreviewed_pull_request_are_empty(journey, ask, knowledge):

@@ -278,15 +278,18 @@ async def test_the_command_says_how_many_it_read(typed, knowledge, capsys):
     pull = typed.github.open_pull_request(knowledge, "sam")
     typed.github.submit_review(pull, "alice", REJECT, DATE)
     assert await asyncio.to_thread(run_command_line, ["backfill", "acme/knowledge"]) == 0
-    assert capsys.readouterr() == ("1 pull request read; nothing was posted.\n", "Reading acme/knowledge …\n")
+    assert capsys.readouterr() == (
+        "1 pull request imported; nothing was posted.\n",
+        "Importing acme/knowledge …\n",
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["acme/knowledge", "--since", "soon"], "--since is a date such as 2026-01-31, not 'soon'"),
-        (["knowledge"], "'knowledge' is no repository; use OWNER/REPO"),
-        (["acme/nothing"], "there is no repository acme/nothing, or the App is not installed in it"),
+        (["acme/knowledge", "--since", "soon"], "--since must be a date such as 2026-01-31, not 'soon'"),
+        (["knowledge"], "'knowledge' is not a repository; write it as OWNER/REPO"),
+        (["acme/nothing"], "acme/nothing does not exist, or the App is not installed there"),
     ],
 )
 @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)

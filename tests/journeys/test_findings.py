@@ -36,8 +36,14 @@ def people_pull(harness, knowledge):
     return harness.github.open_pull_request(knowledge, "dave", PullRequestOptions(files={CART: text()}))
 
 
-async def recorded(journey, pull):
+async def settle(journey) -> None:
+    """Wait until the bot is done, and let GitHub's clock go on, whose times have whole seconds."""
     await journey.wait_until_idle()
+    journey.advance_clock()
+
+
+async def recorded(journey, pull):
+    await settle(journey)
     records = await journey.bot.store.read(load_newest_pull_requests, ("acme", "knowledge"))
     return next(record for record in records if record.number == pull.number)
 
@@ -60,7 +66,7 @@ def first_comment(submitted):
 
 async def test_a_second_review_of_the_same_head_keeps_the_blockers_of_the_first(journey, pull):
     review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     review(journey, pull, REJECT, SCOPE)
     assert await statuses(journey, pull) == {"date_errors": "new", "scope_error": "new"}
     assert journey.markers(pull)[0]["issues"] == ["date_errors", "scope_error"]
@@ -68,7 +74,7 @@ async def test_a_second_review_of_the_same_head_keeps_the_blockers_of_the_first(
 
 async def test_an_approval_without_a_push_withdraws_and_fixes_nothing(journey, pull):
     review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     review(journey, pull, APPROVE)
     assert await statuses(journey, pull) == {"date_errors": "withdrawn"}
     assert "1 withdrawn" in journey.comments(pull)[-1]
@@ -77,8 +83,9 @@ async def test_an_approval_without_a_push_withdraws_and_fixes_nothing(journey, p
 
 async def test_an_approval_of_a_later_head_fixes(journey, pull):
     review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     journey.github.push(pull, {CART: text(line5="better = 5")})
+    await settle(journey)
     review(journey, pull, APPROVE)
     assert await statuses(journey, pull) == {"date_errors": "fixed"}
 
@@ -86,9 +93,9 @@ async def test_an_approval_of_a_later_head_fixes(journey, pull):
 async def test_an_issue_that_comes_back_has_regressed(journey, pull):
     for body in (DATE, SCOPE, DATE):
         review(journey, pull, REJECT, body)
-        await journey.wait_until_idle()
+        await settle(journey)
         journey.github.push(pull, {CART: text(line5=f"again = {len(body)}", line6=body)})
-        await journey.wait_until_idle()
+        await settle(journey)
     assert (await statuses(journey, pull))["scope_error"] == "fixed"
     ledger = build_ledger(await recorded(journey, pull))
     steps = [change.status.value for change in ledger.findings[0].changes]
@@ -111,17 +118,17 @@ async def test_every_untagged_remark_of_a_rejection_is_a_finding(journey, pull):
 @pytest.mark.parametrize(("line", "status"), [("line5", "changed"), ("line25", "new")])
 async def test_a_push_changes_only_the_findings_whose_lines_it_touches(journey, pull, line, status):
     review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
-    await journey.wait_until_idle()
+    await settle(journey)
     journey.github.push(pull, {CART: text(**{line: "other = 0"})})
     assert await statuses(journey, pull) == {"this hides the KeyError": status}
 
 
 async def test_a_force_push_back_brings_the_finding_and_the_iterations_back_as_they_were(journey, pull):
     review(journey, pull, REJECT, DATE, (5, "this hides the KeyError"))
-    await journey.wait_until_idle()
+    await settle(journey)
     first = pull.head_sha
     journey.github.push(pull, {CART: text(line5="other = 0")})
-    await journey.wait_until_idle()
+    await settle(journey)
     review(journey, pull, REJECT, SCOPE)
     before = await recorded(journey, pull)
     journey.github.force_push(pull, first)
@@ -136,12 +143,12 @@ async def test_a_force_push_back_brings_the_finding_and_the_iterations_back_as_t
 
 async def test_a_dismissal_survives_a_push_and_the_way_back(journey, pull):
     review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     first = pull.head_sha
     journey.github.comment(pull, "bob", "/feedback-dismiss date_errors reason: dates are right")
-    await journey.wait_until_idle()
+    await settle(journey)
     journey.github.push(pull, {CART: text(line5="other = 0")})
-    await journey.wait_until_idle()
+    await settle(journey)
     journey.github.force_push(pull, first)
     assert await statuses(journey, pull) == {"date_errors": "dismissed"}
     assert journey.markers(pull)[-1]["source"] == "alice"
@@ -159,17 +166,17 @@ async def test_a_dismissal_survives_a_push_and_the_way_back(journey, pull):
 )
 async def test_a_resolved_thread_counts_by_who_resolved_it(journey, pull, by, pushed, status):
     submitted = review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
-    await journey.wait_until_idle()
+    await settle(journey)
     if pushed:
         journey.github.push(pull, {CART: text(line25="other = 0")})
-        await journey.wait_until_idle()
+        await settle(journey)
     journey.github.resolve_thread(first_comment(submitted), by=by)
     assert await statuses(journey, pull) == {"this hides the KeyError": status}
 
 
 async def test_a_reopened_thread_is_open_again(journey, pull):
     submitted = review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
-    await journey.wait_until_idle()
+    await settle(journey)
     comment = first_comment(submitted)
     journey.github.resolve_thread(comment, by="alice")
     assert await statuses(journey, pull) == {"this hides the KeyError": "withdrawn"}
@@ -179,7 +186,7 @@ async def test_a_reopened_thread_is_open_again(journey, pull):
 
 async def test_what_is_edited_out_or_deleted_is_withdrawn_and_what_is_added_is_new(journey, pull):
     submitted = review(journey, pull, REJECT, DATE, (5, "this hides the KeyError"))
-    await journey.wait_until_idle()
+    await settle(journey)
     journey.github.edit_review(submitted, SCOPE)
     journey.github.delete_review_comment(first_comment(submitted))
     assert await statuses(journey, pull) == {
@@ -191,9 +198,9 @@ async def test_what_is_edited_out_or_deleted_is_withdrawn_and_what_is_added_is_n
 
 async def test_a_review_dismissed_on_github_withdraws_its_own_findings_alone(journey, pull):
     submitted = review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     review(journey, pull, REJECT, SCOPE, by="bob")
-    await journey.wait_until_idle()
+    await settle(journey)
     journey.github.dismiss_review(submitted, by="bob")
     assert await statuses(journey, pull) == {"date_errors": "withdrawn", "scope_error": "new"}
 
@@ -206,7 +213,7 @@ async def test_an_approval_with_remarks_makes_no_findings(journey, pull):
 
 async def test_a_comment_adds_its_tags_while_its_authors_rejection_stands(journey, pull):
     review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     review(journey, pull, COMMENT, "and one more", (9, "[scope_error] too wide"), (12, "hm, interesting"))
     assert await statuses(journey, pull) == {"date_errors": "new", "scope_error": "new"}
 
@@ -222,49 +229,49 @@ async def test_an_app_that_is_named_rejects_only_while_one_of_its_findings_block
         assert harness.comments(pull) == []
         severe = "_⚠️ Potential issue_ | _🔴 Critical_\n\n**The total is read before it is set.**"
         review(harness, pull, COMMENT, "", (9, severe), by="coderabbitai[bot]")
-        await harness.wait_until_idle()
+        await settle(harness)
         assert harness.markers(pull)[0]["open"] == {"blocking": 1, "warnings": 1}
 
 
 async def test_only_a_validator_lifts_a_label(journey, pull):
     journey.github.add_label(pull, "gate:date_errors", by="alice")
-    await journey.wait_until_idle()
+    await settle(journey)
     journey.github.remove_label(pull, "gate:date_errors", by="rio-agent[bot]")
     assert await statuses(journey, pull) == {"date_errors": "new"}
     journey.github.add_label(pull, "gate:date_errors", by="alice")
-    await journey.wait_until_idle()
+    await settle(journey)
     journey.github.remove_label(pull, "gate:date_errors", by="bob")
     assert await statuses(journey, pull) == {"date_errors": "withdrawn"}
 
 
 async def test_whose_turn_it_is_follows_what_everybody_did(journey, pull):
     submitted = review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
-    await journey.wait_until_idle()
+    await settle(journey)
     assert journey.markers(pull)[0]["turn"] == "author"
     journey.github.reply(first_comment(submitted), "rio-agent[bot]", "It is handled above.")
-    await journey.wait_until_idle()
+    await settle(journey)
     assert journey.markers(pull)[0]["turn"] == "reviewer"
     review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     assert journey.markers(pull)[0]["turn"] == "author"
     journey.github.request_review(pull, "alice", by="rio-agent[bot]")
-    await journey.wait_until_idle()
+    await settle(journey)
     assert journey.markers(pull)[0]["turn"] == "reviewer"
     review(journey, pull, APPROVE)
-    await journey.wait_until_idle()
+    await settle(journey)
     assert journey.markers(pull)[0]["turn"] == "maintainer"
     journey.github.merge(pull, by="bob")
-    await journey.wait_until_idle()
+    await settle(journey)
     assert journey.markers(pull)[0]["turn"] == "nobody"
     assert "**Next**" not in journey.comments(pull)[-1]
 
 
 async def test_a_draft_is_its_authors_turn(journey, pull):
     review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     journey.github.request_review(pull, "alice", by="rio-agent[bot]")
     journey.github.set_draft(pull, draft=True)
-    await journey.wait_until_idle()
+    await settle(journey)
     assert journey.markers(pull)[0]["turn"] == "author"
 
 
@@ -273,19 +280,19 @@ async def test_a_running_check_is_pending_and_waited_for(harness, knowledge, pul
     harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
     async with harness.run_bot():
         harness.github.check(pull, "ci / test", "failure")
-        await harness.wait_until_idle()
+        await settle(harness)
         assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("author", [])
         harness.github.push(pull, {CART: text(line5="other = 0")})
-        await harness.wait_until_idle()
+        await settle(harness)
         assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == (
             "checks",
             ["ci / test"],
         )
-        run = harness.github.start_check_run(pull, "ci / test")
-        await harness.wait_until_idle()
+        run = harness.github.start_check_run(pull.repository, pull.head_sha, "ci / test")
+        await settle(harness)
         assert harness.markers(pull)[0]["pending"] == ["ci / test"]
         harness.github.complete_check_run(run, "success")
-        await harness.wait_until_idle()
+        await settle(harness)
         assert (harness.markers(pull)[0]["turn"], harness.markers(pull)[0]["pending"]) == ("maintainer", [])
     assert await _stored_statuses(harness, pull) == {"tests_failing": "fixed"}
 
@@ -297,10 +304,10 @@ async def _stored_statuses(harness, pull):
 
 async def test_a_push_alone_changes_neither_head_nor_id_of_the_marker_but_is_told(journey, pull):
     review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     before = journey.markers(pull)[0]
     journey.github.push(pull, {CART: text(line5="other = 0")})
-    await journey.wait_until_idle()
+    await settle(journey)
     after = journey.markers(pull)[0]
     assert (after["head"], after["id"], after["iteration"]) == (before["head"], before["id"], 1)
     assert f"`{pull.head_sha[:7]}`" in journey.comments(pull)[0]
@@ -311,50 +318,50 @@ async def test_a_persons_plain_review_gets_a_comment_only_where_that_adds_someth
     journey, knowledge, people_pull
 ):
     review(journey, people_pull, REJECT, "", (5, "this hides the KeyError"))
-    await journey.wait_until_idle()
+    await settle(journey)
     assert len(journey.comments(people_pull)) == 1, "the repository's first rejection is answered"
     other = journey.github.open_pull_request(knowledge, "dave", PullRequestOptions(files={CART: text()}))
     review(journey, other, REJECT, "", (5, "this hides the KeyError"))
     assert list((await statuses(journey, other)).values()) == ["new"]
     assert journey.comments(other) == []
     journey.github.comment(other, "dave", "/feedback")
-    await journey.wait_until_idle()
+    await settle(journey)
     assert len(journey.comments(other)) == 1
 
 
-async def test_a_second_source_makes_a_comment_useful(journey, knowledge, people_pull, pull):
+async def test_a_second_source_makes_a_comment_useful(journey, people_pull, pull):
     review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     review(journey, people_pull, REJECT, "", (5, "this hides the KeyError"))
-    await journey.wait_until_idle()
+    await settle(journey)
     assert journey.comments(people_pull) == []
     review(journey, people_pull, REJECT, "", (9, "tmp2 must go"), by="bob")
-    await journey.wait_until_idle()
+    await settle(journey)
     assert journey.markers(people_pull)[0]["open"]["blocking"] == 2
 
 
 async def test_an_agent_is_told_of_a_new_blocking_issue_once_a_head(journey, pull):
     review(journey, pull, REJECT, DATE)
-    await journey.wait_until_idle()
+    await settle(journey)
     review(journey, pull, REJECT, SCOPE)
-    await journey.wait_until_idle()
+    await settle(journey)
     assert len(journey.comments(pull)) == 1, "everything about one head is edited in place"
     journey.github.push(pull, {CART: text(line5="other = 0")})
     review(journey, pull, REJECT, "<!-- ISSUES: date_errors, title_overclaims -->")
-    await journey.wait_until_idle()
-    old, new = journey.comments(pull)
+    await settle(journey)
+    old, _ = journey.comments(pull)
     assert old.startswith("Superseded by")
     review(journey, pull, REJECT, "<!-- ISSUES: near_duplicate -->", by="bob")
-    await journey.wait_until_idle()
+    await settle(journey)
     assert len(journey.comments(pull)) == 2
 
 
 async def test_the_same_untagged_finding_left_alone_three_times_asks_for_a_person(journey, pull):
     review(journey, pull, REJECT, "", (5, "this hides the KeyError"))
     for number in (1, 2):
-        await journey.wait_until_idle()
+        await settle(journey)
         journey.github.push(pull, {CART: text(line25=f"other = {number}")})
         review(journey, pull, REJECT, "", (10 + number, f"and here is another thing, number {number}"))
-    await journey.wait_until_idle()
+    await settle(journey)
     assert journey.markers(pull)[-1]["verdict"] == "escalate"
     assert journey.markers(pull)[-1]["turn"] == "maintainer"

@@ -98,7 +98,7 @@ async def test_thread_api_and_export_agree_once_somebody_is_forgotten(journey, k
     where, unreviewed, standing = known
     github = journey.github
     other = github.open_pull_request(where, "rio-agent[bot]", PullRequestOptions(files={"a.md": "# A\n"}))
-    line = [InlineDraft("a.md", 1, "[date_errors] the date is wrong")]
+    line = [InlineDraft("a.md", "[date_errors] the date is wrong", 1)]
     review = github.submit_review(other, "alice", REJECT, "<!-- ISSUES: scope_error -->", line)
     await journey.wait_until_idle()
     github.comment(other, WHO, "/feedback-dismiss scope_error reason: it is fine")

@@ -206,7 +206,7 @@ async def test_who_where_by_which_right_and_in_which_words_is_shown_of_every_way
     for name, (login, body) in places.items():
         if isinstance(body, bytes):
             _, answer = await call("POST", pulls[name], "validations", login, body)
-            places[name] = login, answer["delivery"]
+            places[name] = login, answer["id"]
     await journey.wait_until_idle()
     for name, way in WAYS.items():
         where, expected = places[name][1], ("date_errors", way.by, way.provenance, True)

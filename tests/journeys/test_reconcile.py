@@ -50,9 +50,7 @@ async def test_a_server_fetches_at_its_start_what_was_missed_while_it_was_away(h
         await harness.github.until(lambda: harness.markers(pull))
         assert [marker["issues"] for marker in harness.markers(pull)] == [["date_errors"]]
         assert [attempts(harness, each.guid) for each in lost] == [2] * len(lost)
-        assert server.first_lines[1] == (
-            "Missed deliveries: GitHub is asked for them at start and every 10 minutes.\n"
-        )
+        assert server.first_lines[1] == ("Missed deliveries are recovered at start and every 10 minutes.\n")
         seen = await metrics(server, "whetstone_reconcile_last_run_timestamp_seconds")
         assert (seen["whetstone_reconcile_found"], seen["whetstone_reconcile_resent"]) == (
             len(lost),

@@ -5,6 +5,7 @@ import json
 import aiohttp
 import pytest
 
+from bot import app
 from bot.feedback.marker import parse_document as shown_document
 from bot.gates.rule_book import CONFIG_FILE
 from bot.store.pull_requests import load_pull_request
@@ -43,7 +44,7 @@ async def hand_in(configured):
 
 async def test_a_document_of_who_may_write_rejects(configured, pull, hand_in):
     status, answer = await hand_in(pull, make_document())
-    assert (status, answer["status"], answer["delivery"][:11]) == (202, "queued", "validation:")
+    assert (status, answer["results"], answer["mapped"], answer["unmapped"]) == (202, 1, 1, [])
     assert configured.markers(pull)[0]["issues"] == ["date_errors"]
     (body,) = configured.comments(pull)
     assert f"{PAGE}#L1) — `The created field names a month that no calendar has`" in body
@@ -58,8 +59,8 @@ async def test_a_later_document_that_accepts_resolves(configured, pull, hand_in)
 
 
 async def test_a_linters_log_is_mapped_by_the_config(configured, pull, hand_in):
-    status, _ = await hand_in(pull, make_sarif_log("E501", "W605", "F401"))
-    assert status == 202
+    status, answer = await hand_in(pull, make_sarif_log("E501", "W605", "F401"))
+    assert (status, answer["results"], answer["mapped"], answer["unmapped"]) == (202, 3, 2, ["F401"])
     assert configured.markers(pull)[0]["issues"] == ["date_errors", "near_duplicate"]
     assert "(Source: validation by `ruff` @ " in configured.comments(pull)[0]
 
@@ -73,9 +74,9 @@ async def test_a_clean_log_of_the_same_tool_lifts_its_rejection(configured, pull
 @pytest.mark.parametrize(
     ("content", "refusal"),
     [
-        (b"{", (400, "The body is not JSON.")),
-        (b"[]", (422, "the document is a list; write an object")),
-        ({"version": "1.0", "runs": []}, (422, "The body is no SARIF 2.1.0 log: SARIF version")),
+        (b"{", (422, "line 1, column 2 is not JSON")),
+        (b"[]", (422, "the report is in no known form; send an actionable-feedback document")),
+        ({"version": "1.0", "runs": []}, (422, '/version is "1.0"; write text that matches')),
         ({"feedback_items": []}, (422, "/feedback_items")),
     ],
 )
@@ -96,7 +97,7 @@ async def test_what_a_fine_grained_token_hands_in_is_its_owners(configured, pull
     (verdict,) = known.verdicts
     alice = configured.github.account("alice")
     assert (item["by"], item["provenance"].get("account", item["by"])) == (by, "alice")
-    assert (item["provenance"]["permission"], item["provenance"]["delivery"]) == ("write", answer["delivery"])
+    assert (item["provenance"]["permission"], item["provenance"]["delivery"]) == ("write", answer["id"])
     assert (verdict.account_id, verdict.permission) == (alice.id, "write")
 
 
@@ -105,6 +106,113 @@ async def test_what_a_fine_grained_token_hands_in_is_its_owners(configured, pull
 async def test_a_token_that_may_not_write_is_refused(configured, pull, hand_in, login, scopes):
     assert (await hand_in(pull, make_document(), login, scopes=scopes))[0] == 403
     assert configured.comments(pull) == []
+
+
+@pytest.fixture
+async def ask(configured):
+    """Ask what became of a validation."""
+    host, port = configured.bot.address
+    async with aiohttp.ClientSession() as session:
+
+        async def asking(identity, login="carol", repository="acme/knowledge"):
+            url = f"http://{host}:{port}/api/v1/repos/{repository}/validations/{identity}"
+            headers = {"Authorization": f"Bearer {configured.github.user_token(login)}"}
+            async with session.get(url, headers=headers) as response:
+                return response.status, await response.json(content_type=None)
+
+        yield asking
+
+
+async def test_whoever_may_read_sees_which_findings_were_applied(pull, hand_in, ask):
+    _, accepted = await hand_in(pull, make_sarif_log("E501", "F401"))
+    finding = {"path": PAGE, "line": 1}
+    assert await ask(accepted["id"]) == (
+        200,
+        {
+            "id": accepted["id"],
+            "pull_request": pull.number,
+            "status": "applied",
+            "head": pull.head_sha,
+            "verdict": "rejects",
+            "findings": [
+                {
+                    "tag": "date_errors",
+                    "rule": None,
+                    **finding,
+                    "message": "E501 is broken here",
+                    "blocking": True,
+                },
+                {"tag": None, "rule": "F401", **finding, "message": "F401 is broken here", "blocking": False},
+            ],
+            "more": 0,
+            "blocking": 1,
+            "replaced_by": None,
+        },
+    )
+
+
+async def test_a_validation_is_queued_until_it_is_worked_on(harness, pull):
+    async with harness.run_bot():
+        harness.advance_clock()
+        harness.github.push(pull, {PAGE: "# A claim\n\nIt holds indeed.\n"})
+        await harness.wait_until_idle()
+    path = f"/api/v1/repos/acme/knowledge/pulls/{pull.number}/validations"
+    headers = {"Authorization": f"Bearer {harness.github.user_token('alice')}"}
+    async with aiohttp.ClientSession(headers=headers) as session:
+        async with app.run_instance(harness.settings, work=False) as web_only:
+            url = "http://{}:{}".format(*web_only.address)
+            async with session.post(url + path, json=make_document()) as response:
+                accepted = await response.json()
+            async with session.get(url + accepted["status_url"]) as response:
+                assert (await response.json())["status"] == "queued"
+        async with harness.run_bot() as bot:
+            await harness.wait_until_idle()
+            async with session.get("http://{}:{}".format(*bot.address) + accepted["status_url"]) as response:
+                assert (await response.json())["status"] == "applied"
+
+
+async def test_a_newer_validation_of_the_same_caller_and_tool_replaces_at_the_same_head(
+    configured, pull, hand_in, ask
+):
+    _, first = await hand_in(pull, make_sarif_log("E501"), query=f"?head={pull.head_sha}")
+    _, other = await hand_in(pull, make_sarif_log("E501"), query=f"?head={pull.head_sha}&tool=nightly")
+    _, second = await hand_in(pull, make_sarif_log("W605"), query=f"?head={pull.head_sha}")
+    replaced = [(await ask(one["id"]))[1]["replaced_by"] for one in (first, other, second)]
+    assert replaced == [second["id"], None, None]
+    assert configured.markers(pull)[0]["issues"] == ["date_errors", "near_duplicate"]
+
+
+async def test_what_the_author_of_a_pull_request_hands_in_is_refused_with_the_reason(
+    configured, knowledge, hand_in, ask
+):
+    own = configured.github.open_pull_request(knowledge, "alice")
+    await configured.wait_until_idle()
+    _, accepted = await hand_in(own, make_document(), "alice")
+    _, status = await ask(accepted["id"])
+    assert (status["status"], status["reason"]) == (
+        "refused",
+        "It is the pull request's own author's, who does not validate it.",
+    )
+
+
+async def test_a_validation_is_not_seen_from_another_repository(configured, pull, hand_in, ask):
+    _, accepted = await hand_in(pull, make_document())
+    other = configured.github.repository("acme/other", collaborators={"carol": "read"})
+    configured.github.open_pull_request(other, "rio-agent[bot]")
+    await configured.wait_until_idle()
+    assert (await ask(accepted["id"], repository="acme/other"))[0] == 404
+    assert [(await ask(name))[0] for name in ("unknown", "a%2Fb", "x" * 80)] == [404] * 3
+
+
+async def test_the_short_form_rejects_for_its_sender(configured, pull, hand_in):
+    finding = {"tag": "date_errors", "path": PAGE, "line": 1, "message": "No calendar has this month"}
+    assert (await hand_in(pull, {"findings": [finding]}))[0] == 202
+    assert (configured.markers(pull)[0]["issues"], configured.markers(pull)[0]["source"]) == (
+        ["date_errors"],
+        "alice",
+    )
+    assert (await hand_in(pull, {"findings": []}))[0] == 202
+    assert configured.markers(pull)[0]["verdict"] == "accept"
 
 
 async def test_a_head_is_the_whole_sha(configured, pull, hand_in):

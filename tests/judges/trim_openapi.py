@@ -34,6 +34,7 @@ OPERATIONS = (
     f"GET {REPO}/installation",
     f"GET {REPO}/actions/jobs/{{job_id}}/logs",
     f"GET {REPO}/actions/runs",
+    f"GET {REPO}/actions/runs/{{run_id}}",
     f"POST {REPO}/check-runs",
     f"GET {REPO}/check-runs/{{check_run_id}}",
     f"PATCH {REPO}/check-runs/{{check_run_id}}",

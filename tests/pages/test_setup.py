@@ -11,6 +11,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 import pytest_asyncio
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from yarl import URL
 
 from bot.fakegithub.server import FakeGitHub
@@ -84,7 +86,7 @@ async def test_from_the_first_click_to_a_delivery_that_arrives(github, page, pic
         await page.fill("#public_url", "https://whetstone.acme.example")
         await picture("setup-register", page.locator("main"))
         await page.fill("#public_url", proposed)
-        await page.get_by_label("an organisation").check()
+        await page.get_by_label("An organisation").check()
         await page.fill("#owner", "acme")
         await page.click("#register")
         await page.wait_for_selector("#create")
@@ -100,7 +102,7 @@ async def test_from_the_first_click_to_a_delivery_that_arrives(github, page, pic
         assert settings.api_url == github.api_url
 
         await page.click("#next")
-        assert await page.inner_text("#accounts") == "nowhere yet"
+        assert await page.inner_text("#accounts") == "no account yet"
         async with page.expect_popup() as opening:
             await page.click("#install")
         popup = await opening.value
@@ -111,7 +113,9 @@ async def test_from_the_first_click_to_a_delivery_that_arrives(github, page, pic
         assert await page.inner_text("#accounts") == "acme"
         await page.click("#test")
         await page.wait_for_selector("#outcome")
-        assert await page.inner_text("#outcome") == "GitHub sent ping, and this server took it: 200 OK."
+        assert await page.inner_text("#outcome") == (
+            "GitHub sent a ping event, and this server accepted it: 200 OK."
+        )
         await picture("setup-tested", page.locator("main"))
 
 
@@ -132,7 +136,7 @@ async def test_a_state_that_was_never_given_out_registers_nothing(github, page, 
         back = await begun(github, page, lines)
         answer = await page.goto(back.partition("state=")[0] + "state=forged")
         assert answer.status == 403
-        assert "belongs to no set-up" in await page.inner_text(".wrong")
+        assert "belongs to another set-up" in await page.inner_text(".error")
         assert not (tmp_path / ".env").exists()
         await page.click("#again")
         await page.wait_for_selector("#register")
@@ -144,7 +148,7 @@ async def test_a_code_that_is_too_old_is_told_and_the_set_up_can_begin_again(git
         github.manifest_codes.clear()
         answer = await page.goto(back)
         assert answer.status == 410
-        assert "good once, and for an hour" in await page.inner_text(".wrong")
+        assert "it can be used once, within an hour" in await page.inner_text(".error")
         assert not (tmp_path / ".env").exists()
 
 
@@ -230,7 +234,7 @@ async def test_the_key_opens_one_browser_and_is_left_nowhere(github, tmp_path):
     )
     assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/setup")
     assert (shown.status, again.status, str(again.url), refused.status) == (200, 200, where, 403)
-    assert "The key was used already" in told
+    assert "This key has been used" in told
     assert [text for text in (printed, cookie.value, await shown.text()) if key in text] == []
 
 
@@ -270,31 +274,125 @@ async def test_wrong_input_is_said_at_the_form(github, page, tmp_path):
         await page.goto(link(lines))
         await page.fill("#owner", "no login!")
         await page.click("#register")
-        assert await page.inner_text(".wrong") == "the account is not a login of GitHub"
+        assert await page.inner_text(".error") == "'no login!' is not a GitHub login."
         assert await page.input_value("#owner") == "no login!"
 
 
 @pytest.mark.parametrize(
-    ("address", "web", "good"),
+    ("url", "web", "reason"),
     [
-        ("http://127.0.0.1:8080", "https://github.com", False),
-        ("https://localhost", "https://github.com", False),
-        ("http://bot.localhost:1", "https://github.com", False),
-        ("http://[::1]:8080", "https://github.com", False),
-        ("http://0.0.0.0:8080", "https://github.com", False),
-        ("https://whetstone.example.org", "https://github.com", True),
-        ("http://10.0.0.7:8080", "https://github.example.org", True),
+        ("http://127.0.0.1:8080", "https://github.com", "every machine uses it for itself"),
+        ("https://localhost", "https://github.com", "every machine uses it for itself"),
+        ("http://bot.localhost:1", "https://github.com", "every machine uses it for itself"),
+        ("http://[::1]:8080", "https://github.com", "every machine uses it for itself"),
+        ("http://0.0.0.0:8080", "https://github.com", "every machine uses it for itself"),
+        ("http://0.0.0.0:8080", "https://github.example.org", "every machine uses it for itself"),
+        ("https://192.168.1.20", "https://github.com", "it is a private address"),
+        ("http://10.0.0.7:8080", "https://acme.ghe.com", "it is a private address"),
+        ("https://[fd00::7]", "https://github.com", "it is a private address"),
+        ("https://169.254.1.1", "https://github.com", "it is a private address"),
+        ("https://buildserver", "https://github.com", "it is a private address"),
+        ("https://bot.internal", "https://github.com", "it is a private address"),
+        ("http://whetstone.example.org", "https://github.com", "Use https://."),
+        ("whetstone.example.org", "https://github.com", "Enter a full URL"),
+        ("https://whetstone.example.org", "https://github.com", None),
+        ("https://smee.io/abc", "https://github.com", None),
+        ("http://10.0.0.7:8080", "https://github.example.org", None),
         # A GitHub on this very machine, as the fake GitHub is one.
-        ("http://127.0.0.1:8080", "http://127.0.0.1:4000", True),
+        ("http://127.0.0.1:8080", "http://127.0.0.1:4000", None),
     ],
 )
-async def test_an_address_that_leads_github_to_itself_is_neither_proposed_nor_taken(address, web, good):
-    told = ("GitHub can't reach this address: it leads every machine to itself",)
-    assert RegistrationRequest("acme", organisation=True, public_url=address).problems(web) == (
-        () if good else told
-    )
-    registering = RegistrationPages(SetupSessions(lambda: datetime.now(UTC)), web, None, None)
-    assert registering._propose_url(address) == (address if good else "")
+async def test_a_url_that_github_could_not_deliver_to_is_refused_with_the_reason(url, web, reason):
+    problems = RegistrationRequest("acme", organisation=True, public_url=url).problems(web)
+    assert (len(problems), reason is None or reason in problems[0]) == (int(reason is not None), True)
+
+
+async def test_the_form_proposes_the_address_in_use_only_where_github_could_use_it():
+    sessions = SetupSessions(lambda: datetime.now(UTC))
+    proposals = [
+        RegistrationPages(sessions, web, None, None)._propose_url(url)
+        for url, web in (
+            ("http://127.0.0.1:8080", "https://github.com"),
+            ("http://127.0.0.1:8080", "http://127.0.0.1:4000"),
+            ("https://whetstone.example.org", "https://github.com"),
+        )
+    ]
+    assert proposals == ["", "http://127.0.0.1:8080", "https://whetstone.example.org"]
+
+
+async def test_a_relay_gets_the_deliveries_at_its_own_url():
+    relayed = RegistrationRequest("acme", organisation=True, public_url="https://smee.io/abc")
+    direct = RegistrationRequest("acme", organisation=True, public_url="https://bot.example")
+    assert (relayed.webhook_url, direct.webhook_url) == ("https://smee.io/abc", "https://bot.example/webhook")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def another_server():
+    """Starts an HTTP server that has nothing to do with the bot; returns its URL."""
+    servers = []
+
+    async def start():
+        servers.append(TestServer(web.Application()))
+        await servers[-1].start_server()
+        return str(servers[-1].make_url("")).rstrip("/")
+
+    yield start
+    for server in servers:
+        await server.close()
+
+
+async def test_a_url_that_does_not_reach_this_server_is_found_before_the_app_is_registered(
+    github, page, tmp_path, another_server
+):
+    async with serving(github, tmp_path) as (_, lines):
+        await page.goto(link(lines))
+        await page.fill("#owner", "carla")
+        await page.fill("#public_url", "http://127.0.0.1:9")
+        await page.click("#register")
+        assert await page.inner_text(".error") == (
+            "http://127.0.0.1:9 could not be reached: nothing is listening on 127.0.0.1:9."
+        )
+        another = await another_server()
+        await page.fill("#public_url", another)
+        await page.click("#register")
+        assert await page.inner_text(".error") == (f"{another} leads to another server, which answered 404.")
+        assert github.manifest_codes == {}
+        await page.check("#skip_check")
+        await page.click("#register")
+        await page.wait_for_selector("#create")
+
+
+async def test_the_page_says_how_to_get_deliveries_to_a_machine_behind_a_firewall(github, page, tmp_path):
+    async with serving(github, tmp_path) as (_, lines):
+        await page.goto(link(lines))
+        assert not await page.is_visible("text=cloudflared")
+        await page.click("#tunnel summary")
+        help_text = await page.inner_text("#tunnel")
+        port = URL(link(lines)).port
+    for part in (
+        f"127.0.0.1:{port}",
+        f"cloudflared tunnel --url http://127.0.0.1:{port}",
+        "--host 0.0.0.0",
+        "smee.io",
+    ):
+        assert part in help_text
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_the_page_fits_a_desktop_and_a_phone(github, page, tmp_path, width, scheme):
+    await page.set_viewport_size({"width": width, "height": 844})
+    await page.emulate_media(color_scheme=scheme)
+    async with serving(github, tmp_path) as (_, lines):
+        await page.goto(link(lines))
+        await page.click("#tunnel summary")
+        await page.fill("#owner", "carla")
+        await page.fill("#public_url", "http://127.0.0.1:9")
+        await page.click("#register")
+        await page.wait_for_selector("#skip_check")
+        if folder := os.environ.get("WHETSTONE_SCREENSHOTS"):
+            await page.screenshot(path=Path(folder) / f"setup-{width}-{scheme}.png", full_page=True)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 async def test_credentials_in_the_environment_would_win_over_the_file_so_they_are_named(github, tmp_path):
@@ -302,7 +400,8 @@ async def test_credentials_in_the_environment_would_win_over_the_file_so_they_ar
         said = (await process.stderr.read()).decode()
         assert await process.wait() == 2
     assert said == (
-        "whetstone serve: GITHUB_APP_ID of the environment would win over .env; set all or none\n"
+        "whetstone serve: GITHUB_APP_ID in the environment would override the new .env; "
+        "unset them, or set all the credentials and start without --setup\n"
     )
 
 

@@ -39,10 +39,10 @@ def test_what_a_line_sets(text, values):
         ("nonsense", ".env:1: expected NAME=value"),
         ("\n\n1A=x", ".env:3: expected NAME=value"),
         ("A-B=x", ".env:1: expected NAME=value"),
-        ('A="x', ".env:1: the quote that opens the value of A is never closed"),
-        ("A='x", ".env:1: the quote that opens the value of A is never closed"),
+        ('A="x', ".env:1: the value of A has an opening quote without a closing one"),
+        ("A='x", ".env:1: the value of A has an opening quote without a closing one"),
         ('A="x" y', ".env:1: unexpected text after the value of A"),
-        ("A=1\nA=2", ".env:2: A is set a second time"),
+        ("A=1\nA=2", ".env:2: A is set twice; keep one"),
     ],
 )
 def test_what_a_line_gets_wrong(text, problem):

@@ -89,7 +89,7 @@ def test_the_key_may_be_a_file(environ, pem, tmp_path):
 def test_a_missing_key_file_is_named_by_its_variable(environ, tmp_path):
     del environ["GITHUB_PRIVATE_KEY"]
     assert problems({**environ, "GITHUB_PRIVATE_KEY_PATH": str(tmp_path / "none.pem")}) == (
-        "GITHUB_PRIVATE_KEY is to be read from GITHUB_PRIVATE_KEY_PATH, but: No such file or directory",
+        "GITHUB_PRIVATE_KEY can't be read from the file GITHUB_PRIVATE_KEY_PATH: No such file or directory",
     )
 
 
@@ -98,7 +98,7 @@ def test_a_file_that_is_no_key_is_named_by_its_variable(environ, tmp_path):
     path.write_bytes(b"\xff\xfe")
     del environ["GITHUB_PRIVATE_KEY"]
     assert problems({**environ, "GITHUB_PRIVATE_KEY_PATH": str(path)}) == (
-        "GITHUB_PRIVATE_KEY in the file GITHUB_PRIVATE_KEY_PATH is not an RSA private key in PEM",
+        "GITHUB_PRIVATE_KEY in the file GITHUB_PRIVATE_KEY_PATH must be an RSA private key in PEM format",
     )
 
 
@@ -106,13 +106,13 @@ def test_a_key_of_another_kind_is_refused(environ):
     key = ec.generate_private_key(ec.SECP256R1())
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     assert problems({**environ, "GITHUB_PRIVATE_KEY": pem}) == (
-        "GITHUB_PRIVATE_KEY is a private key, but not an RSA one",
+        "GITHUB_PRIVATE_KEY must be an RSA key; this is another kind of private key",
     )
 
 
 def test_a_truncated_key_is_refused(environ, pem):
     assert problems({**environ, "GITHUB_PRIVATE_KEY": pem[:300]}) == (
-        "GITHUB_PRIVATE_KEY is not an RSA private key in PEM, nor one in base64",
+        "GITHUB_PRIVATE_KEY must be an RSA private key in PEM format, or its base64 encoding",
     )
 
 
@@ -127,6 +127,22 @@ def test_a_truncated_key_is_refused(environ, pem):
 )
 def test_the_graphql_address_follows_from_the_rest_address(api, graphql):
     assert graphql_url_for(api) == graphql
+
+
+@pytest.mark.parametrize(
+    ("variables", "issuer"),
+    [
+        ({}, "https://token.actions.githubusercontent.com"),
+        (
+            {"GITHUB_API_URL": "https://github.example.org/api/v3"},
+            "https://github.example.org/_services/token",
+        ),
+        ({"GITHUB_API_URL": "https://api.octo.ghe.com"}, "https://token.actions.octo.ghe.com"),
+        ({"OIDC_ISSUER": "https://issuer.example/"}, "https://issuer.example"),
+    ],
+)
+def test_the_issuer_of_oidc_tokens_belongs_to_this_github(environ, variables, issuer):
+    assert load_settings({**environ, **variables}).oidc_issuer == issuer
 
 
 def test_an_enterprise_server_works_with_a_slash_at_the_end(environ):
@@ -163,7 +179,7 @@ def test_sqlite_without_a_file_would_forget_and_is_refused(url):
     with pytest.raises(SettingsError) as caught:
         load_database_url({"DATABASE_URL": url})
     assert caught.value.problems == (
-        "DATABASE_URL names no file; use sqlite:///relative.db or sqlite:////absolute.db",
+        "DATABASE_URL must name a file: sqlite:///relative.db or sqlite:////absolute.db",
     )
 
 
@@ -171,8 +187,8 @@ def test_sqlite_without_a_file_would_forget_and_is_refused(url):
 def test_sqlite_is_refused_where_the_disk_is_wiped(environ, name, value):
     [problem] = problems({**environ, name: value})
     assert problem == (
-        f"DATABASE_URL is a SQLite file, and {name} says that this disk is wiped; "
-        "name a postgresql:// database"
+        f"DATABASE_URL is a SQLite file, but {name} says that this disk is wiped; "
+        "use a postgresql:// database"
     )
 
 
@@ -209,8 +225,7 @@ def test_proxies_are_addresses_and_networks_and_none_is_trusted_unasked(environ)
 def test_a_proxy_that_is_no_address_stops_the_start(environ, given):
     (problem,) = problems({**environ, "TRUSTED_PROXIES": given})
     assert problem == (
-        "TRUSTED_PROXIES is not a comma-separated list of IP addresses and networks, "
-        "such as 10.0.0.1, 10.1.0.0/16"
+        "TRUSTED_PROXIES must be comma-separated IP addresses or networks, such as 10.0.0.1, 10.1.0.0/16"
     )
 
 
@@ -269,15 +284,15 @@ def test_mistakes_of_file_and_variables_come_together(tmp_path):
     assert problems({"GITHUB_APP_ID": "1", "GITHUB_WEBHOOK_SECRET": "s"}, file) == (
         f"{file}:1: expected NAME=value",
         "GITHUB_PRIVATE_KEY is not set, and neither is GITHUB_PRIVATE_KEY_PATH",
-        "PORT is not a port; use a number from 0 to 65535",
+        "PORT must be a port number from 0 to 65535",
     )
 
 
 def test_a_directory_in_place_of_the_file_is_said(tmp_path):
-    assert problems({"GITHUB_APP_ID": "1"}, tmp_path)[0] == f"{tmp_path}: can't be read: Is a directory"
+    assert problems({"GITHUB_APP_ID": "1"}, tmp_path)[0] == f"{tmp_path}: can't read the file: Is a directory"
 
 
 def test_a_file_that_is_not_text_is_said(tmp_path):
     file = tmp_path / ".env"
     file.write_bytes(b"PORT=\xff")
-    assert problems({}, file)[0] == f"{file}: is not UTF-8 text"
+    assert problems({}, file)[0] == f"{file}: not UTF-8 text"

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.history.rates import follow_rates, followed_item_urls
+from bot.history.rates import follow_rates
 from bot.pull_request.events import ReviewThreadEvent
 from bot.pull_request.facts import Facts
 from bot.pull_request.model import FollowUp, GroupBy
@@ -43,12 +43,6 @@ def followed(known) -> dict:
 def test_an_item_whose_lines_changed_was_followed():  # row 21
     mended = two_iterations(*LINES[:4], "created: 2026-11-15")
     assert followed(mended) == {"scope_error": False, "date_errors": True}
-
-
-def test_the_week_is_told_which_placed_items_were_followed():  # row 35
-    mended = two_iterations(*LINES[:4], "created: 2026-11-15")
-    assert followed_item_urls(mended) == (make_inline_comment(71, 11, "").url,)
-    assert followed_item_urls(two_iterations("first", *LINES)) == ()
 
 
 def test_an_item_whose_lines_only_moved_was_not():

@@ -149,7 +149,15 @@ BODIES: dict[str, list[str]] = {
         "- blocks -: crashes on an empty file",
     ],
     "**Questions**\n- Why twice?\n\n**Must fix**\n- The total is off by one.": [
-        "- blocks -: The total is off by one."
+        "- warns -: Why twice?",
+        "- blocks -: The total is off by one.",
+    ],
+    "The flag needs a more general name:\n* `--no-secrets`\n* `--no-storage`": [
+        "- blocks -: The flag needs a more general name: `--no-secrets`, `--no-storage`"
+    ],
+    "The header is wrong [1].\n\n* [1] https://example.org/header": ["- blocks -: The header is wrong [1]."],
+    "Please don't do that. The clock comes in as an argument.": [
+        "- blocks -: Please don't do that. The clock comes in as an argument."
     ],
     "What works:\n- the parser\n- the tests\n\nWhat doesn't:\n- the retry loop never ends": [
         "- blocks -: the retry loop never ends"

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from bot.gates.config import SarifRule
+from bot.feedback.model import find_failed_gates
+from bot.gates.config import ToolRule, UnmappedResults
 from bot.iterations.model import standing_verdicts
 from bot.pull_request.events import CommentEvent, ToolResult, ValidationEvent
 from bot.pull_request.model import Item, Revision, Stance
 from bot.pull_request.record import record_event
+from bot.values import Location
 from bot.verdicts.signals import as_signal
 from tests.builders import ALICE, BOB, HEADS, ME, REPOSITORY, at_minute, make_pull_request
 from tests.verdicts.signal_builders import LEO, MAPPED, verdicts_from
@@ -110,15 +112,52 @@ def test_an_app_that_can_not_be_told_from_others_lifts_no_rejection():
     assert len({verdict.validator.key for verdict in verdicts_from(log, clean)}) == 2
 
 
-def test_findings_that_the_config_gives_no_meaning_are_no_consent():
-    log = ValidationEvent("1", REPOSITORY, 212, ALICE, "write", at_minute(5), HEADS[0], tool="ruff")
-    found = replace(log, findings=(ToolResult("E999", "syntax error", level="error"),))
-    assert [(each.stance, each.counted) for each in verdicts_from(found)] == [(Stance.APPROVES, False)]
-    assert [(each.stance, each.counted) for each in verdicts_from(log)] == [(Stance.APPROVES, True)]
+LOG = ValidationEvent("1", REPOSITORY, 212, ALICE, "write", at_minute(5), HEADS[0], tool="ruff")
+UNMAPPED = replace(LOG, findings=(ToolResult("E999", "syntax error", level="error"), ToolResult("W1", "odd")))
+
+
+def treating_unmapped_as(unmapped):
+    return replace(MAPPED, validators=replace(MAPPED.validators, unmapped=UnmappedResults(unmapped)))
+
+
+def test_findings_that_the_config_ignores_are_no_consent():
+    rules = treating_unmapped_as("ignore")
+    assert [(each.stance, each.counted) for each in verdicts_from(UNMAPPED, rules=rules)] == [
+        (Stance.APPROVES, False)
+    ]
+    assert [(each.stance, each.counted) for each in verdicts_from(LOG, rules=rules)] == [
+        (Stance.APPROVES, True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("unmapped", "expected"),
+    [
+        ("warn", [("E999", "minor", False), ("W1", "minor", False)]),
+        ("block", [("E999", "major", True), ("W1", "minor", False)]),
+    ],
+)
+def test_a_rule_without_a_tag_is_a_warning_unless_the_config_lets_errors_block(unmapped, expected):
+    (verdict,) = verdicts_from(UNMAPPED, rules=treating_unmapped_as(unmapped))
+    assert [(item.rule, item.severity, item.blocks) for item in verdict.items] == expected
+    assert [item.tag for item in verdict.items] == [None, None]
+
+
+def test_the_results_of_one_rule_without_a_tag_are_one_entry():
+    twice = (ToolResult("W1", "odd", Location("a.py", 1)), ToolResult("W1", "odder", Location("b.py", 2)))
+    (verdict,) = verdicts_from(replace(LOG, findings=(*twice, ToolResult("W2", "odd"))))
+    (first, second) = find_failed_gates((verdict,), MAPPED.gates, frozenset())
+    assert (first.name, first.blocking, first.places) == (
+        "W1",
+        False,
+        (Location("a.py", 1), Location("b.py", 2)),
+    )
+    assert (second.name, second.places) == ("W2", ())
 
 
 def test_a_log_without_what_it_rejected_for_lifts_its_rejection():
-    rules = replace(MAPPED, validators=replace(MAPPED.validators, sarif=(SarifRule("F401", "date_errors"),)))
+    rules = replace(MAPPED, validators=replace(MAPPED.validators, rules=(ToolRule("F401", "date_errors"),)))
+    rules = replace(rules, validators=replace(rules.validators, unmapped=UnmappedResults.IGNORE))
     bad = ToolResult("F401", "unused"), ToolResult("E999", "syntax error")
     log = ValidationEvent(
         "1", REPOSITORY, 212, ALICE, "write", at_minute(5), HEADS[0], tool="ruff", findings=bad

@@ -9,7 +9,9 @@ from bot.gates.config import DetectionConfig, RepositoryRules
 from bot.gates.model import Gates
 from bot.gates.packs import load_pack
 from bot.gates.repository_config import load_config, merge_rules
-from bot.verdicts.tags import ValidatorText, infer_items
+from bot.pull_request.model import Item
+from bot.values import Location
+from bot.verdicts.tags import infer_tags
 from tests.builders import (
     KNOWLEDGE_BASE,
     RULES,
@@ -24,7 +26,8 @@ UNDERSTANDING = replace(RULES, detection=DetectionConfig())
 
 
 def inferred(body, rules=UNDERSTANDING):
-    return [(item.tag, item.inferred) for item in infer_items((ValidatorText(body, ""),), rules)]
+    """The tag that a remark looks like, and how surely."""
+    return [(i.looks_like, i.inferred) for i in infer_tags((Item(None, body),), rules) if i.looks_like]
 
 
 def test_a_plain_remark_looks_like_a_gate_and_keeps_its_own_name_and_severity():
@@ -63,9 +66,8 @@ def test_what_is_over_adds_nothing_to_what_is_stated():
     assert inferred("There is a wrong date in a.md. The date is wrong in b.md.") == [("date_errors", 0.7)]
 
 
-def test_a_fault_that_is_repeated_without_end_hides_no_other():
-    body = "The date is wrong. " * 300 + "The frontmatter is missing."
-    assert inferred(body) == [("date_errors", 0.95), ("frontmatter_schema", 0.6)]
+def test_a_fault_that_is_repeated_without_end_is_only_surer():
+    assert inferred("The date is wrong. " * 300 + "The frontmatter is missing.") == [("date_errors", 0.95)]
 
 
 @pytest.mark.parametrize(
@@ -104,14 +106,6 @@ def test_a_tag_less_sure_than_the_threshold_is_not_inferred(threshold, tags):
     rules = replace(UNDERSTANDING, detection=replace(UNDERSTANDING.detection, threshold=threshold))
     said = "There is a wrong date in a.md. The date is wrong in b.md. The frontmatter is missing."
     assert [tag for tag, _ in inferred(said, rules)] == tags
-
-
-def test_at_most_ten_tags_are_inferred_from_one_verdict():
-    gate = KNOWLEDGE_BASE.get("date_errors")
-    many = [replace(gate, tag=f"fault_{number}", phrases=(f"fault number {number}",)) for number in range(12)]
-    rules = replace(UNDERSTANDING, gates=Gates(tuple(many)))
-    said = " ".join(f"There is fault number {number}." for number in range(12))
-    assert [tag for tag, _ in inferred(said, rules)] == [f"fault_{number}" for number in range(10)]
 
 
 def test_a_stated_tag_leaves_nothing_to_infer():
@@ -164,13 +158,27 @@ SHIPPED = RepositoryRules(gates=KNOWLEDGE_BASE.merged(CODE_REVIEW))
     ],
 )
 def test_only_what_is_stated_infers_and_only_from_the_code_review_pack(body, tags):
-    assert [item.tag for item in infer_items((ValidatorText(body, "u"),), SHIPPED)] == tags
+    assert [tag for tag, _ in inferred(body, SHIPPED)] == tags
+
+
+def test_an_untagged_finding_gets_the_tag_that_its_words_look_like_and_keeps_the_rest():
+    failing = Item(None, "The tests fail at this head.", Location("a.py", 4), blocks=False, label="nit")
+    named, other, denied = infer_tags(
+        (failing, Item(None, "The name is long."), Item(None, "SQL injection: none")), SHIPPED
+    )
+    assert named == replace(failing, looks_like="tests_failing", inferred=0.6)
+    assert (other.looks_like, denied.looks_like) == (None, None)
+
+
+def test_a_stated_tag_is_not_inferred_again():
+    stated = Item("docs_missing", "The tests fail.")
+    assert infer_tags((stated,), SHIPPED) == (stated,)
 
 
 def test_a_pack_that_the_config_names_infers():
     rules = replace(SHIPPED, inferring=("knowledge-base",))
-    texts = (ValidatorText("The frontmatter is missing. The tests fail.", "u"),)
-    assert [item.tag for item in infer_items(texts, rules)] == ["frontmatter_schema"]
+    remark = "The frontmatter is missing. The tests fail."
+    assert [tag for tag, _ in inferred(remark, rules)] == ["frontmatter_schema"]
 
 
 def test_a_config_that_names_packs_lets_them_infer():

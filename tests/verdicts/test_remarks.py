@@ -15,7 +15,7 @@ from bot.verdicts.phrases import (
     split_words,
     states_something,
 )
-from bot.verdicts.remarks import read_inline_comment, same_remark, settle_blocking
+from bot.verdicts.remarks import read_inline_comment, read_review_body, same_remark, settle_blocking
 from bot.verdicts.reviewers import (
     AppRemark,
     find_format,
@@ -118,6 +118,12 @@ def test_an_apps_inline_comment_is_one_finding_with_its_severity_and_suggestion(
         True,
     )
     assert (item.suggestion, item.offered, item.comment_id) == ("run(query, name)", True, 7)
+
+
+def test_of_the_body_of_a_known_app_only_tags_count():
+    body = "**Actionable comments posted: 3**\n\n- one\n\n[date_errors] month 13"
+    items = read_review_body(body, KNOWLEDGE_BASE, app=find_format(RABBIT.login, bot=True)).items
+    assert [(item.tag, item.words) for item in items] == [("date_errors", "month 13")]
 
 
 def test_the_unlabelled_remark_of_an_unknown_app_warns():

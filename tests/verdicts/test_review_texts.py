@@ -27,6 +27,12 @@ def test_a_body_gives_these_findings(body):
     assert {item.url for item in items} <= {"u"}
 
 
+@pytest.mark.parametrize("body", [body for body in BODIES if "\n" in body])
+def test_a_body_as_a_browser_sends_it_gives_the_same(body):
+    items = read_review_body(body.replace("\n", "\r\n"), KNOWLEDGE_BASE, url="u").items
+    assert sorted(map(shown, items)) == sorted(BODIES[body])
+
+
 @pytest.mark.parametrize("body", INLINE)
 def test_an_inline_comment_gives_these_findings(body):
     items = read_inline_comment(make_inline_comment(7, 3, body), KNOWLEDGE_BASE)

@@ -114,7 +114,7 @@ def test_overturned():
     assert of(story).gates == (GateWeek("date_errors", 1, 0, 0, 1), GateWeek("scope_error", 1, 0, 0, 0))
 
 
-def test_feedback_followed_with_and_without_a_place():
+def test_feedback_followed_with_and_without_a_location():  # row 35
     stories = (
         make_record(
             1,

@@ -20,6 +20,8 @@ from bot.store.lanes import pause_installation
 from bot.store.model import StoreUnavailable
 from bot.store.repositories import find_repository
 from bot.store.store import Store
+from bot.values import Repository
+from bot.web.api.oidc import GITHUB_ACTIONS, OidcVerifier, is_oidc_token
 from bot.web.cache import SingleFlightCache
 from bot.web.responses import ApiError, api_not_found, github_unavailable, too_many_requests, unauthorized
 
@@ -81,8 +83,14 @@ AccessKey = tuple[str, str, str]
 class AccessCache:
     """Authorizes callers by their GitHub token; keeps its hash, never the token."""
 
-    def __init__(self, user_api: UserApi, timer: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        user_api: UserApi,
+        timer: Callable[[], float] = time.monotonic,
+        oidc: OidcVerifier | None = None,
+    ) -> None:
         self._user_api = user_api
+        self._oidc = oidc
         self._access: SingleFlightCache[AccessKey, TokenAccess | None] = SingleFlightCache(
             ACCESS_MAX_AGE, max_size=_CACHE_SIZE, keep_factor=0, timer=timer
         )
@@ -96,6 +104,8 @@ class AccessCache:
     async def authorize(self, request: web.Request) -> TokenAccess:
         """Return what the caller may do in the repository of the path; raises `ApiError`."""
         token = _token(request)
+        if self._oidc and is_oidc_token(token):
+            return await self._authorize_workflow(self._oidc, token, request)
         caller = hashlib.sha256(token.encode()).hexdigest()
         if wait := self._calls.spend(caller):
             raise too_many_requests(wait)
@@ -106,6 +116,18 @@ class AccessCache:
         if access is None:
             raise api_not_found()
         return access
+
+    async def _authorize_workflow(self, oidc: OidcVerifier, token: str, request: web.Request) -> TokenAccess:
+        """Let a job of GitHub Actions read its own repository; it may submit validations there."""
+        claims = await oidc.verify(token)
+        if wait := self._calls.spend(f"run:{claims.run_id}"):
+            raise too_many_requests(wait)
+        owner, name = request.match_info["owner"], request.match_info["repo"]
+        if claims.repository.lower() != f"{owner}/{name}".lower():
+            raise api_not_found()
+        # GitHub numbers the repository, and the guard finds the installation.
+        repository = Repository(claims.repository_id, owner, name, 0)
+        return TokenAccess(repository, GITHUB_ACTIONS, Permission.READ, workflow=claims)
 
     async def _lookup(self, key: AccessKey, token: str, address: str) -> TokenAccess | None:
         caller, owner, name = key
@@ -140,7 +162,9 @@ def _has_possible_names(request: web.Request) -> bool:
 
 def _token(request: web.Request) -> str:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    if scheme.lower() not in {"bearer", "token"} or not _TOKEN.fullmatch(token.strip()):
+    if scheme.lower() not in {"bearer", "token"} or not (
+        _TOKEN.fullmatch(token.strip()) or is_oidc_token(token.strip())
+    ):
         raise unauthorized()
     return token.strip()
 
@@ -198,6 +222,9 @@ class RepositoryGuard:
             raise api_not_found()
         if not access.may(minimum):
             raise ApiError(403, f"The token's holder needs the role {minimum.value} in this repository.")
+        if access.workflow:  # its token says the name, but not who may see it
+            owner, name = access.workflow.repository.split("/", 1)
+            return replace(access, repository=replace(recorded, owner=owner, name=name))
         # GitHub's answer about the name and the visibility is newer than what is recorded.
         repository = replace(access.repository, id=recorded.id, installation_id=recorded.installation_id)
         return replace(access, repository=repository)

@@ -66,6 +66,17 @@ def api_schemas() -> OpenApiJson:
     """Every schema by its name."""
     return {
         **_document(),
+        "validation": {
+            **object_schema(
+                {
+                    "id": TEXT_SCHEMA,
+                    "pull_request": _COUNT,
+                    "status": {"type": "string", "enum": ["queued", "applied", "refused"]},
+                }
+            ),
+            "description": "Applied: with head, verdict, findings, more, blocking and replaced_by; "
+            "refused: with the reason.",
+        },
         "problem": object_schema(
             {"title": TEXT_SCHEMA, "status": {"type": "integer"}, "detail": TEXT_SCHEMA}
         ),
@@ -271,6 +282,9 @@ def describe_api() -> OpenApiJson:
                 "Which iteration is the result, and why", None, _NUMBER
             ),
             f"{_REPO}/pulls/{{number}}/validations": _validations(),
+            f"{_REPO}/validations/{{id}}": _guarded(
+                "What became of a validation", schema_ref("validation"), _path("id")
+            ),
             f"{_REPO}/gates": _guarded("The gates in force", {"type": "array", "items": schema_ref("gate")}),
             "/api/v1/app": _open("The App's own login", schema_ref("app"), {503: "GitHub is away"}),
             "/schemas/{name}.json": _open(
@@ -313,41 +327,53 @@ def _guarded(summary: str, content: OpenApiJson | None, *parameters: OpenApiJson
 
 def _validations() -> OpenApiJson:
     problems = {
-        "400": "The body is no JSON, or a parameter is wrong",
-        "401": "No token, or one that GitHub does not know",
-        "403": "The token's holder may not write",
-        "404": "Nothing there, or nothing that this token may see",
+        "400": "A parameter is wrong",
+        "401": "No token, one that GitHub does not know, or an OIDC token that is not for this server",
+        "403": "The token's holder may not write, or the workflow run may not validate this pull request",
+        "404": "No such pull request, or none that this token may see",
         "408": "The body did not come in time",
         "413": "The body is larger than 10 MiB",
-        "422": "Neither an actionable-feedback document nor a SARIF 2.1.0 log, and why",
+        "422": "A body in none of the forms, and everything that is wrong with it",
         "429": "Too many calls, or too much at once, with this token",
         "503": "GitHub or the store is away",
     }
-    sha = {"type": "string", "pattern": "^[0-9a-f]{40}$"}
-    head = {"name": "head", "in": "query", "required": False, "schema": sha}
-    log = object_schema(
-        {"version": {"const": "2.1.0"}, "runs": {"type": "array", "items": {"type": "object"}}}
-    )
-    either = {"anyOf": [schema_ref("ActionableFeedback"), log]}
-    queued = {"status": {"type": "string", "const": "queued"}, "delivery": TEXT_SCHEMA}
+    query = {"head": "^[0-9a-f]{40}$", "tool": "^[ -~]{0,100}$", "root": "^[ -~]{0,200}$"}
+    texts = [
+        {"name": name, "in": "query", "required": False, "schema": {"type": "string", "pattern": pattern}}
+        for name, pattern in query.items()
+    ]
+    reports = (schemas.schema_validator(f"reports/{name}").schema for name in ("sarif", "rdjson", "findings"))
+    forms = [schema_ref("ActionableFeedback"), *map(_without_definitions, reports)]
+    accepted = {
+        "id": TEXT_SCHEMA,
+        "results": _COUNT,
+        "mapped": _COUNT,
+        "unmapped": {"type": "array", "items": TEXT_SCHEMA},
+        "status_url": TEXT_SCHEMA,
+    }
     return {
         "post": {
-            "summary": "Hand in an actionable-feedback document, or a linter's SARIF 2.1.0 log",
+            "summary": "Hand in a document, SARIF 2.1.0, rdjson, rdjsonl, JUnit XML or the short form",
             "security": _TOKEN,
-            "parameters": [_path("owner"), _path("repo"), _NUMBER, head],
+            "parameters": [_path("owner"), _path("repo"), _NUMBER, *texts],
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": either}},
+                "description": "Told apart by its content; rdjsonl and JUnit XML are no JSON.",
+                "content": {"application/json": {"schema": {"anyOf": forms}}},
             },
             "responses": {
                 "202": {
                     "description": "It is safe on disk, and will be worked on",
-                    "content": {"application/json": {"schema": object_schema(queued)}},
+                    "content": {"application/json": {"schema": object_schema(accepted)}},
                 }
             }
             | {status: _problem(what) for status, what in problems.items()},
         }
     }
+
+
+def _without_definitions(schema: Any) -> OpenApiJson:
+    return {key: value for key, value in schema.items() if key not in {"$schema", "$defs", "title"}}
 
 
 def _open(

@@ -2,26 +2,35 @@
 
 import asyncio
 import io
+from dataclasses import replace
 
 import pytest
 
 from bot.gates.config import RepositoryRules, ValidatorRules
+from bot.github.errors import NotFound
 from bot.inbox.parse import parse_delivery
 from bot.store.model import Acceptance
 from bot.web.api.access import RateLimiter
-from bot.web.api.pulls import MAX_BODY, PER_MINUTE, ValidationEndpoint
+from bot.web.api.validations import MAX_BODY, PER_MINUTE, ValidationEndpoints
 from bot.web.bodies import BodyBudget
 from bot.web.server import build_application
-from tests.builders import at_minute
+from tests.builders import at_minute, make_pull_request
+from tests.fake_store import FakeStore
 
 LOG = b'{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "ruff"}}, "results": []}]}'
 
 
-class Inbox:
-    """Keeps what is handed in."""
+class Inbox(FakeStore):
+    """Keeps what is handed in about the one pull request that is recorded."""
 
     def __init__(self):
         self.kept = []
+
+    async def load_pull_request(self, lane):
+        number = int(lane.rpartition(":")[2])
+        recorded = make_pull_request(number=number)
+        repository = replace(recorded.repository, id=int(lane.split(":")[1]))
+        return replace(recorded, repository=repository) if number == 7 else None
 
     async def accept(self, delivery):
         self.kept.append(delivery)
@@ -35,6 +44,13 @@ class RuleBook:
         return RepositoryRules(validators=ValidatorRules(apps=("leo", "github-actions")))
 
 
+class NoPullRequests:
+    """A GitHub that knows no further pull request."""
+
+    async def pull_request(self, repository, number):
+        raise NotFound(f"{repository.full_name}#{number}")
+
+
 @pytest.fixture
 def inbox():
     return Inbox()
@@ -44,8 +60,9 @@ def inbox():
 async def post(aiohttp_client, guard, knowledge, timer, inbox):
     """Hand in these bytes, or these chunks, as somebody; gives the status and the answer."""
     knowledge.private = False
-    validations = ValidationEndpoint(
+    validations = ValidationEndpoints(
         inbox,
+        NoPullRequests(),
         RuleBook(),
         BodyBudget(),
         lambda: "1",
@@ -54,10 +71,10 @@ async def post(aiohttp_client, guard, knowledge, timer, inbox):
     )
     client = await aiohttp_client(build_application(validations.routes(guard)))
 
-    async def posting(data, token, **headers):
+    async def posting(data, token, number=7, query="", **headers):
         headers["Authorization"] = f"Bearer {token}"
         data = io.BytesIO(data) if isinstance(data, bytes) else data
-        path = "/api/v1/repos/acme/knowledge/pulls/7/validations"
+        path = f"/api/v1/repos/acme/knowledge/pulls/{number}/validations{query}"
         async with client.post(path, data=data, headers=headers) as response:
             return response.status, await response.json(content_type=None)
 
@@ -132,7 +149,10 @@ async def test_a_byte_more_is_refused(post, token, inbox):
     [
         (b"[" + b"[]," * 3_000_000 + b"[]]", "The body can't be read: more than 1,000,000 values."),
         (b"[" * 101 + b"]" * 101, "The body can't be read: nested more than 100 levels deep."),
-        (b'{"feedback_items": ["' + b"x" * 2**20 + b'"]}', "A document has at most 1,048,576 bytes."),
+        (
+            b'{"feedback_items": ["' + b"x" * 2**20 + b'"]}',
+            "The body can't be read: the report has at most 1,048,576 bytes as a document",
+        ),
     ],
 )
 async def test_what_would_take_too_much_memory_is_refused_with_its_reason(post, token, body, detail):
@@ -146,3 +166,44 @@ async def test_a_token_hands_in_so_much_a_minute_and_keeps_nobody_else_from_it(p
     assert (answers, (await post(LOG, another))[0]) == ([202] * PER_MINUTE + [429], 202)
     timer.now += 60
     assert (await post(LOG, alice))[0] == 202
+
+
+async def test_an_unknown_pull_request_is_told_at_once(post, token, inbox):
+    status, answer = await post(LOG, token("alice"), number=8)
+    assert (status, answer["detail"], inbox.kept) == (404, "There is no such pull request.", [])
+
+
+async def test_every_problem_of_a_body_is_told_with_its_place(post, token, inbox):
+    body = b'{"findings": [{"line": 0, "path": "a.py"}, {"message": "odd", "file": "a.py"}]}'
+    status, answer = await post(body, token("alice"))
+    assert (status, inbox.kept) == (422, [])
+    assert answer["errors"] == [
+        {"where": "/findings/0/line", "detail": "is 0; write a whole number, 1 to 2147483647"},
+        {"where": "/findings/0/message", "detail": "is missing; write text of 1 to 10000 characters"},
+        {
+            "where": "/findings/1/file",
+            "detail": "is not a known key; use one of line, message, path, severity, tag",
+        },
+    ]
+
+
+async def test_the_answer_says_what_the_config_made_of_the_report(post, token):
+    body = b'{"findings": [{"tag": "date_errors", "message": "no such month"}, {"message": "odd"}]}'
+    assert await post(body, token("alice")) == (
+        202,
+        {
+            "id": "1",
+            "results": 2,
+            "mapped": 1,
+            "unmapped": [],
+            "status_url": "/api/v1/repos/acme/knowledge/validations/1",
+        },
+    )
+
+
+async def test_a_query_that_is_wrong_is_refused_with_every_reason(post, token, inbox):
+    status, answer = await post(LOG, token("alice"), query="?head=abc&tool=" + "x" * 101)
+    assert (status, inbox.kept) == (400, [])
+    assert answer["detail"] == (
+        "head is the whole SHA of the commit that was validated. tool is a name of at most 100 characters."
+    )
