@@ -185,8 +185,9 @@ def test_a_misspelt_command_gets_the_one_that_was_meant(written, meant):
         "/feedback-helpful",
         "/feedback-help-me",
         "/feedback-help/x",
-        "/feedback",
         "/feedback-wanted",
+        "/feedback/x",
+        "/feedbacks",
         "/retest",
     ],
 )

@@ -103,7 +103,7 @@ Use: `/feedback-history [@login] [30d|24h|…] [tag]` · for example: `/feedback
 
 def test_the_help_names_every_command_with_use_and_example():
     lines = help_text(SLASH_COMMANDS).splitlines()
-    assert sum(line.startswith("| `/feedback-") for line in lines) == len(SLASH_COMMANDS)
+    assert sum(line.startswith("| `/feedback") for line in lines) == len(SLASH_COMMANDS)
     assert (
         "| `/feedback-dismiss TAG reason: …` | Lift a tag at this revision, or uphold an appeal. "
         "| `write` or more, not the author, no bot "

@@ -34,7 +34,7 @@ def test_both_packs_are_in_force_unless_a_config_says_otherwise():
     assert DEFAULT_RULES.extends == ("knowledge-base", "code-review")
 
 
-def test_the_comment_is_on_and_suggestions_labels_and_the_check_are_off():
+def test_a_comment_where_it_is_useful_else_the_check_and_no_suggestions_or_labels():
     assert DEFAULT_RULES.comment == CommentRules(
         enabled=True, when=CommentPolicy.USEFUL, suggestions=False, labels=False
     )
