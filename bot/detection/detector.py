@@ -8,7 +8,7 @@ from math import exp, sqrt
 from bot import regex
 from bot.detection.context import find_doubt
 from bot.detection.evidence import CueMatch, Evidence, gather_evidence, name_facts, name_words
-from bot.detection.rules import CueMeaning, DetectionRules, FeedbackType, LearnedModel
+from bot.detection.rules import CueMeaning, DetectionRules, FeedbackType
 from bot.detection.words import blank_struck_out
 from bot.gates.model import phrase_spans
 from bot.markdown.blocks import SpanKind
@@ -69,7 +69,7 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     if found is None:
         return _NOTHING
     cued = evidence.cued(found)
-    signals = _SIGNALS[found](cued, evidence, rules)
+    signals = _find_signals(found, evidence, rules)
     words = _deciding_words(found, cued, evidence, rules)
     confidence = rules.model.calibrate(found, compute_confidence(found, probabilities, evidence, rules))
     if found is prose and _is_stated_fact(evidence):
@@ -163,7 +163,7 @@ def _is_boosted(found: FeedbackType, evidence: Evidence, rules: DetectionRules) 
     """Say whether the text has what the source document is surer by."""
     if found is FeedbackType.RUNTIME_ERROR:  # a stack trace or an error message
         return any(shown.structure.signal != _EXIT for shown in evidence.pasted(found))
-    return _BOOSTING[found] in _SIGNALS[found](evidence.cued(found), evidence, rules)
+    return _BOOSTING[found] in _find_signals(found, evidence, rules)
 
 
 _EXIT, _REDO, _CHANGE = "exit code mentioned", "request to redo", "specific adjustment requested"
@@ -210,17 +210,15 @@ def _deciding_words(
     """Return the words that decided: those of the cues, then what was pasted, then single words."""
     words = [match.words for match in sorted(cued, key=lambda match: match.start - match.end)]
     words += [" ".join(shown.text.split())[:_LONGEST] for shown in evidence.pasted(found)]
-    return _distinct(words) if words else _distinct(_telling_words(found, evidence, rules.model, rules))
+    return _distinct(words) if words else _distinct(_telling_words(found, evidence, rules))
 
 
-def _telling_words(
-    found: FeedbackType, evidence: Evidence, model: LearnedModel, rules: DetectionRules
-) -> list[str]:
+def _telling_words(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> list[str]:
     """Return the words and rows of words that speak most for a type against none."""
     column = _TYPES.index(found)
     margins = []
     for name, written in name_words(evidence.sentences, rules.kind_of).items():
-        if (row := model.weights.get(name)) and row[column] > row[_NONE]:
+        if (row := rules.model.weights.get(name)) and row[column] > row[_NONE]:
             margins.append((row[_NONE] - row[column], written.strip()))
     return [written for _, written in sorted(margins)[: 2 * _MOST_WORDS] if written]
 
@@ -256,37 +254,25 @@ def _says(evidence: Evidence, pattern: regex.Regex, negations: frozenset[str] = 
     return False
 
 
-def _failure_signals(found: FeedbackType, evidence: Evidence) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([shown.structure.signal for shown in evidence.pasted(found)]))
-
-
-def _rejection_signals(cued: list[CueMatch], evidence: Evidence, rules: DetectionRules) -> tuple[str, ...]:
-    listed = (
-        (bool(cued), "negative sentiment"),
-        (_says(evidence, _REDO_WORDS, rules.negations), _REDO),
-        (_says(evidence, _INTENT_WORDS), "clarification of intent"),
-    )
-    return tuple([name for is_there, name in listed if is_there])
-
-
-def _partial_signals(_cued: list[CueMatch], evidence: Evidence, _rules: DetectionRules) -> tuple[str, ...]:
-    left = [match for match in evidence.matches if match.name in _SINGLE]
-    listed = (
-        (evidence.has(CueMeaning.APPROVAL), "positive-negative combination"),
-        (evidence.has(CueMeaning.REQUEST) or any(match.name == "slips" for match in left), _CHANGE),
-        (bool(left) and len({match.sentence for match in left}) == 1, "single issue mentioned"),
-    )
-    return tuple([name for is_there, name in listed if is_there])
+def _find_signals(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> tuple[str, ...]:
+    """Return the source document's signals for a type, as far as the text has them."""
+    if found is FeedbackType.USER_REJECTION:
+        listed = {
+            "negative sentiment": bool(evidence.cued(found)),
+            _REDO: _says(evidence, _REDO_WORDS, rules.negations),
+            "clarification of intent": _says(evidence, _INTENT_WORDS),
+        }
+    elif found is FeedbackType.PARTIAL_SUCCESS:
+        left = [match for match in evidence.matches if match.name in _SINGLE]
+        has_slip = any(match.name == "slips" for match in left)
+        listed = {
+            "positive-negative combination": evidence.has(CueMeaning.APPROVAL),
+            _CHANGE: has_slip or evidence.has(CueMeaning.REQUEST),
+            "single issue mentioned": len({match.sentence for match in left}) == 1,
+        }
+    else:
+        listed = dict.fromkeys((shown.structure.signal for shown in evidence.pasted(found)), True)
+    return tuple([name for name, is_there in listed.items() if is_there])
 
 
 _SINGLE = frozenset(("nit", "one_more", "slips", "almost_there", "missing", "document_partial"))
-_SIGNALS = {
-    FeedbackType.RUNTIME_ERROR: lambda _cued, evidence, _rules: _failure_signals(
-        FeedbackType.RUNTIME_ERROR, evidence
-    ),
-    FeedbackType.VERIFICATION_FAILURE: lambda _cued, evidence, _rules: _failure_signals(
-        FeedbackType.VERIFICATION_FAILURE, evidence
-    ),
-    FeedbackType.USER_REJECTION: _rejection_signals,
-    FeedbackType.PARTIAL_SUCCESS: _partial_signals,
-}

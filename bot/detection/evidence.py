@@ -209,22 +209,21 @@ _WHERE = {SpanKind.FENCE: "block", SpanKind.CODE: "code", SpanKind.TEXT: "text",
 _TOLD_KINDS = frozenset(
     (SpanKind.FENCE, SpanKind.CODE, SpanKind.QUOTE, SpanKind.LINK, SpanKind.URL, SpanKind.IMAGE)
 )
-_PAIRS = (
-    ("approval", "request"),
-    ("approval", "partial_success"),
-    ("approval", "user_rejection"),
-    ("approval", "verification_failure"),
-    ("approval", "runtime_error"),
-    ("request", "user_rejection"),
-    ("request", "partial_success"),
-    ("neutral", "request"),
-    ("neutral", "user_rejection"),
-    ("settled", "request"),
-    ("unrelated", "verification_failure"),
-    ("verification_failure", "runtime_error"),
-    ("shown verification_failure", "shown runtime_error"),
-    ("shown verification_failure", "verification_failure"),
-    ("shown runtime_error", "runtime_error"),
+# Meanings that say something else together than each alone; with a plus what programs print.
+_PAIRS = tuple(
+    (one.replace("+", "shown "), two.replace("+", "shown "))
+    for first in (
+        "approval request partial_success user_rejection verification_failure runtime_error",
+        "request user_rejection partial_success",
+        "neutral request user_rejection",
+        "settled request",
+        "unrelated verification_failure",
+        "verification_failure runtime_error",
+        "+verification_failure +runtime_error verification_failure",
+        "+runtime_error runtime_error",
+    )
+    for one, *others in (first.split(),)
+    for two in others
 )
 
 
