@@ -56,8 +56,10 @@ def detection_rules(section: DetectionConfig) -> DetectionRules:
 
 def load_detection(directory: Path) -> DetectionRules:
     """Return the rules of this directory; raises `RuleFileError` with the problems of both files."""
-    rules, model = directory / RULES_FILE, directory / MODEL_FILE
-    return parse_detection((rules.read_bytes(), str(rules)), (model.read_bytes(), str(model)))
+    rules, table = (
+        (path.read_bytes(), str(path)) for path in (directory / RULES_FILE, directory / MODEL_FILE)
+    )
+    return parse_detection(rules, table)
 
 
 def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> DetectionRules:
@@ -77,8 +79,8 @@ def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> Detec
         negations=frozenset(values["words"]["negations"].split()),
         hypotheticals=frozenset(values["words"]["hypotheticals"].split()),
         questions=frozenset(values["words"]["questions"].split()),
-        cues=tuple(_cue(cue) for cue in values["cues"]),
-        structures=tuple(_structure(structure) for structure in values["structures"]),
+        cues=tuple(_cue(**cue) for cue in values["cues"]),
+        structures=tuple(_structure(**structure) for structure in values["structures"]),
         actions={
             FeedbackType(kind): tuple(
                 BriefAction(action["action"], action["description"], action["template"]) for action in actions
@@ -89,14 +91,13 @@ def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> Detec
     )
 
 
-def _cue(values: dict[str, str]) -> DetectionCue:
-    phrases = tuple(line.strip() for line in values["phrases"].splitlines() if line.strip())
-    return DetectionCue(values["cue"], CueMeaning(values["says"]), values["example"], phrases)
+def _cue(cue: str, says: str, example: str, phrases: str) -> DetectionCue:
+    lines = tuple(line.strip() for line in phrases.splitlines() if line.strip())
+    return DetectionCue(cue, CueMeaning(says), example, lines)
 
 
-def _structure(values: dict[str, str]) -> OutputStructure:
-    says = CueMeaning(values["says"])
-    return OutputStructure(values["structure"], says, values["signal"], values["example"], values["pattern"])
+def _structure(structure: str, says: str, signal: str, example: str, pattern: str) -> OutputStructure:
+    return OutputStructure(structure, CueMeaning(says), signal, example, pattern)
 
 
 def _find_pattern_problems(root: yaml_reader.YamlMapping, file: str) -> Iterator[RuleFileProblem]:

@@ -62,9 +62,6 @@ def normalize_phrase(phrase: str) -> list[str]:
     return reader.words
 
 
-_SUFFIXES = ("ations", "ation", "ings", "ing", "ed", "es", "ly", "s")
-
-
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """Cut the ending of a word, so that its forms count as one."""
@@ -78,6 +75,7 @@ def stem(word: str) -> str:
 
 
 _TEXT = SpanKind.TEXT
+_SUFFIXES = ("ations", "ation", "ings", "ing", "ed", "es", "ly", "s")
 _STANDS_FOR = {SpanKind.CODE: CODE, SpanKind.URL: ADDRESS, SpanKind.FENCE: BLOCK, SpanKind.IMAGE: ADDRESS}
 _CI = regex.Regex(
     r"travis-ci|appveyor|cirrus-ci|circleci|jenkins|/actions/runs|/checks\?|checks/|drone\.|buildkite|"
