@@ -37,9 +37,9 @@ from bot.github.transport import (
 )
 from bot.values import GHOST, Account
 
-_UNSET = "GH_TOKEN is not set, and without it only public threads can be read, and few of them"
-_BAD = "GH_TOKEN is not good, or not good any more"
-_BLIND = "there is no such thread, or GH_TOKEN may not read it"
+_UNSET = "set GH_TOKEN: without it only public pull requests can be read, at a low rate"
+_BAD = "GH_TOKEN is invalid or has expired"
+_BLIND = "it does not exist, or GH_TOKEN can't read it"
 _PATH = "/repos/{owner}/{repo}/issues/{number}/comments?per_page=100"
 
 
@@ -48,7 +48,7 @@ async def fetch_comments(
 ) -> tuple[ThreadComment, ...]:
     """All comments of the thread, oldest first."""
     owner, name = repository
-    request = ApiRequest(f"the comments of {owner}/{name}#{number}", "pull_requests=read", 0)
+    request = ApiRequest(f"reading the comments of {owner}/{name}#{number}", "pull_requests=read", 0)
     shown = InstallationToken(token, datetime.now(UTC) + timedelta(hours=1)) if token else None
     timeout = aiohttp.ClientTimeout(total=seconds)
     async with aiohttp.ClientSession(timeout=timeout) as session:
@@ -125,7 +125,7 @@ class UserApi:
             installed = app is not None and await self._is_installed(token, where.id)
             return TokenAccess(where, app, Permission.READ, installed)
         except PayloadError as error:
-            raise GitHubUnavailable(f"GitHub's repository can't be read: {error}") from error
+            raise GitHubUnavailable(f"malformed repository from GitHub: {error}") from error
 
     async def _app(self, token: str) -> Account | None:
         """The App whose token it is, None if GitHub does not say; REST has no such call."""
@@ -181,7 +181,7 @@ def _read(status: int, headers: Mapping[str, str], body: bytes) -> Any:
     if status in _NO_ACCESS and not (status == 403 and limited):
         return None
     if status != 200:
-        raise GitHubUnavailable(f"GitHub answers {status}")
+        raise GitHubUnavailable(f"GitHub responded with {status}")
     return msgspec.json.decode(body)
 
 
