@@ -179,7 +179,7 @@ FINE = {
     "a check by tags": "validators: {checks: {ci: [date_errors]}}",
     "a check by annotations": "validators: {checks: {'/ci/': {annotations: {wrong date: date_errors}, kind: tests}}}",
     "numbers": "iterations: {max: 5, threshold: 1, diff_size: {min: 0, max: 1000000}}",
-    "a whole number with a point": "iterations: {max: 5.0, threshold: 0.5}",
+    "an integer with a point": "iterations: {max: 5.0, threshold: 0.5}",
     "a time": "weekly: {time: 23:59, day: sunday}",
     "a block of text": "gates:\n  date_errors:\n    fix: |\n      Write the date as YYYY-MM-DD.\n",
 }
