@@ -53,7 +53,7 @@ check: lint types imports test ## what CI runs
 run: $(VENV)/.runtime ## serve with the settings of .env
 	@$(BIN)/whetstone serve $(ARGS)
 
-bench: $(VENV)/.dev ## measure, print a table
+bench: $(VENV)/.dev ## measure, print tables (ARGS=compare: side by side with Probot)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 train: $(VENV)/.runtime ## learn the detector's weights again (DATA=directory of labelled comments)
@@ -84,4 +84,4 @@ lock: $(VENV)/.dev ## resolve the dependencies again
 	@$(LOCK) --all-extras --group build --group dev -c requirements-container.lock -o requirements-dev.lock
 
 clean: ## remove what the targets made
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache node_modules
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache node_modules benchmarks/probot/node_modules

@@ -43,6 +43,7 @@ _NEXT: Mapping[NextStep, str] = {
     "done": "Nothing rejects this pull request any more. Do no more; a maintainer merges it.",
     "stop": "A person has to decide. Stop, and tell the person you work for.",
 }
+_NAP = 1.0
 _READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=True)
 
 
@@ -125,12 +126,10 @@ class AgentTools:
         """
 
         def report_progress(seconds: float) -> None:
+            anyio.from_thread.check_cancelled()
             anyio.from_thread.run(partial(ctx.report_progress, seconds, timeout, "waiting for the verdict"))
 
-        # Sleeping on the event loop ends with the call where the client goes away.
-        whetstone = replace(
-            self._whetstone, sleep=lambda seconds: anyio.from_thread.run(anyio.sleep, seconds)
-        )
+        whetstone = replace(self._whetstone, sleep=_sleep_until_cancelled)
         wait = partial(whetstone.wait, repository, pull_request, head, timeout, report_progress)
         try:
             return _report(_call(wait), head)
@@ -219,6 +218,17 @@ def _call(function: Callable[[], Answer]) -> Answer:
         return function()
     except ClientError as error:
         raise ToolError(str(error)) from None
+
+
+def _sleep_until_cancelled(seconds: float) -> None:
+    """Sleep in a worker thread, but no longer than the call lasts: its client may go away.
+
+    In short naps, because only a nap that began before the cancellation ends with it.
+    """
+    while seconds > 0:
+        anyio.from_thread.check_cancelled()
+        anyio.from_thread.run(anyio.sleep, min(seconds, _NAP))
+        seconds -= _NAP
 
 
 def _report(feedback: Feedback | None, head: str = "") -> FeedbackReport:

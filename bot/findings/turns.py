@@ -82,8 +82,8 @@ def pending_reports(pull_request: PullRequest, rules: RepositoryRules, now: date
 
 def next_report_due(pull_request: PullRequest, rules: RepositoryRules, now: datetime) -> datetime | None:
     """Return when the bot gives up waiting for an App; None where it waits for none."""
-    pushed_at = _pushed_at(pull_request)
-    return pushed_at + APP_PATIENCE if _pending_apps(pull_request, rules, now) else None
+    is_waiting = pull_request.open and bool(_pending_apps(pull_request, rules, now))
+    return _pushed_at(pull_request) + APP_PATIENCE if is_waiting else None
 
 
 def _pending_checks(pull_request: PullRequest, rules: RepositoryRules) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ def delete_repository_data(
 def is_repository_lane(lane: ColumnElement[str], repository_id: int) -> ColumnElement[bool]:
     """Whether a lane is this repository's."""
     exact = [f"{kind}:{repository_id}" for kind in ("weekly", "backfill", "repository")]
-    below = (lane.like(f"{kind}:{repository_id}:%") for kind in ("pr", "issue", "commit"))
+    below = (lane.like(f"{kind}:{repository_id}:%") for kind in ("pr", "issue", "commit", "revisit"))
     return or_(lane.in_(exact), *below)
 
 
@@ -410,7 +410,7 @@ def repository_from_row(row: Any) -> Repository:
     return Repository(row.id, row.owner, row.name, row.installation_id, row.private, row.default_branch)
 
 
-_KINDS = frozenset({"pr", "issue", "commit", "weekly", "backfill"})
+_KINDS = frozenset({"pr", "issue", "commit", "weekly", "backfill", "revisit"})
 _REPOSITORY = select(repository_table, has_left.label("left")).where(
     repository_table.c.id == bindparam("which")
 )

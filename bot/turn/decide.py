@@ -252,7 +252,9 @@ def _keep_feedback_id(feedback: Feedback) -> Feedback:
     text = html_safe_json([asked, feedback.verdict, feedback.iteration.number, feedback.more])
     content_hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     before = feedback.pull_request.asked
-    identity = before.id if before and before.what == content_hash else feedback.id
+    # Merging or closing asks nothing of anybody.
+    is_known = before is not None and (before.what == content_hash or not feedback.pull_request.open)
+    identity = before.id if before and is_known else feedback.id
     pull_request = replace(feedback.pull_request, asked=FeedbackIdentity(identity, content_hash))
     return replace(feedback, id=identity, pull_request=pull_request)
 

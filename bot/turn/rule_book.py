@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import logging
 import threading
@@ -319,6 +320,7 @@ def _load_detection() -> None:
 
     with _LOADING_DETECTION:  # the rule books of the web server and the worker share them
         shipped_detection_rules()
+        gc.freeze()  # they stay for good, so no collection has to look through them
 
 
 class DefaultRules:

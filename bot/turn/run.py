@@ -23,6 +23,7 @@ from bot.commands.model import CommandOutcome
 from bot.commands.overrides import keep_command_verdicts
 from bot.feedback.brief_inputs import framework_in_manifests, manifests_to_read
 from bot.feedback.check_run import add_check_effects, mark_budgeted
+from bot.findings.turns import next_report_due
 from bot.gates.config import RepositoryRules
 from bot.gates.rule_book import RuleBook
 from bot.github.client import GitHub
@@ -133,6 +134,7 @@ class TurnRunner:
             done=(),
             store_commands=(*decision.store_commands, *outcome.store_commands),
             is_shared=rules.history.shared,
+            revisit_at=next_report_due(decision.pull_request, rules, moment.now),
         )
 
     async def _is_first_rejection(self, pull_request: PullRequest) -> bool:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from bot.app import run_instance
 from bot.fakegithub.pull_actions import InlineDraft, PullRequestOptions
 from bot.findings.ledger import build_ledger
 from bot.gates.rule_book import CONFIG_FILE
+from bot.inbox.internal_deliveries import revisit_delivery
+from bot.inbox.parse import parse_delivery
+from bot.inbox.processor import LaneProcessor
+from bot.inbox.retry import RetryLater
+from bot.store.lanes import lane_due_at
 from bot.store.pull_requests import load_newest_pull_requests
 
 REJECT, APPROVE, COMMENT = "CHANGES_REQUESTED", "APPROVED", "COMMENTED"
@@ -365,3 +373,41 @@ async def test_the_same_untagged_finding_left_alone_three_times_asks_for_a_perso
     await settle(journey)
     assert journey.markers(pull)[-1]["verdict"] == "escalate"
     assert journey.markers(pull)[-1]["turn"] == "maintainer"
+
+
+async def test_an_app_that_usually_reports_is_waited_for_and_given_up_on_after_a_quarter_of_an_hour(
+    harness, knowledge, pull
+):
+    config = "version: 1\nvalidators:\n  apps: [coderabbitai]\n"
+    harness.github.commit_to_default_branch(knowledge, {CONFIG_FILE: config})
+    async with harness.run_bot() as bot:
+        review(harness, pull, COMMENT, "", (9, "Consider a set here."), by="coderabbitai[bot]")
+        review(harness, pull, REJECT, DATE)
+        await settle(harness)
+        assert harness.markers(pull)[0]["pending"] == []
+        harness.github.push(pull, {CART: text(line5="other = 0")})
+        await settle(harness)
+        assert harness.markers(pull)[0]["pending"] == ["coderabbitai[bot]"]
+        lane = f"revisit:{pull.repository.id}:{pull.number}"
+        waiting = await bot.store.read(lane_due_at, lane)
+        assert 14 * 60 < (waiting - harness.clock()).total_seconds() < 16 * 60
+        record = await recorded(harness, pull)
+    harness.advance_clock(16 * 60)
+    async with run_instance(harness.settings, clock=harness.clock) as instance:
+        harness.bot = instance
+        due = parse_delivery(revisit_delivery(record, harness.clock(), harness.clock()))
+        await LaneProcessor(instance.store, None, None, None, harness.clock)._revisit((due,))
+        await harness.wait_until_idle()
+        assert harness.markers(pull)[0]["pending"] == []
+
+
+async def test_it_is_too_early_to_give_up_on_an_app(harness, pull):
+    async with harness.run_bot() as bot:
+        review(harness, pull, REJECT, DATE)
+        record = await recorded(harness, pull)
+        due = parse_delivery(
+            revisit_delivery(record, harness.clock() + timedelta(minutes=9), harness.clock())
+        )
+        with pytest.raises(RetryLater) as early:
+            await LaneProcessor(bot.store, None, None, None, harness.clock)._revisit((due,))
+        assert 8 * 60 < early.value.seconds < 10 * 60

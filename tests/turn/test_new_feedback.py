@@ -47,14 +47,14 @@ def test_another_score_alone_is_no_new_feedback():
     assert identity(decide(late, Facts(ME), identity="another")) == FEEDBACK_ID
 
 
-def test_closing_what_is_rejected_is_a_new_verdict():
+def test_closing_what_is_rejected_is_another_verdict_but_no_new_feedback():
     known = decide_and_post(
         make_revised_pull_request(make_revision(1)), make_revision_review(1, "date_errors")
     )
     closed = decide(close_pull_request(known), Facts(ME), identity="another")
     (effect,) = closed.effects
     marker = parse_marker("REJECTION", effect.body)
-    assert (marker["id"], marker["verdict"]) == ("another", "reject")
+    assert (marker["id"], marker["verdict"]) == (FEEDBACK_ID, "reject")
 
 
 def test_another_verdict_is_new_feedback():
