@@ -315,14 +315,19 @@ class _Replay:
             ] or self._continued_by_thread(item, own, head, reported)
         if item.tag is None or item.inferred is not None:
             words = normalize_words(item)
-            return [
+            same_words = [
                 entry
                 for entry in own
                 if not entry.comment_ids
                 and id(entry) not in reported
                 and normalize_words(entry.item) == words
                 and _same_subject(entry.item, item)
-            ][:1]
+            ]
+            # A tool has one sentence for all locations of a rule; a person can repeat one about another file.
+            is_tool = verdict.validator.check or verdict.validator.key.startswith("validation:")
+            same_path = [entry for entry in same_words if _path(entry.item) == _path(item)]
+            nearest = sorted(same_path, key=lambda entry: self._distance(entry, item, head))
+            return (nearest or ([] if is_tool else same_words))[:1]
         candidates = [
             entry for entry in own if entry.item.tag == item.tag and _same_subject(entry.item, item)
         ]
@@ -515,6 +520,10 @@ def _same_subject(one: Item, other: Item) -> bool:
     if one.part and other.part and one.part[0] == other.part[0] == "test":
         return one.part == other.part
     return one.rule == other.rule
+
+
+def _path(item: Item) -> str | None:
+    return item.place.path if item.place else None
 
 
 def normalize_words(item: Item) -> str:

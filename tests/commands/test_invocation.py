@@ -249,6 +249,7 @@ def test_the_commands_and_their_usage():
             "/feedback-select": "best|final|N reason: …",
             "/feedback-export": "",
             "/feedback-forget": "[confirm]",
+            "/feedback": "",
             "/feedback-help": "",
         }
     )
