@@ -65,8 +65,7 @@ def _first_sentence(text: str) -> Sentence:
     return next(iter(split_sentences(text, ((SpanKind.TEXT, 0, len(text)),))), Sentence((), asks=False))
 
 
-_FAR = 400  # characters before and after, about as much as a long sentence has
-_SHORT = 50
+_FAR, _SHORT = 400, 50  # characters: about as much as a long sentence has, and a short line
 
 
 def find_doubt(text: str, start: int, end: int, rules: DetectionRules) -> str:

@@ -8,7 +8,7 @@ from math import exp, sqrt
 from bot import regex
 from bot.detection.context import find_doubt
 from bot.detection.evidence import CueMatch, Evidence, gather_evidence, name_facts, name_words
-from bot.detection.rules import CueMeaning, DetectionRules, FeedbackType, LearnedModel
+from bot.detection.rules import CueMeaning, DetectionRules, FeedbackType
 from bot.detection.words import blank_struck_out
 from bot.gates.model import phrase_spans
 from bot.markdown.blocks import SpanKind
@@ -29,10 +29,8 @@ NONE_LENIENCE = 0.2
 TEMPERATURE = 2.0
 """Divides all scores, so that probabilities close to 1 still differ; it changes no decision."""
 
-_TYPES = tuple(FeedbackType)
-_NONE = len(_TYPES)
-_MOST_WORDS, _MOST_CUES, _LONGEST = 5, 6, 80
-_MOST_MENTIONS = 20
+_TYPES, _NONE = tuple(FeedbackType), len(FeedbackType)
+_MOST_WORDS, _MOST_CUES, _LONGEST, _MOST_MENTIONS = 5, 6, 80, 20
 _NOT_SAID = tuple(kind for kind in SpanKind if kind is not SpanKind.TEXT)
 _CHECKS = frozenset(("tests_fail", "ci_fails", "build_fails", "lint_fails"))
 _FACT_CUE = "stated_failure"
@@ -69,7 +67,7 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     if found is None:
         return _NOTHING
     cued = evidence.cued(found)
-    signals = _SIGNALS[found](cued, evidence, rules)
+    signals = _find_signals(found, evidence, rules)
     words = _deciding_words(found, cued, evidence, rules)
     confidence = rules.model.calibrate(found, compute_confidence(found, probabilities, evidence, rules))
     if found is prose and _is_stated_fact(evidence):
@@ -82,7 +80,8 @@ def detect(text: str, rules: DetectionRules, formal_state: str | None = None) ->
     elif not cued and words:
         signals = (*signals, f"words: {', '.join(words)}")
     by_words = round(min(MAX_CONFIDENCE, confidence), 2)
-    sure = MAX_CONFIDENCE if _is_formal(formal_state) else by_words
+    is_formal = (formal_state or "").lower() in ("changes_requested", "approved")
+    sure = MAX_CONFIDENCE if is_formal else by_words
     actions = tuple([action.name for action in rules.actions.get(found, ())])
     return Detection(found, sure, signals, actions, words, sure >= rules.threshold, by_words)
 
@@ -148,37 +147,29 @@ def compute_confidence(
     probability = probabilities[_TYPES.index(found)]
     if found is FeedbackType.VERIFICATION_FAILURE and _a_check_failed(evidence):
         probability += probabilities[_TYPES.index(FeedbackType.RUNTIME_ERROR)]
-    return probability + (_BOOSTS[found] if _is_boosted(found, evidence, rules) else 0.0)
-
-
-_BOOSTS = {
-    FeedbackType.RUNTIME_ERROR: 0.3,
-    FeedbackType.VERIFICATION_FAILURE: 0.2,
-    FeedbackType.USER_REJECTION: 0.2,
-    FeedbackType.PARTIAL_SUCCESS: 0.1,
-}
-
-
-def _is_boosted(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> bool:
-    """Say whether the text has what the source document is surer by."""
-    if found is FeedbackType.RUNTIME_ERROR:  # a stack trace or an error message
-        return any(shown.structure.signal != _EXIT for shown in evidence.pasted(found))
-    return _BOOSTING[found] in _SIGNALS[found](evidence.cued(found), evidence, rules)
+    return probability + _boost(found, evidence, rules)
 
 
 _EXIT, _REDO, _CHANGE = "exit code mentioned", "request to redo", "specific adjustment requested"
-_BOOSTING = {
-    FeedbackType.VERIFICATION_FAILURE: "specific test name",
-    FeedbackType.USER_REJECTION: _REDO,
-    FeedbackType.PARTIAL_SUCCESS: _CHANGE,
+_BOOSTS = {
+    FeedbackType.RUNTIME_ERROR: (0.3, "a stack trace or an error message"),
+    FeedbackType.VERIFICATION_FAILURE: (0.2, "specific test name"),
+    FeedbackType.USER_REJECTION: (0.2, _REDO),
+    FeedbackType.PARTIAL_SUCCESS: (0.1, _CHANGE),
 }
+
+
+def _boost(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> float:
+    """Return what the source document adds where the text has what makes it surer."""
+    boost, signal = _BOOSTS[found]
+    signals = _find_signals(found, evidence, rules)
+    is_there = {*signals} - {_EXIT} if found is FeedbackType.RUNTIME_ERROR else signal in signals
+    return boost if is_there else 0.0
 
 
 def _formal(state: str | None, prose: FeedbackType | None) -> FeedbackType | None:
     """Let the review's state decide whether it is a failure, and the prose, where it agrees, which one."""
-    if state is None:
-        return prose
-    match state.lower():
+    match (state or "").lower():
         case "changes_requested":
             failures = (FeedbackType.RUNTIME_ERROR, FeedbackType.VERIFICATION_FAILURE)
             return prose if prose in failures else FeedbackType.USER_REJECTION
@@ -186,10 +177,6 @@ def _formal(state: str | None, prose: FeedbackType | None) -> FeedbackType | Non
             return FeedbackType.PARTIAL_SUCCESS if prose is not None else None
         case _:
             return prose
-
-
-def _is_formal(state: str | None) -> bool:
-    return state is not None and state.lower() in ("changes_requested", "approved")
 
 
 def _own_cue(text: str, rules: DetectionRules) -> tuple[FeedbackType | None, str]:
@@ -207,22 +194,17 @@ def _own_cue(text: str, rules: DetectionRules) -> tuple[FeedbackType | None, str
 def _deciding_words(
     found: FeedbackType, cued: list[CueMatch], evidence: Evidence, rules: DetectionRules
 ) -> tuple[str, ...]:
-    """Return the words that decided: those of the cues, then what was pasted, then single words."""
+    """Return the words that decided: those of the cues, then what was pasted, or else single words."""
     words = [match.words for match in sorted(cued, key=lambda match: match.start - match.end)]
     words += [" ".join(shown.text.split())[:_LONGEST] for shown in evidence.pasted(found)]
-    return _distinct(words) if words else _distinct(_telling_words(found, evidence, rules.model, rules))
-
-
-def _telling_words(
-    found: FeedbackType, evidence: Evidence, model: LearnedModel, rules: DetectionRules
-) -> list[str]:
-    """Return the words and rows of words that speak most for a type against none."""
-    column = _TYPES.index(found)
-    margins = []
-    for name, written in name_words(evidence.sentences, rules.kind_of).items():
-        if (row := model.weights.get(name)) and row[column] > row[_NONE]:
-            margins.append((row[_NONE] - row[column], written.strip()))
-    return [written for _, written in sorted(margins)[: 2 * _MOST_WORDS] if written]
+    if not words:
+        named, get = name_words(evidence.sentences, rules.kind_of), rules.model.weights.get
+        column = _TYPES.index(found)
+        rows = [
+            (row[_NONE] - row[column], text.strip()) for name, text in named.items() if (row := get(name))
+        ]
+        words = [text for margin, text in sorted(rows)[: 2 * _MOST_WORDS] if text and margin < 0]
+    return _distinct(words)
 
 
 def _distinct(words: list[str]) -> tuple[str, ...]:
@@ -256,37 +238,25 @@ def _says(evidence: Evidence, pattern: regex.Regex, negations: frozenset[str] = 
     return False
 
 
-def _failure_signals(found: FeedbackType, evidence: Evidence) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([shown.structure.signal for shown in evidence.pasted(found)]))
-
-
-def _rejection_signals(cued: list[CueMatch], evidence: Evidence, rules: DetectionRules) -> tuple[str, ...]:
-    listed = (
-        (bool(cued), "negative sentiment"),
-        (_says(evidence, _REDO_WORDS, rules.negations), _REDO),
-        (_says(evidence, _INTENT_WORDS), "clarification of intent"),
-    )
-    return tuple([name for is_there, name in listed if is_there])
-
-
-def _partial_signals(_cued: list[CueMatch], evidence: Evidence, _rules: DetectionRules) -> tuple[str, ...]:
-    left = [match for match in evidence.matches if match.name in _SINGLE]
-    listed = (
-        (evidence.has(CueMeaning.APPROVAL), "positive-negative combination"),
-        (evidence.has(CueMeaning.REQUEST) or any(match.name == "slips" for match in left), _CHANGE),
-        (bool(left) and len({match.sentence for match in left}) == 1, "single issue mentioned"),
-    )
-    return tuple([name for is_there, name in listed if is_there])
+def _find_signals(found: FeedbackType, evidence: Evidence, rules: DetectionRules) -> tuple[str, ...]:
+    """Return the source document's signals for a type, as far as the text has them."""
+    if found is FeedbackType.USER_REJECTION:
+        listed = {
+            "negative sentiment": bool(evidence.cued(found)),
+            _REDO: _says(evidence, _REDO_WORDS, rules.negations),
+            "clarification of intent": _says(evidence, _INTENT_WORDS),
+        }
+    elif found is FeedbackType.PARTIAL_SUCCESS:
+        left = [match for match in evidence.matches if match.name in _SINGLE]
+        has_slip = any(match.name == "slips" for match in left)
+        listed = {
+            "positive-negative combination": evidence.has(CueMeaning.APPROVAL),
+            _CHANGE: has_slip or evidence.has(CueMeaning.REQUEST),
+            "single issue mentioned": len({match.sentence for match in left}) == 1,
+        }
+    else:
+        listed = dict.fromkeys((shown.structure.signal for shown in evidence.pasted(found)), True)
+    return tuple([name for name, is_there in listed.items() if is_there])
 
 
 _SINGLE = frozenset(("nit", "one_more", "slips", "almost_there", "missing", "document_partial"))
-_SIGNALS = {
-    FeedbackType.RUNTIME_ERROR: lambda _cued, evidence, _rules: _failure_signals(
-        FeedbackType.RUNTIME_ERROR, evidence
-    ),
-    FeedbackType.VERIFICATION_FAILURE: lambda _cued, evidence, _rules: _failure_signals(
-        FeedbackType.VERIFICATION_FAILURE, evidence
-    ),
-    FeedbackType.USER_REJECTION: _rejection_signals,
-    FeedbackType.PARTIAL_SUCCESS: _partial_signals,
-}

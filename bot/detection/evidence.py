@@ -200,36 +200,23 @@ def name_facts(evidence: Evidence, rules: DetectionRules) -> set[str]:
     if sentences:
         asks = [sentence.asks for sentence in sentences]
         facts.add(f"#asks:{'all' if all(asks) else 'some' if any(asks) else 'none'}:{asks[0]:d}{asks[-1]:d}")
-        facts.add(f"#first:{_unit(sentences[0].words[0], rules.kind_of)}")
-        facts.add(f"#last:{_unit(sentences[-1].words[0], rules.kind_of)}")
+        for place, sentence in (("first", sentences[0]), ("last", sentences[-1])):
+            word = sentence.words[0]
+            facts.add(f"#{place}:{rules.kind_of.get(word) or stem(word)}")
     return facts
 
 
 _WHERE = {SpanKind.FENCE: "block", SpanKind.CODE: "code", SpanKind.TEXT: "text", SpanKind.QUOTE: "quote"}
-_TOLD_KINDS = frozenset(
-    (SpanKind.FENCE, SpanKind.CODE, SpanKind.QUOTE, SpanKind.LINK, SpanKind.URL, SpanKind.IMAGE)
-)
-_PAIRS = (
-    ("approval", "request"),
-    ("approval", "partial_success"),
-    ("approval", "user_rejection"),
-    ("approval", "verification_failure"),
-    ("approval", "runtime_error"),
-    ("request", "user_rejection"),
-    ("request", "partial_success"),
-    ("neutral", "request"),
-    ("neutral", "user_rejection"),
-    ("settled", "request"),
-    ("unrelated", "verification_failure"),
-    ("verification_failure", "runtime_error"),
-    ("shown verification_failure", "shown runtime_error"),
-    ("shown verification_failure", "verification_failure"),
-    ("shown runtime_error", "runtime_error"),
-)
-
-
-def _unit(word: str, kind_of: Mapping[str, str]) -> str:
-    return kind_of.get(word) or stem(word)
+_TOLD_KINDS = frozenset(SpanKind) - {SpanKind.TEXT, SpanKind.COMMENT, SpanKind.HTML, SpanKind.TASK}
+# Meanings that say something else together than each alone.
+_TOGETHER = """
+    approval+request approval+partial_success approval+user_rejection approval+verification_failure
+    approval+runtime_error request+user_rejection request+partial_success neutral+request settled+request
+    neutral+user_rejection unrelated+verification_failure verification_failure+runtime_error
+    shown_verification_failure+shown_runtime_error shown_verification_failure+verification_failure
+    shown_runtime_error+runtime_error
+"""
+_PAIRS = [pair.replace("shown_", "shown ").split("+") for pair in _TOGETHER.split()]
 
 
 def name_words(sentences: Iterable[Sentence], kind_of: Mapping[str, str]) -> dict[str, str]:

@@ -22,19 +22,11 @@ from bot.detection.rules import (
     Points,
     RepositoryCue,
 )
+from bot.gates import yaml_reader
 from bot.gates.config import DetectionConfig
 from bot.gates.packs import rules_directory
 from bot.gates.problems import RuleFileError, RuleFileProblem
 from bot.gates.rule_files import find_schema_problems, read_yaml_document
-from bot.gates.yaml_reader import (
-    YamlEntry,
-    YamlMapping,
-    YamlScalar,
-    YamlSequence,
-    entries,
-    entry_at,
-    to_plain,
-)
 
 RULES_FILE, MODEL_FILE = "detection.yml", "detection-model.tsv"
 CALIBRATION = "#calibration:"
@@ -64,8 +56,10 @@ def detection_rules(section: DetectionConfig) -> DetectionRules:
 
 def load_detection(directory: Path) -> DetectionRules:
     """Return the rules of this directory; raises `RuleFileError` with the problems of both files."""
-    rules, model = directory / RULES_FILE, directory / MODEL_FILE
-    return parse_detection((rules.read_bytes(), str(rules)), (model.read_bytes(), str(model)))
+    rules, table = (
+        (path.read_bytes(), str(path)) for path in (directory / RULES_FILE, directory / MODEL_FILE)
+    )
+    return parse_detection(rules, table)
 
 
 def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> DetectionRules:
@@ -79,14 +73,14 @@ def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> Detec
         raise RuleFileError(
             tuple(sorted(problems, key=lambda problem: (problem.file, problem.line, problem.column)))
         )
-    values = to_plain(root)
+    values = yaml_reader.to_plain(root)
     return DetectionRules(
         kinds={name: tuple(text.split()) for name, text in values["kinds"].items()},
         negations=frozenset(values["words"]["negations"].split()),
         hypotheticals=frozenset(values["words"]["hypotheticals"].split()),
         questions=frozenset(values["words"]["questions"].split()),
-        cues=tuple(_cue(cue) for cue in values["cues"]),
-        structures=tuple(_structure(structure) for structure in values["structures"]),
+        cues=tuple(_cue(**cue) for cue in values["cues"]),
+        structures=tuple(_structure(**structure) for structure in values["structures"]),
         actions={
             FeedbackType(kind): tuple(
                 BriefAction(action["action"], action["description"], action["template"]) for action in actions
@@ -97,19 +91,18 @@ def parse_detection(rules: tuple[bytes, str], table: tuple[bytes, str]) -> Detec
     )
 
 
-def _cue(values: dict[str, str]) -> DetectionCue:
-    phrases = tuple(line.strip() for line in values["phrases"].splitlines() if line.strip())
-    return DetectionCue(values["cue"], CueMeaning(values["says"]), values["example"], phrases)
+def _cue(cue: str, says: str, example: str, phrases: str) -> DetectionCue:
+    lines = tuple(line.strip() for line in phrases.splitlines() if line.strip())
+    return DetectionCue(cue, CueMeaning(says), example, lines)
 
 
-def _structure(values: dict[str, str]) -> OutputStructure:
-    says = CueMeaning(values["says"])
-    return OutputStructure(values["structure"], says, values["signal"], values["example"], values["pattern"])
+def _structure(structure: str, says: str, signal: str, example: str, pattern: str) -> OutputStructure:
+    return OutputStructure(structure, CueMeaning(says), signal, example, pattern)
 
 
-def _find_pattern_problems(root: YamlMapping, file: str) -> Iterator[RuleFileProblem]:
+def _find_pattern_problems(root: yaml_reader.YamlMapping, file: str) -> Iterator[RuleFileProblem]:
     """Find phrases and expressions that can't be compiled; what is no text is the schema's to report."""
-    kinds = {entry.key: frozenset[str]() for entry in entries(root, "kinds")}
+    kinds = {entry.key: frozenset[str]() for entry in yaml_reader.entries(root, "kinds")}
     for name, entry, text in _texts(root, "cues", "phrases"):
         for number, line in enumerate(text.splitlines(), 1):
             try:
@@ -129,14 +122,16 @@ def _find_pattern_problems(root: YamlMapping, file: str) -> Iterator[RuleFilePro
             yield RuleFileProblem(file, entry.node.line, entry.node.column, what, "leave out look-around")
 
 
-def _texts(root: YamlMapping, section: str, key: str) -> Iterator[tuple[str, YamlEntry, str]]:
+def _texts(
+    root: yaml_reader.YamlMapping, section: str, key: str
+) -> Iterator[tuple[str, yaml_reader.YamlEntry, str]]:
     """Yield this text of every entry of a section, with its path and where it stands."""
-    listed = entry_at(root, section)
+    listed = yaml_reader.entry_at(root, section)
     for index, item in enumerate(
-        listed.node.items if listed and isinstance(listed.node, YamlSequence) else ()
+        listed.node.items if listed and isinstance(listed.node, yaml_reader.YamlSequence) else ()
     ):
-        entry = entry_at(item, key)
-        if entry and isinstance(entry.node, YamlScalar) and isinstance(entry.node.value, str):
+        entry = yaml_reader.entry_at(item, key)
+        if entry and isinstance(entry.node, yaml_reader.YamlScalar) and isinstance(entry.node.value, str):
             yield f"{section}[{index}].{key}", entry, entry.node.value
 
 

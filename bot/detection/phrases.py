@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 _GAPS = {"..": 2, "...": 5}
@@ -89,9 +90,7 @@ def _as_set(word: str | frozenset[str]) -> frozenset[str]:
 
 
 def _combine(parts: list[list[_Option]]) -> Iterable[_Option]:
-    count = 1
-    for part in parts:
-        count *= len(part)
+    count = prod(map(len, parts))
     if count > MAX_VARIANTS:
         raise PhraseError(f"it has {count} variants; at most {MAX_VARIANTS} are compiled")
     return (tuple(word for option in options for word in option) for options in product(*parts))

@@ -121,32 +121,22 @@ class StructureMatcher:
     ten times as long as one that was read before.
     """
 
-    __slots__ = ("_each", "_patterns", "_sets")
+    __slots__ = ("_each", "_sets")
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._patterns = tuple(patterns)
-        self._each: dict[int, Any] = {}
-        self._sets = [
-            (first, _search_set(self._patterns[first : first + _PER_SET]))
-            for first in range(0, len(self._patterns), _PER_SET)
-        ]
+        patterns = tuple(patterns)
+        options = re2.Options()
+        options.never_capture = True  # where a group is takes RE2 several times as long
+        self._each = [re2.compile(pattern, options) for pattern in patterns]
+        parts = range(0, len(patterns), _PER_SET)
+        self._sets = [(first, _search_set(patterns[first : first + _PER_SET])) for first in parts]
 
     def find(self, text: str) -> list[tuple[int, str]]:
         """Return the number and the first match of every expression that the text has, in their order."""
         data = text.encode("utf-8", "replace")  # half a surrogate pair is one strange character
-        matches = []
-        for first, together in self._sets:
-            numbers = [first + number for number in sorted(together.Match(data) or ())]
-            matches += [(number, match) for number in numbers if (match := self._search(number, data))]
-        return matches
-
-    def _search(self, number: int, data: bytes) -> str:
-        if number not in self._each:
-            options = re2.Options()
-            options.never_capture = True  # where a group is takes RE2 several times as long
-            self._each[number] = re2.compile(self._patterns[number], options)
-        match = self._each[number].search(data)
-        return str(match.group().decode("utf-8", "replace")) if match else ""
+        numbers = [first + number for first, one in self._sets for number in sorted(one.Match(data) or ())]
+        matches = ((number, self._each[number].search(data)) for number in numbers)
+        return [(number, match.group().decode("utf-8", "replace")) for number, match in matches if match]
 
 
 _PER_SET = 6
@@ -187,26 +177,28 @@ class DetectionRules:
 
     def __post_init__(self) -> None:
         """Compile what the values describe."""
-        failing = frozenset((*self.kinds.get("fail", ()), *self.kinds.get("crash", ())))
-        object.__setattr__(self, "failing", failing)
         phrases = ((number, phrase) for number, cue in enumerate(self.cues) for phrase in cue.phrases)
-        kind_of = {word: f"{{{name}}}" for name, words in reversed([*self.kinds.items()]) for word in words}
-        object.__setattr__(self, "matcher", PhraseMatcher(phrases, self.kinds))
-        object.__setattr__(self, "kind_of", kind_of)
-        object.__setattr__(self, "doubts", self.negations | self.hypotheticals)
-        patterns = StructureMatcher(structure.pattern for structure in self.structures)
-        object.__setattr__(self, "structure_matcher", patterns)
+        kinds = reversed([*self.kinds.items()])
+        compiled = {
+            "failing": frozenset((*self.kinds.get("fail", ()), *self.kinds.get("crash", ()))),
+            "matcher": PhraseMatcher(phrases, self.kinds),
+            "kind_of": {word: f"{{{name}}}" for name, words in kinds for word in words},
+            "doubts": self.negations | self.hypotheticals,
+            "structure_matcher": StructureMatcher(structure.pattern for structure in self.structures),
+        }
+        for name, value in compiled.items():
+            object.__setattr__(self, name, value)
 
     def extended(self, cues: Iterable[RepositoryCue], *, threshold: float, rounds: int) -> DetectionRules:
         """Return these rules as one repository wants them: its own cues, threshold and rounds."""
-        other = copy(self)  # not `replace`, which would compile everything once more
-        object.__setattr__(other, "own_cues", tuple(cues))
-        object.__setattr__(other, "threshold", threshold)
-        object.__setattr__(other, "max_refinement_iterations", rounds)
-        return other
+        return self._with(own_cues=tuple(cues), threshold=threshold, max_refinement_iterations=rounds)
 
     def with_model(self, model: LearnedModel) -> DetectionRules:
         """Return these rules with another model."""
-        other = copy(self)
-        object.__setattr__(other, "model", model)
+        return self._with(model=model)
+
+    def _with(self, **values: object) -> DetectionRules:
+        other = copy(self)  # not `replace`, which would compile everything once more
+        for name, value in values.items():
+            object.__setattr__(other, name, value)
         return other

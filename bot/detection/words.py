@@ -62,9 +62,6 @@ def normalize_phrase(phrase: str) -> list[str]:
     return reader.words
 
 
-_SUFFIXES = ("ations", "ation", "ings", "ing", "ed", "es", "ly", "s")
-
-
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """Cut the ending of a word, so that its forms count as one."""
@@ -78,6 +75,7 @@ def stem(word: str) -> str:
 
 
 _TEXT = SpanKind.TEXT
+_SUFFIXES = ("ations", "ation", "ings", "ing", "ed", "es", "ly", "s")
 _STANDS_FOR = {SpanKind.CODE: CODE, SpanKind.URL: ADDRESS, SpanKind.FENCE: BLOCK, SpanKind.IMAGE: ADDRESS}
 _CI = regex.Regex(
     r"travis-ci|appveyor|cirrus-ci|circleci|jenkins|/actions/runs|/checks\?|checks/|drone\.|buildkite|"
@@ -247,37 +245,15 @@ def _joined_words(plain: str) -> tuple[str, ...]:
 
 
 _FEWEST_HEX, _MOST_HEX, _MOST_PARTS = 7, 40, 4
-_SPLIT: dict[str, tuple[str, ...]] = {
-    "cannot": ("can", "not"),
-    "can't": ("can", "not"),
-    "won't": ("will", "not"),
-    "shan't": ("shall", "not"),
-    "ain't": ("is", "not"),
-    "let's": ("let", "us"),
-    "lets": ("let", "us"),
-    "dont": ("do", "not"),
-    "doesnt": ("does", "not"),
-    "didnt": ("did", "not"),
-    "isnt": ("is", "not"),
-    "wasnt": ("was", "not"),
-    "arent": ("are", "not"),
-    "wont": ("will", "not"),
-    "cant": ("can", "not"),
-    "shouldnt": ("should", "not"),
-    "wouldnt": ("would", "not"),
-    "couldnt": ("could", "not"),
-    "hasnt": ("has", "not"),
-    "havent": ("have", "not"),
-    "thats": ("that", "is"),
-    "im": ("i", "am"),
-    "ive": ("i", "have"),
-    "pls": ("please",),
-    "plz": ("please",),
-    "u": ("you",),
-    "ur": ("your",),
-    "thx": ("thanks",),
-    "tnx": ("thanks",),
-}
+# Written forms, each with the words that it stands for.
+_FORMS = """
+    cannot can not; can't can not; won't will not; shan't shall not; ain't is not; let's let us; lets let us
+    dont do not; doesnt does not; didnt did not; isnt is not; wasnt was not; arent are not; wont will not
+    cant can not; shouldnt should not; wouldnt would not; couldnt could not; hasnt has not; havent have not
+    thats that is; im i am; ive i have; u you; ur your; pls please; plz please; thx thanks; tnx thanks
+"""
+_ENTRIES = (entry.split() for line in _FORMS.split("\n") for entry in line.split(";"))
+_SPLIT = {entry[0]: tuple(entry[1:]) for entry in _ENTRIES if entry}
 _ENDINGS = {"n't": "not", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 _IS = frozenset(("it", "that", "this", "there", "here", "what", "he", "she", "who", "where", "how", "which"))
 

@@ -234,7 +234,7 @@ def _find_wrong_sum(root: YamlMapping, file: str) -> Iterator[RuleFileProblem]:
     # What binary fractions add to a sum of hundredths is far below this.
     if section and len(shares) == len(QualityDimension) and abs(sum(shares) - 1) > 1e-9:
         what = f"dimensions add up to {sum(shares):.4g}"
-        allowed = "they are shares of one score: make it 1"
+        allowed = "they are shares of one score and must add up to 1"
         yield RuleFileProblem(file, section.line, section.column, what, allowed)
 
 

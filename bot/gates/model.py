@@ -210,7 +210,7 @@ class Gates:
         """Index by tag; a tag given twice is the caller's mistake."""
         by_tag = {gate.tag: gate for gate in self.in_order}
         if len(by_tag) != len(self.in_order):
-            raise ValueError("a tag names one gate")
+            raise ValueError("two gates have the same tag")
         object.__setattr__(self, "_by_tag", by_tag)
         object.__setattr__(
             self, "phrases", tuple(phrase for gate in self.in_order for phrase in gate.phrases)

@@ -187,7 +187,7 @@ class _ReferenceCheck:
             if isinstance(item.value, str) and item.value not in self.packs:
                 yield self._problem(
                     item,
-                    f"extends[{index}] is {item.value}, which is no pack",
+                    f"extends[{index}] is {item.value}, which is not a pack",
                     suggest_choice(item.value, self.packs),
                 )
 
@@ -198,15 +198,17 @@ class _ReferenceCheck:
             if not is_tag(entry.key) or entry.key in tags:
                 continue
             near = nearest_word(entry.key, tags)
-            what = f"gates.{entry.key} is in no pack"
+            what = f"gates.{entry.key} is not in any pack"
             if isinstance(entry.node, YamlScalar):
                 yield self._problem(
-                    entry, what, f"did you mean {near}?" if near else "only a known gate can be off"
+                    entry,
+                    what,
+                    f"did you mean {near}?" if near else "only an existing gate can be turned off",
                 )
             elif missing := [key for key in _REQUIRED_KEYS if entry_at(entry.node, key) is None]:
                 needs = f"new gate needs {', '.join(_REQUIRED_KEYS)}"
                 hint = f"did you mean {near}? A {needs}" if near else f"a {needs}"
-                yield self._problem(entry, f"{what} and has no {', '.join(missing)}", hint)
+                yield self._problem(entry, f"{what} and lacks {', '.join(missing)}", hint)
 
     def unknown_tags(self) -> Iterator[RuleFileProblem]:
         layers = (*self.below, self.root)
@@ -217,8 +219,12 @@ class _ReferenceCheck:
         for path, node in self._mapped_tags():
             if isinstance(node.value, str) and is_tag(node.value) and node.value not in tags:
                 near = nearest_word(node.value, tags)
-                hint = f"did you mean {near}?" if near else "use the tag of a gate, or add it under gates"
-                yield self._problem(node, f"{path} is {node.value}, which no gate has", hint)
+                hint = (
+                    f"did you mean {near}?"
+                    if near
+                    else "use an existing tag, or add a gate for it under gates"
+                )
+                yield self._problem(node, f"{path} is {node.value}, which is not the tag of any gate", hint)
 
     def contradictions(self) -> Iterator[RuleFileProblem]:
         for path, low, high, defaults in _PAIRS:
@@ -227,14 +233,16 @@ class _ReferenceCheck:
             if given and least > most:
                 name = ".".join(path)
                 yield self._problem(
-                    given, f"{name}.{low} is {least}, {name}.{high} is {most}", f"{low} is at most {high}"
+                    given,
+                    f"{name}.{low} is {least}, {name}.{high} is {most}",
+                    f"{low} must not exceed {high}",
                 )
         seen: dict[object, str] = {}
         for key in _CLAIM_LISTS:
             for item in _items(entry_at(self.root, "grounding", "grounding_rules", key)):
                 if item.value in seen and seen[item.value] != key:
                     yield self._problem(
-                        item, f"{key} and {seen[item.value]} both name {item.value}", "name it in one"
+                        item, f"{key} and {seen[item.value]} both name {item.value}", "list it in one of them"
                     )
                 seen.setdefault(item.value, key)
 
@@ -245,10 +253,11 @@ class _ReferenceCheck:
         for index, cue in enumerate(items):
             phrase, example = (_text(entry_at(cue, key)) for key in ("phrase", "example"))
             if phrase and example and not _has_phrase(str(example.value), str(phrase.value)):
-                what = (
-                    f"detection.cues[{index}].example has not got its phrase {quote_value(str(phrase.value))}"
+                quoted = quote_value(str(phrase.value))
+                what = f"detection.cues[{index}].example does not contain its phrase {quoted}"
+                yield self._problem(
+                    example, what, "write a sentence that contains the phrase, outside code and quotes"
                 )
-                yield self._problem(example, what, "write a sentence that has it, outside code and quotes")
 
     def _inherited_tags(self) -> tuple[str, ...]:
         layers = (self.root, *reversed(self.below))

@@ -30,27 +30,27 @@ ExtraCheck = Callable[[YamlMapping, str], Iterable[RuleFileProblem]]
 
 _TYPES = {
     "boolean": "true or false",
-    "integer": "a whole number",
+    "integer": "an integer",
     "number": "a number",
-    "string": "text",
+    "string": "a string",
     "array": "a list",
-    "object": "keys with values",
+    "object": "a mapping",
 }
 _TEXT_KEYWORDS = ("minLength", "maxLength", "pattern", "format")
 """Of one text only the first of these is reported: the others usually follow from it."""
 _SIZE_KEYWORDS = {"minItems": "least", "minProperties": "least", "maxItems": "most", "maxProperties": "most"}
 _LONGEST_QUOTE = 40
 _RULE_FILE_MESSAGES = {
-    YamlFault.SYNTAX: ("this is not YAML: {}", "check indentation, quotes and colons"),
-    YamlFault.CHARACTER: ("the character U+{:04X} can't be printed", "leave it out"),
-    YamlFault.DEPTH: ("the nesting is too deep", "at most {} levels"),
-    YamlFault.SECOND_DOCUMENT: ("a second document begins", "one document a file"),
-    YamlFault.ALIAS: ("the alias *{} is used", "write the value out"),
-    YamlFault.ANCHOR: ("the anchor &{} is set", "write the value out where it is used"),
-    YamlFault.TAG: ("the type {} is given", "leave it out"),
-    YamlFault.MERGE_KEY: ("the merge key << is used", "write the keys out"),
-    YamlFault.KEY_TYPE: ("a key is a list or a mapping", "use a word as the key"),
-    YamlFault.DUPLICATE_KEY: ("{0} is given twice", "keep one (first in line {1})"),
+    YamlFault.SYNTAX: ("not valid YAML: {}", "check indentation, quotes and colons"),
+    YamlFault.CHARACTER: ("the character U+{:04X} is not printable", "remove it"),
+    YamlFault.DEPTH: ("nested too deeply", "use at most {} levels"),
+    YamlFault.SECOND_DOCUMENT: ("a second YAML document starts here", "use one document per file"),
+    YamlFault.ALIAS: ("the alias *{} is not supported", "write the value out"),
+    YamlFault.ANCHOR: ("the anchor &{} is not supported", "write the value out where it is used"),
+    YamlFault.TAG: ("the YAML tag {} is not supported", "remove it"),
+    YamlFault.MERGE_KEY: ("the merge key << is not supported", "write the keys out"),
+    YamlFault.KEY_TYPE: ("a key can't be a list or a mapping", "use a string as the key"),
+    YamlFault.DUPLICATE_KEY: ("{0} is set twice", "keep one (first set in line {1})"),
 }
 
 
@@ -66,7 +66,7 @@ def read_yaml_document(data: bytes, file: str) -> YamlMapping:
         is_empty = root is None or (isinstance(root, YamlScalar) and root.value is None)
         what = "the file is empty" if is_empty else "the file is not a mapping"
         line, column = (root.line, root.column) if root else (1, 1)
-        allowed = "use keys with values, as in `version: 1`"
+        allowed = "write keys with values, such as `version: 1`"
         raise RuleFileError((RuleFileProblem(file, line, column, what, allowed),))
     return root
 
@@ -157,15 +157,15 @@ def _problems(
                     yield RuleFileProblem(file, entry.line, entry.column, what, allowed)
         case "required":
             missing = [key for key in schema["required"] if key not in value]
-            what = f"{name or 'the file'} has no {', '.join(missing)}"
-            yield RuleFileProblem(file, line, column, what, f"it needs {', '.join(schema['required'])}")
+            what = f"{name or 'the file'} is missing {', '.join(missing)}"
+            yield RuleFileProblem(file, line, column, what, f"required: {', '.join(schema['required'])}")
         case "minItems" | "maxItems" | "minProperties" | "maxProperties" as keyword:
             what = f"{name} has {len(value)} entries"
             allowed = f"at {_SIZE_KEYWORDS[keyword]} {error.validator_value}"
             yield RuleFileProblem(file, line, column, what, allowed)
         case "uniqueItems":
             what = f"{name} repeats {_show(value)}"
-            yield RuleFileProblem(file, node.line, node.column, what, "name each once")
+            yield RuleFileProblem(file, node.line, node.column, what, "list each value once")
         case _ if isinstance(node, YamlMapping) and isinstance(value, str):  # the schema of its keys
             entry = node.entries[value]
             yield RuleFileProblem(file, entry.line, entry.column, *_value_problem(error, f"{name}: the key"))
@@ -182,11 +182,11 @@ def _value_problem(error: Any, name: str) -> tuple[str, str]:
             return f"{name} has {len(value)} characters", allowed
         case "format", "phrase" | "re2":
             return (
-                f"{name} is not a regular expression of RE2 ({error.cause})",
-                "leave out look-around, back-references and long repeats",
+                f"{name} is not a valid RE2 regular expression ({error.cause})",
+                "RE2 has no look-around, back-references or long repeats",
             )
         case "format", "time-zone":
-            return f'{name} is "{value}", which is no time zone', allowed
+            return f'{name} is "{value}", which is not a known time zone', allowed
     return f"{name} is {_show(value)}", allowed
 
 

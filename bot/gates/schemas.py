@@ -28,8 +28,8 @@ MAX_VIOLATIONS = 1000
 _LONGEST_VALUE = 60
 _LONGEST_MESSAGE = 200
 _TYPES = {
-    "string": "text",
-    "integer": "a whole number",
+    "string": "a string",
+    "integer": "an integer",
     "number": "a number",
     "boolean": "true or false",
     "array": "a list",
@@ -37,8 +37,8 @@ _TYPES = {
     "null": "null",
 }
 _FORMATS = {
-    "uuid": "a UUID such as 7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10",
-    "date-time": "a time with its zone such as 2026-11-15T10:42:07Z",
+    "uuid": "a UUID, such as 7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10",
+    "date-time": "a time with a UTC offset, such as 2026-11-15T10:42:07Z",
 }
 _SIZES = (("minLength", "maxLength", "character", "characters"), ("minItems", "maxItems", "entry", "entries"))
 
@@ -73,7 +73,7 @@ def schema_names() -> tuple[str, ...]:
 def schema_text(name: str) -> str:
     """Return the text of a published schema; raise `LookupError` for a name that is not published."""
     if name not in schema_names():
-        raise LookupError(f"there is no schema {name!r}; one of {', '.join(schema_names())}")
+        raise LookupError(f"unknown schema {name!r}; use one of {', '.join(schema_names())}")
     return _read(name)
 
 
@@ -230,7 +230,7 @@ def _describe_value(error: Any) -> str:
         case "minItems" | "maxItems":
             return f"has {_count(len(error.instance), 'entry', 'entries')}"
         case "uniqueItems":
-            return "says something twice"
+            return "contains duplicates"
     return f"is {_format_value(error.instance)}"
 
 
@@ -238,10 +238,10 @@ def _describe_expectation(schema: JsonSchema, error: Any) -> str:
     if error.validator == "additionalProperties":
         return f"use one of {', '.join(sorted(schema['properties']))}"
     if error.validator == "uniqueItems":
-        return "say everything once"
+        return "list each value once"
     is_number = isinstance(error.instance, int | float) and not isinstance(error.instance, bool)
     if error.validator == "type" and schema["type"] == "string" and is_number:
-        return f'write it in quotes: "{_format_value(error.instance)}"'
+        return f'put it in quotes: "{_format_value(error.instance)}"'
     expected = _describe_schema(schema)
     return f"write {expected}" if expected else _printable(error.message, _LONGEST_MESSAGE)
 
@@ -256,7 +256,7 @@ def _describe_schema(schema: JsonSchema) -> str:
             return _FORMATS.get(name, f"a {name}")
         case {"pattern": pattern}:
             meaning = schema.get("description", "").partition("\n")[0]
-            return f"text that matches {pattern}" + (f" ({meaning})" if meaning else "")
+            return f"a string that matches {pattern}" + (f" ({meaning})" if meaning else "")
         case {"type": "object", "required": required}:
             return f"an object with {', '.join(required)}"
     kind = schema.get("type")
@@ -269,7 +269,8 @@ def _describe_bounds(schema: JsonSchema) -> str:
             numbers = _describe_range(schema.get(low), schema.get(high))
             return f" of {numbers} {one if numbers.endswith(' 1') else many}"
     if "minimum" in schema or "maximum" in schema:
-        return f", {_describe_range(schema.get('minimum'), schema.get('maximum'))}"
+        numbers = _describe_range(schema.get("minimum"), schema.get("maximum"))
+        return f" {'of' if numbers.startswith('at') else 'from'} {numbers}"
     return ""
 
 

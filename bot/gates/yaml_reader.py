@@ -174,7 +174,7 @@ class YamlReader:
                     return
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            self._report(YamlFault.SYNTAX, mark, error.problem or "it ends too early")
+            self._report(YamlFault.SYNTAX, mark, error.problem or "it ends unexpectedly")
         except yaml.reader.ReaderError as error:
             self.problems.append(
                 YamlProblem(YamlFault.CHARACTER, 1, 1, error.position, (ord(text[error.position]),))

@@ -68,7 +68,7 @@ def _parsed(pem: str) -> RSAPrivateKey:
     # Checking a key takes tens of milliseconds, in which nothing else would be served.
     key = load_pem_private_key(pem.encode(), password=None)
     if not isinstance(key, RSAPrivateKey):
-        raise TypeError("the App's key is not an RSA key")
+        raise TypeError("the App's private key must be an RSA key")
     return key
 
 
@@ -174,7 +174,7 @@ class Authenticator:
         """Send a request as the installation; a revoked token is replaced once."""
         scope = (request.installation_id, request.repository_id)
         if not request.installation_id:
-            raise Forbidden(f"{request.what}: the delivery came through no installation of the App")
+            raise Forbidden(f"{request.what}: the delivery names no installation of the App")
         if until := await self._paused(request.installation_id):
             raise RateLimited(until)  # GitHub shuts out who asks all the same
         token = await self._tokens.get(scope)

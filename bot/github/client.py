@@ -102,7 +102,7 @@ class GitHub(RevisionApi, ThreadApi, RepositoryApi):
         try:
             return payloads.parse_pull_request(repository, tree)
         except PayloadError as error:
-            raise GitHubUnavailable(f"GitHub's pull request can't be read: {error}") from error
+            raise GitHubUnavailable(f"malformed pull request from GitHub: {error}") from error
 
     async def reviews(self, repository: Repository, number: int) -> tuple[ReviewSnapshot, ...]:
         """All submitted reviews, oldest first."""

@@ -241,7 +241,7 @@ def _state(tree: JsonObject) -> ReviewState:
         # Webhooks write it in lower case, the API in upper case.
         return ReviewState(get_text(tree, "state").lower())
     except ValueError:
-        raise PayloadError("review.state", "a state that is known") from None
+        raise PayloadError("review.state", "a known state") from None
 
 
 def _line(tree: JsonObject, key: str, side: str) -> int | None:
@@ -298,10 +298,10 @@ def parse_push(_action: str, payload: JsonObject) -> Event | IgnoredEvent:
     """A push that touches the config."""
     head = require_text(payload, "after")
     if head == _NOTHING or not get_text(payload, "ref").startswith("refs/heads/"):
-        return IgnoredEvent("a push that leaves no branch")
+        return IgnoredEvent("a push that deletes the branch")
     commits = get_path(payload, "commits")
     if not any(_touches(commit) for commit in (commits if isinstance(commits, list) else ())):
-        return IgnoredEvent("a push that leaves the config alone")
+        return IgnoredEvent("a push that does not change the config")
     where = parse_repository(payload)
     in_force = get_text(payload, "ref") == f"refs/heads/{where.default_branch}"
     return ConfigPushEvent(where, head, _pull_request(payload), in_force)

@@ -185,7 +185,7 @@ def _content(answer: Any, request: ApiRequest) -> bytes | None:
     if get_path(answer, "type") != "file":
         return None
     if get_path(answer, "encoding") != "base64":
-        raise ValidationFailed(f"{request.what}: the file is too large to be read")
+        raise ValidationFailed(f"{request.what}: the file is too large")
     try:
         return base64.b64decode(get_text(answer, "content"))
     except binascii.Error as error:
@@ -237,14 +237,14 @@ def _posted(tree: Any) -> PostedCheck:
     try:
         return PostedCheck(require_id(tree, "id"), get_text(tree, "external_id"))
     except PayloadError as error:
-        raise GitHubUnavailable(f"GitHub's check run can't be read: {error}") from error
+        raise GitHubUnavailable(f"malformed check run from GitHub: {error}") from error
 
 
 def _sha(tree: Any) -> str:
     try:
         return require_text(tree, "sha")
     except PayloadError as error:
-        raise GitHubUnavailable(f"GitHub's commit can't be read: {error}") from error
+        raise GitHubUnavailable(f"malformed commit from GitHub: {error}") from error
 
 
 _MAX_TREES = 32
@@ -321,7 +321,7 @@ class RevisionApi(CommitApi):
         try:
             data = await self.file(repository, path, head)
         except ValidationFailed:
-            return UnreadableFile("over 1 MB, and not read")
+            return UnreadableFile("larger than 1 MB")
         return None if data is None else await _text(path, data, names=names)
 
     async def _blob(self, repository: Repository, sha: str) -> bytes | None:
@@ -339,9 +339,9 @@ class RevisionApi(CommitApi):
 
 async def _text(path: str, data: bytes, *, names: bool) -> FileText | UnreadableFile:
     if len(data) > MAX_FILE_SIZE:
-        return UnreadableFile("over 1 MB, and not read")
+        return UnreadableFile("larger than 1 MB")
     if data.startswith(_LFS):
-        return UnreadableFile("kept in Git LFS, and not read")
+        return UnreadableFile("stored in Git LFS")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -385,4 +385,4 @@ def _decoded(answer: Any) -> bytes:
     try:
         return base64.b64decode(get_text(answer, "content"))
     except binascii.Error as error:
-        raise GitHubUnavailable(f"GitHub's blob can't be read: {error}") from error
+        raise GitHubUnavailable(f"malformed blob from GitHub: {error}") from error

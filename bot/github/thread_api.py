@@ -37,7 +37,7 @@ class RepositoryApi(InstallationApi):
         try:
             return payloads.parse_repository({"repository": tree, "installation": {"id": installation_id}})
         except PayloadError as error:
-            raise GitHubUnavailable(f"GitHub's repository can't be read: {error}") from error
+            raise GitHubUnavailable(f"malformed repository from GitHub: {error}") from error
 
     async def pull_requests_page(self, repository: Repository, page: str) -> PullRequestPage:
         """One page of the pull requests, last changed first; an empty `page` is the first one."""
@@ -216,5 +216,5 @@ def _issue(answer: Any) -> FoundIssue:
     try:
         number = require_id(answer, "number")
     except PayloadError as error:
-        raise GitHubUnavailable(f"GitHub's issue can't be read: {error}") from error
+        raise GitHubUnavailable(f"malformed issue from GitHub: {error}") from error
     return FoundIssue(number, get_path(answer, "state") != "closed", get_text(answer, "body"))

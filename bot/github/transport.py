@@ -55,7 +55,7 @@ def parse_posted_comment(answer: Any) -> PostedComment:
             require_id(answer, "id"), require_text(answer, "node_id"), require_text(answer, "html_url")
         )
     except PayloadError as error:
-        raise GitHubUnavailable(f"GitHub's comment can't be read: {error}") from error
+        raise GitHubUnavailable(f"malformed comment from GitHub: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class GitHubRequester(GitHubAPI):
                 return found
             page, url = await self._page(url, gaps)
             found += page
-        raise GitHubUnavailable(f"{self._what}: a list without an end")
+        raise GitHubUnavailable(f"{self._what}: the list has too many pages")
 
     async def page(self, path: str, **gaps: str | int) -> tuple[list[Any], str | None, int | None]:
         """One page of a list, the next page's URL, and the number of the last page if known."""
@@ -254,12 +254,12 @@ class GitHubRequester(GitHubAPI):
             if answer.status not in _REDIRECTS or target is None:
                 return answer
             url = urljoin(url, target)
-        raise GitHubUnavailable(f"{self._what}: redirected too often, or with a write to another host")
+        raise GitHubUnavailable(f"{self._what}: too many redirects, or a write redirected to another host")
 
     async def _send(self, method: str, url: str, headers: dict[str, str], body: bytes) -> HttpAnswer:
         # Asked at the last moment: a process that was held up must not write what it decided before.
         if method != "GET" and not self._transport.may_write():
-            raise LaneFenced(f"{self._what}: nothing was heard of this process for too long")
+            raise LaneFenced(f"{self._what}: this process has had no heartbeat for too long")
         try:
             async with self._transport.session.request(
                 method,
@@ -298,7 +298,7 @@ def _filled(gaps: Mapping[str, str | int]) -> dict[str, str]:
     filled = {name: str(value) for name, value in gaps.items()}
     # gidgethub quotes what fills a gap, but a dot needs no quoting.
     if dotted := [name for name, value in filled.items() if has_dot_segment(value)]:
-        raise NotFound(f"GitHub has nothing with `.` or `..` as its name: {', '.join(dotted)}")
+        raise NotFound(f"a name on GitHub can't be `.` or `..`: {', '.join(dotted)}")
     return filled
 
 

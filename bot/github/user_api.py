@@ -76,7 +76,7 @@ class UserApi:
             installed = app is not None and await self._is_installed(token, where.id)
             return TokenAccess(where, app, Permission.READ, installed)
         except PayloadError as error:
-            raise GitHubUnavailable(f"GitHub's repository can't be read: {error}") from error
+            raise GitHubUnavailable(f"malformed repository from GitHub: {error}") from error
 
     async def _app(self, token: str) -> Account | None:
         """The App whose token it is, None if GitHub does not say; REST has no such call."""
@@ -132,7 +132,7 @@ def _read(status: int, headers: Mapping[str, str], body: bytes) -> Any:
     if status in _NO_ACCESS and not (status == 403 and limited):
         return None
     if status != 200:
-        raise GitHubUnavailable(f"GitHub answers {status}")
+        raise GitHubUnavailable(f"GitHub responded with {status}")
     return msgspec.json.decode(body)
 
 

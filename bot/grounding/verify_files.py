@@ -61,7 +61,7 @@ def unreadable_reason(path: str, entry: TreeEntry | None) -> str:
         case EntryKind.SYMLINK:
             return "a symbolic link, which is not followed"
         case EntryKind.FILE:
-            return "over 1 MB, and not read" if entry.size > MAX_FILE_SIZE else ""
+            return "larger than 1 MB" if entry.size > MAX_FILE_SIZE else ""
 
 
 def located_text(path: str, seen: Observations) -> tuple[str, FileText] | ClaimResult:

@@ -148,7 +148,7 @@ class Watchdog:
             passed, looked = min(now - looked, 2 * self.limits.look_every), now
             if self._has_answered:
                 if is_logged:
-                    logger.warning("the event loop runs again, after %.0f s", blocked)
+                    logger.warning("the event loop resumed after %.0f s", blocked)
                 blocked, is_logged, self._has_answered = 0.0, False, False
                 try:
                     self._loop.call_soon_threadsafe(self._answer)
@@ -158,7 +158,7 @@ class Watchdog:
             blocked += passed
             if blocked >= self.limits.exit_after:
                 try:
-                    self._report(f"the event loop was blocked for {blocked:.0f} s: the process ends")
+                    self._report(f"the event loop was blocked for {blocked:.0f} s; exiting")
                 finally:
                     os._exit(EXIT_CODE)
             if blocked >= self.limits.log_after and not is_logged:

@@ -55,13 +55,15 @@ class JobFollower:
         kept = await self.store.read(load_delivery, next_id)
         step = parse_delivery(kept.delivery) if kept else None
         if not isinstance(step, BackfillStep):
-            raise JobFailed("the repository is gone, or the App is no longer installed there")
+            raise JobFailed("the repository was deleted, or the App is no longer installed there")
         return step
 
     async def _is_open(self, delivery_id: str) -> bool:
         kept = await self.store.read(load_delivery, delivery_id)
         if kept is None:
-            raise JobFailed("a server took the job, but it keeps another store; DATABASE_URL is not the same")
+            raise JobFailed(
+                "the running server accepted the job but uses another store: DATABASE_URL differs"
+            )
         if kept.state is DeliveryState.PARKED:
             raise JobFailed(kept.error)
         return kept.state is DeliveryState.QUEUED

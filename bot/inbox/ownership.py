@@ -139,5 +139,5 @@ def parse_for_owner(delivery: Delivery, ownership: RepositoryOwnership | None) -
     if delivery.installation_id not in ownership.former_installations:
         return event
     if ownership.repository is None:
-        return IgnoredEvent("told through an installation that has lost the repository")
+        return IgnoredEvent("the delivery came through an installation that no longer has the repository")
     return relocate_event(event, ownership.repository)

@@ -81,11 +81,11 @@ def parse_delivery(delivery: Delivery) -> Event | IgnoredEvent:
 def parse_event(event: str, payload: Mapping[str, Any]) -> Event | IgnoredEvent:
     """Parse a payload into an event; unknown, incomplete or malformed ones are ignored with the reason."""
     if event not in _ALL_PARSERS:
-        return IgnoredEvent(f"{event} is not read")
+        return IgnoredEvent(f"{event} is not processed")
     parser, actions = _ALL_PARSERS[event]
     action = get_path(payload, "action")
     if actions and (not isinstance(action, str) or action not in actions):
-        return IgnoredEvent(f"{event} is read for {', '.join(sorted(actions))} only")
+        return IgnoredEvent(f"{event} is processed for {', '.join(sorted(actions))} only")
     try:
         return parser(str(action), payload)
     except PayloadError as reason:
@@ -103,7 +103,7 @@ def _pull_request(action: str, payload: JsonObject) -> Event | IgnoredEvent:
 def _review(action: str, payload: JsonObject) -> Event | IgnoredEvent:
     review = payloads.parse_review(require_object(payload, "review"))
     if review.state is ReviewState.PENDING:
-        return IgnoredEvent("the review is not submitted yet")
+        return IgnoredEvent("the review has not been submitted")
     return ReviewEvent(action, payloads.parse_payload_pull_request(payload), review)
 
 

@@ -86,9 +86,7 @@ class Reconciler:
     github: GitHubAppApi
     store: Store
     schedule: ReconcileSchedule = ReconcileSchedule()
-    _outage: StoreBackoff = field(
-        default_factory=lambda: StoreBackoff("missed deliveries can't be looked for")
-    )
+    _outage: StoreBackoff = field(default_factory=lambda: StoreBackoff("can't check for missed deliveries"))
 
     async def run(self) -> None:
         """Run until cancelled; what fails is tried again with the next run."""
@@ -98,7 +96,7 @@ class Reconciler:
             except StoreUnavailable as error:
                 self._outage.failed(error)
             except Exception:  # one run's failure must not end the others
-                logger.exception("a run that looks for missed deliveries failed")
+                logger.exception("the check for missed deliveries failed")
             else:
                 self._outage.recovered()
             await asyncio.sleep(min(LOOK_EVERY, self.schedule.every / 10))
@@ -115,15 +113,15 @@ class Reconciler:
                 await self._reconcile(run, outcome)
         except RateLimited as limit:
             outcome.not_before = limit.until
-            logger.warning("missed deliveries are looked for later: %s", limit)
+            logger.warning("checking for missed deliveries later: %s", limit)
         except TimeoutError:
-            logger.info("not all missed deliveries were asked for yet; the next run goes on")
+            logger.info("not all missed deliveries were requested; the next run continues")
         except (GitHubError, LaneFenced) as error:
-            logger.warning("missed deliveries are looked for again with the next run: %s", error)
+            logger.warning("check for missed deliveries failed; retrying with the next run: %s", error)
         await self.store.end_reconcile(outcome)
         if outcome.found or outcome.resent:
             logger.info(
-                "%d missed deliveries were found, GitHub sends %d again", outcome.found, outcome.resent
+                "found %d missed deliveries; requested redelivery of %d", outcome.found, outcome.resent
             )
         return outcome
 
@@ -138,9 +136,9 @@ class Reconciler:
                 continue
             if times == MAX_REQUESTS:
                 details = {"delivery": attempt.guid, "event": attempt.event, "status": attempt.status}
-                logger.warning("a delivery failed again %d times: it is given up on", times, extra=details)
+                logger.warning("redelivery failed %d times; giving up", times, extra=details)
             elif self.github.budget_left < RESERVE:
-                logger.warning("the hour's requests are nearly used up; the next run goes on")
+                logger.warning("the hourly rate limit is nearly used up; the next run continues")
                 return
             else:
                 outcome.resent += await self._redeliver(attempt)

@@ -52,7 +52,7 @@ class RetryLater(Exception):
     """The lane can be processed only after some seconds; not counted as a failure."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"not before {seconds:.1f} s")
+        super().__init__(f"no retry for {seconds:.1f} s")
         self.seconds = seconds
 
 
@@ -78,7 +78,7 @@ ISOLATE_LANE_AFTER = 2
 PARK_AFTER_CRASHES = 3
 """Crashes of the process while it handled a delivery alone after which that delivery is parked."""
 CRASH_ERROR = f"the process ended {PARK_AFTER_CRASHES} times while handling this delivery alone"
-LATE_ERROR = "the beat was late"
+LATE_ERROR = "its heartbeat was late"
 """Why a turn was cancelled."""
 
 

@@ -80,7 +80,7 @@ class LaneRunner:
     running: dict[asyncio.Task[Any], LaneClaim] = field(default_factory=dict)
     """The claim that each task processes, with the deliveries of its turn only."""
     isolated_lanes: set[str] = field(default_factory=set)
-    _writes: StoreBackoff = field(default_factory=lambda: StoreBackoff("no turn can be stored"))
+    _writes: StoreBackoff = field(default_factory=lambda: StoreBackoff("can't store the turn"))
 
     async def run(self, claim: LaneClaim, after: Collection[asyncio.Task[None]] = ()) -> None:
         """Process the lane once the tasks of `after` have ended, and release it whatever happens."""
@@ -116,7 +116,7 @@ class LaneRunner:
         if must_run_isolated(whole):
             details = {"lane": claim.lane, "deliveries": [delivery.id for delivery in claim.deliveries]}
             logger.warning(
-                "%d claims of the lane ended in a crash: it runs alone", whole.crashes, extra=details
+                "%d runs of this lane ended in a crash; running it alone", whole.crashes, extra=details
             )
             await self.store.isolate(claim)
         try:
@@ -148,7 +148,7 @@ class LaneRunner:
         if isinstance(error, GitHubError):
             self._log(f"a request to GitHub failed: {error}", details)
         elif isinstance(error, StoreUnavailable | TurnDropped):
-            self._log(f"a turn could not be finished: {error}", details)
+            self._log(f"the turn could not be finished: {error}", details)
         else:
             logger.error("a turn failed", extra=details, exc_info=error)
         if is_internal_error(attempt, error):

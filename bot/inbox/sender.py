@@ -218,7 +218,7 @@ class Sender:
             return
         if is_new:
             details = {"lane": claim.lane, "target": row.target, "permission": block.permission}
-            logger.warning("writes wait for a permission: %s", error, extra=details)
+            logger.warning("writes are blocked by a missing permission: %s", error, extra=details)
         await self.store.write(record_block, block)
         await self.store.write_claimed(claim, block_row, row, block)
 

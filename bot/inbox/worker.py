@@ -48,8 +48,8 @@ class Worker:
     _quiet_round: int = -1
     _has_looked: asyncio.Event = field(default_factory=asyncio.Event)
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
-    _claims: StoreBackoff = field(default_factory=lambda: StoreBackoff("no lane can be claimed"))
-    _beats: StoreBackoff = field(default_factory=lambda: StoreBackoff("no heartbeat can be recorded"))
+    _claims: StoreBackoff = field(default_factory=lambda: StoreBackoff("can't claim lanes"))
+    _beats: StoreBackoff = field(default_factory=lambda: StoreBackoff("can't record the heartbeat"))
     _runner: LaneRunner = field(init=False)
 
     def __post_init__(self) -> None:
@@ -195,7 +195,7 @@ class Worker:
     async def _ticks(self) -> None:
         while True:
             if still := self.heartbeat.tick():
-                message = "the process was stopped or blocked for %.0f s: unfinished work is retried"
+                message = "the process was stopped or blocked for %.0f s; retrying unfinished work"
                 lanes = [claim.lane for claim in self.in_progress(None)]
                 logger.warning(message, still, extra={"lanes": lanes})
             await asyncio.sleep(TICK_EVERY)
@@ -206,7 +206,7 @@ class Worker:
             if not self.heartbeat.is_fresh() and self._running:
                 # We were blocked, or the store was unavailable: another instance may have our lanes.
                 if not self.heartbeat.is_after_standstill():
-                    message = "the last heartbeat is %.0f s old: unfinished turns are cancelled"
+                    message = "the last heartbeat is %.0f s old; cancelling unfinished turns"
                     logger.warning(message, self.heartbeat_age)
                 await self._cancel(set(self._running), LATE_ERROR)
             await self._heartbeat()

@@ -125,7 +125,7 @@ class CheckRunWriter:
             if not text.annotations:
                 raise
             # A check may be required: its conclusion matters more than its annotations.
-            logger.warning("a check run is written without its annotations: %s", error)
+            logger.warning("writing a check run without annotations: %s", error)
             await self.github.create_check_run(repository, replace(text, annotations=()), link)
 
     async def _review(self, effect: PostSuggestions) -> None:
@@ -141,7 +141,7 @@ class CheckRunWriter:
             for suggestion in effect.suggestions
             if suggestion.line in new_side_lines(hunks(patches.get(suggestion.path, "")))
         )
-        logger.info("suggestions outside the diff are left out", extra={"left": len(inside)})
+        logger.info("leaving out suggestions outside the diff", extra={"left": len(inside)})
         if inside and inside != effect.suggestions:
             await self._review(replace(effect, suggestions=inside))
 

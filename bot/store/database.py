@@ -71,7 +71,7 @@ def parse_store_url(url: str) -> StoreAddress:
     if separator and scheme == "sqlite" and rest.startswith("/") and rest[1:]:
         return SqliteFile(Path(rest[1:]).absolute())
     raise StoreConfigError(
-        "DATABASE_URL names no known database; use sqlite:///relative.db, "
+        "DATABASE_URL is not a supported database; use sqlite:///relative.db, "
         "sqlite:////absolute.db or postgresql://user:password@host/name"
     )
 

@@ -58,7 +58,7 @@ class WorkerLock:
         except BlockingIOError as locked:
             holder = os.pread(self._descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
             raise StoreConfigError(
-                f"process {holder} already works on {database}; stop it first, or let DATABASE_URL "
+                f"process {holder} already uses {database}; stop it first, or let DATABASE_URL "
                 "name a PostgreSQL database, which several may share"
             ) from locked
         os.ftruncate(self._descriptor, 0)
@@ -160,7 +160,8 @@ def _postgres_engine(server: PostgresServer, patience: float | None) -> AsyncEng
         import asyncpg
     except ModuleNotFoundError as missing:
         raise StoreConfigError(
-            "DATABASE_URL names PostgreSQL; its driver is missing: pip install 'whetstone-bot[postgres]'"
+            "DATABASE_URL is a PostgreSQL database, but its driver is not installed; "
+            "run: pip install 'whetstone-bot[postgres]'"
         ) from missing
     # Not loaded for a file: it takes 200 ms and 6 MB.
     from sqlalchemy.ext.asyncio import create_async_engine
@@ -333,11 +334,11 @@ class SqliteDatabase:
                 cursor.execute("VACUUM")
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if any(is_busy for is_busy, *_ in cursor.fetchall()):
-                logger.info("the log of the store is in use: it is emptied by the next hourly sweep")
+                logger.info("the store's write-ahead log is in use; the next hourly sweep empties it")
             cursor.execute(f"PRAGMA {PRAGMAS[0]}")
         except DriverError as error:
             # What was deleted is gone from the tables; the next sweep tries again.
-            logger.warning("the store's file can't be scrubbed: %s", error)
+            logger.warning("can't overwrite deleted content in the store's file: %s", error)
             connection.invalidate()
         finally:
             connection.close()

@@ -293,9 +293,7 @@ def _effect(row: Row[Any]) -> Effect:
         return decode_effect(row.effect)
     except (LookupError, TypeError, ValueError):
         # One such row must not keep every lane that is claimed with it from its turn.
-        logger.exception(
-            "a write can't be read and is dropped", extra={"lane": row.lane, "target": row.target}
-        )
+        logger.exception("dropping a malformed write", extra={"lane": row.lane, "target": row.target})
         return CancelWrite(row.target)
 
 

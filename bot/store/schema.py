@@ -377,7 +377,7 @@ def upgrade(transaction: Transaction, revision: str = "head") -> None:
     current = read_revision(transaction)
     if current is not None and current not in known_revisions():
         raise StoreConfigError(
-            f"the database is at revision {current}, newer than this program's {known_revisions()[-1]}: "
+            f"the database is at revision {current}, newer than this version's {known_revisions()[-1]}: "
             "run the version of whetstone that wrote it, or a later one"
         )
     # Slow to import, and seldom needed.

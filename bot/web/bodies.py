@@ -159,10 +159,10 @@ class BodyBudget:
                         limit.reschedule(min(end, loop.time() + self.window))
                 return bytes(body)
         except TimeoutError:
-            slow = ApiError(408, "The body did not come in time.")
+            slow = ApiError(408, "The body took too long to arrive.")
             raise self.refuse(incoming.request, "too_slow", slow) from None
         except (ConnectionError, web.RequestPayloadError):
-            raise ApiError(400, "The body was cut off.") from None
+            raise ApiError(400, "The body ended early.") from None
 
     def _count(self, incoming: _Incoming, chunk: bytes) -> bytes:
         """Count the chunk; raises `ApiError` where it is too much."""
@@ -171,12 +171,12 @@ class BodyBudget:
             raise self._too_large(incoming)
         is_large = size > SMALL
         if self.used + len(chunk) > self.total - (self.reserve if is_large else 0):
-            full = ApiError(503, "Too much comes in at once; deliver this again later.")
+            full = ApiError(503, "Too much data at once. Redeliver this later.")
             raise self.refuse(incoming.request, "memory", full)
         if is_large:
             large = self._large[incoming.caller] + size - (incoming.size if incoming.size > SMALL else 0)
             if large > self.per_caller:
-                full = ApiError(429, "Too much comes in at once from this caller; deliver this again later.")
+                full = ApiError(429, "Too much data at once from this caller. Redeliver this later.")
                 raise self.refuse(incoming.request, "caller", full)
             self._large[incoming.caller] = large
         self.used += len(chunk)

@@ -53,10 +53,10 @@ def export_followup(registry: CollectorRegistry, observed: Sequence[ItemOutcome]
     rate = overall_follow_rate(observed)
     if rate is None:
         return
-    rose = "Items of the last seven days after which the quality rose, of those where it is known"
+    rose = "Share of feedback items of the last seven days after which quality improved"
     if rate.improvement_rate is not None:
         Gauge("whetstone_feedback_improvement_rate", rose, registry=registry).set(rate.improvement_rate)
-    clear = "How clear the feedback of the last seven days was, from 0 to 1, the mean of its items"
+    clear = "Mean clarity of the feedback items of the last seven days, from 0 to 1"
     if rate.mean_clarity is not None:
         Gauge("whetstone_feedback_clarity_score", clear, registry=registry).set(rate.mean_clarity)
 
@@ -70,10 +70,10 @@ MAX_VALIDATORS = 50
 """Series a repository: those with the most claims."""
 
 _RATES = {
-    "grounding_rate": "Claims that an observation supports, of those that need one",
-    "hallucination_rate": "Claims that no observation speaks to (ungrounded), of those that need one",
-    "verification_success_rate": "Claims confirmed, of those looked up",
-    "false_claim_rate": "Claims contradicted, of those that an observation speaks to",
+    "grounding_rate": "Share of claims needing verification that were verified",
+    "hallucination_rate": "Share of claims needing verification that could not be verified",
+    "verification_success_rate": "Share of checked claims that were confirmed",
+    "false_claim_rate": "Share of verifiable claims that were contradicted",
 }
 
 ReviewerRatesByRepository = Mapping[str, tuple[ReviewerRates, ...]]
@@ -84,10 +84,12 @@ def export_claims(registry: CollectorRegistry, reviewed: ReviewerRatesByReposito
     """Everybody's claims together."""
     everybody = combine_reviewer_rates(rates for validators in reviewed.values() for rates in validators)
     claims = everybody.claims
-    counts = Gauge("whetstone_claims", "Claims by what became of them", ["outcome"], registry=registry)
+    counts = Gauge("whetstone_claims", "Claims by outcome", ["outcome"], registry=registry)
     for outcome in ("verified", "contradicted", "unverifiable"):
         counts.labels(outcome).set(getattr(claims, outcome))
-    worded = Gauge("whetstone_worded_items", "Items with words of their own", ["vague"], registry=registry)
+    worded = Gauge(
+        "whetstone_worded_items", "Feedback items with a written explanation", ["vague"], registry=registry
+    )
     worded.labels("yes").set(everybody.vague.part)
     worded.labels("no").set(everybody.vague.whole - everybody.vague.part)
     for name, what in _RATES.items():
@@ -99,7 +101,9 @@ def export_claims(registry: CollectorRegistry, reviewed: ReviewerRatesByReposito
 def export_validators(registry: CollectorRegistry, reviewed: ReviewerRatesByRepository) -> None:
     """Each validator's rates."""
     labels = ["repository", "validator"]
-    vague = Gauge("whetstone_validator_vague_items", "Items too vague to act on", labels, registry=registry)
+    vague = Gauge(
+        "whetstone_validator_vague_items", "Feedback items too vague to act on", labels, registry=registry
+    )
     rates = {
         name: Gauge(f"whetstone_validator_{name}", what, labels, registry=registry)
         for name, what in _RATES.items()
@@ -171,7 +175,7 @@ class Metrics:
             counts = await self._queue.get("queue", partial(self.store.read, count_queue))
             lately = await self._lately.get("lately", self._counted_lately)
         except StoreUnavailable:
-            return problem_response(503, "The store is away.")
+            return problem_response(503, "The store is unavailable.")
         registry = CollectorRegistry()
         is_known = has_token(request, self.token)
         if not is_known:
@@ -224,34 +228,34 @@ def without_ids(counts: QueueCounts) -> QueueCounts:
 
 
 def _show_queue(registry: CollectorRegistry, counts: QueueCounts) -> None:
-    deliveries = Gauge("whetstone_deliveries", "Deliveries kept", ["event", "state"], registry=registry)
+    deliveries = Gauge("whetstone_deliveries", "Stored deliveries", ["event", "state"], registry=registry)
     for (event, state), number in counts.deliveries.items():
         deliveries.labels(event, state).set(number)
     parked = sum(number for (_, state), number in counts.deliveries.items() if state == "parked")
-    Gauge("whetstone_parked", "Deliveries given up on", registry=registry).set(parked)
-    what = "How often the process ended while it handled this parked delivery alone"
+    Gauge("whetstone_parked", "Parked deliveries", registry=registry).set(parked)
+    what = "Crashes of the process while it handled this parked delivery alone"
     crashes = Gauge("whetstone_parked_crashes", what, ["delivery", "event"], registry=registry)
     for labels, number in counts.parked_crashes.items():
         crashes.labels(*labels).set(number)
-    Gauge("whetstone_lanes", "Lanes known", registry=registry).set(counts.lanes)
-    what = "Lanes whose last turn ended with the process"
+    Gauge("whetstone_lanes", "Lanes in the store", registry=registry).set(counts.lanes)
+    what = "Lanes whose last turn ended in a crash"
     Gauge("whetstone_lanes_crashed", what, registry=registry).set(counts.lanes_crashed)
-    Gauge("whetstone_lanes_due", "Lanes that wait for a turn", registry=registry).set(counts.due)
-    waited = "How long the oldest due lane has waited"
+    Gauge("whetstone_lanes_due", "Lanes waiting for a turn", registry=registry).set(counts.due)
+    waited = "Seconds that the oldest due lane has waited"
     Gauge("whetstone_lane_wait_seconds", waited, registry=registry).set(counts.longest_due)
-    outbox = Gauge("whetstone_outbox", "Writes to GitHub that are owed", ["state"], registry=registry)
+    outbox = Gauge("whetstone_outbox", "Pending writes to GitHub", ["state"], registry=registry)
     for state in ("ready", "sending", "withheld"):
         outbox.labels(state).set(counts.outbox.get(state, 0))
 
 
 def _show_reconcile(registry: CollectorRegistry, counts: QueueCounts) -> None:
     if counts.reconciled_at is not None:
-        what = "When missed deliveries were last looked for with success, in seconds since the epoch"
+        what = "Time of the last successful check for missed deliveries, in seconds since the epoch"
         at = Gauge("whetstone_reconcile_last_run_timestamp_seconds", what, registry=registry)
         at.set(counts.reconciled_at)
-    missed = Gauge("whetstone_reconcile_found", "Missed deliveries found so far", registry=registry)
+    missed = Gauge("whetstone_reconcile_found", "Missed deliveries found", registry=registry)
     missed.set(counts.missed)
-    what = "Redeliveries asked of GitHub so far"
+    what = "Redeliveries requested from GitHub"
     Gauge("whetstone_reconcile_resent", what, registry=registry).set(counts.resent)
 
 
@@ -259,14 +263,14 @@ def _show_tags(registry: CollectorRegistry, broken: Counter[BrokenGateKey]) -> N
     tags: Counter[str] = Counter()
     for (_, _, tag), number in broken.items():
         tags[tag] += number
-    what = "Pull requests of the last seven days in which a validator named the tag"
+    what = "Pull requests of the last seven days with this tag"
     gauge = Gauge("whetstone_rejections", what, ["tag"], registry=registry)
     for tag, number in tags.most_common(200):
         gauge.labels(tag).set(number)
 
 
 def _show_unheard(registry: CollectorRegistry, unheard: Counter[UncountedVerdictKey]) -> None:
-    what = "Verdicts of the last seven days that do not count: who gave them is no validator"
+    what = "Verdicts of the last seven days by accounts that are not validators"
     gauge = Gauge("whetstone_uncounted_verdicts", what, ["stance"], registry=registry)
     for (_, _, stance), number in unheard.items():
         gauge.labels(stance).inc(number)

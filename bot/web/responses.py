@@ -66,17 +66,17 @@ def unauthorized() -> ApiError:
     """401: no token, or one that GitHub does not know."""
     return ApiError(
         401,
-        "Show a GitHub token that may read this repository's metadata: Authorization: Bearer <token>.",
+        "Send a GitHub token that can read this repository's metadata: Authorization: Bearer <token>.",
         {"WWW-Authenticate": "Bearer"},
     )
 
 
-def api_not_found(what: str = "There is no such repository, or the token may not read it.") -> ApiError:
+def api_not_found(what: str = "The repository does not exist, or this token can't read it.") -> ApiError:
     """404: nothing there, or nothing that the caller may see."""
     return ApiError(404, what)
 
 
-def too_many_requests(seconds: float, what: str = "Too many calls with this token") -> ApiError:
+def too_many_requests(seconds: float, what: str = "Too many requests with this token") -> ApiError:
     """429: with the seconds to wait."""
     wait = str(max(1, round(seconds)))
     return ApiError(429, f"{what}; wait {wait} s.", {"Retry-After": wait})
@@ -85,9 +85,9 @@ def too_many_requests(seconds: float, what: str = "Too many calls with this toke
 def github_unavailable(error: GitHubError, now: datetime) -> ApiError:
     """503: GitHub did not answer; with the seconds to wait where they are known."""
     if not isinstance(error, RateLimited):
-        return ApiError(503, "GitHub can't be asked right now; ask again later.")
+        return ApiError(503, "GitHub is unavailable. Try again later.")
     wait = str(max(1, round((error.until - now).total_seconds())))
-    return ApiError(503, f"GitHub answers us no more for {wait} s.", {"Retry-After": wait})
+    return ApiError(503, f"GitHub's rate limit is reached. Try again in {wait} s.", {"Retry-After": wait})
 
 
 PageItem = TypeVar("PageItem")

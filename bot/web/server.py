@@ -156,12 +156,12 @@ async def _answer_errors(
         return response
     except Exception:  # any error: the caller gets one form of answer, and the log the traceback
         log.exception("a request failed", extra={"method": request.method, "path": request.path})
-        return problem_response(500, "Something went wrong here; the log of the server says what.")
+        return problem_response(500, "Internal error. See the server's log.")
 
 
 _DETAILS = {
-    404: "There is nothing at this address.",
-    405: "This address does not take this method.",
+    404: "There is no such page.",
+    405: "This URL does not support this method.",
     413: "The request is too large.",
 }
 

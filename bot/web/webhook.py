@@ -160,7 +160,7 @@ class WebhookHandler:
     def __post_init__(self) -> None:
         """Refuse no secret or an empty one: it would accept any delivery."""
         if not self.secrets or not all(self.secrets):
-            raise ValueError("a webhook secret is needed")
+            raise ValueError("a webhook secret is required")
 
     def routes(self) -> list[web.RouteDef]:
         """The route of the webhook."""
@@ -187,7 +187,7 @@ class WebhookHandler:
             for secret in self.secrets
         ]
         if not any(matches):
-            raise ApiError(401, "X-Hub-Signature-256 does not sign this body with our secret.")
+            raise ApiError(401, "The signature in X-Hub-Signature-256 does not match.")
 
     async def _queue(self, delivery_id: str, event: str, payload: JsonObject, body: bytes) -> web.Response:
         lane = lane_of_payload(event, payload)
@@ -198,7 +198,7 @@ class WebhookHandler:
         try:
             acceptance = await self.inbox.accept(delivery)
         except StoreUnavailable:
-            return problem_response(503, "The store is away; deliver this again later.")
+            return problem_response(503, "The store is unavailable. Redeliver this later.")
         return json_response(202 if acceptance is Acceptance.QUEUED else 200, {"status": acceptance.value})
 
 
@@ -219,7 +219,9 @@ def _delivery_id(headers: Mapping[str, str]) -> str:
 def _parse_object(body: bytes) -> JsonObject:
     payload = parse_envelope(body)
     if payload is None:
-        raise ApiError(400, "The body is not a JSON object; set the webhook to application/json.")
+        raise ApiError(
+            400, "The body is not a JSON object. Set the webhook's content type to application/json."
+        )
     return payload
 
 

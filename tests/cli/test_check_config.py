@@ -54,7 +54,7 @@ def test_every_mistake_of_every_file_is_said_with_its_place(check):
     assert said.splitlines() == snapshot(
         [
             "whetstone.yml:1:1: comments is unknown; did you mean comment? One of version, extends, gates, validators, authors, overrides, comment, check, history, weekly, iterations, grounding, quality, detection",
-            'whetstone.yml:3:8: iterations.max is "many"; use a whole number from 1 to 50',
+            'whetstone.yml:3:8: iterations.max is "many"; use an integer from 1 to 50',
             'house.yml:1:7: pack is "home"; use the file\'s name, house',
             "house.yml:2:1: gates has 0 entries; at least 1",
             "fine.yml: ok, a config with 50 gates in force",

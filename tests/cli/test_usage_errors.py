@@ -179,8 +179,8 @@ async def test_a_port_that_is_taken_is_named_with_its_setting(host, said):
 @pytest.mark.parametrize(
     ("token", "said"),
     [
-        (None, "; GH_TOKEN is not set, and without it only public threads can be read, and few of them"),
-        ("t", "; there is no such thread, or GH_TOKEN may not read it"),
+        (None, "; set GH_TOKEN: without it only public pull requests can be read, at a low rate"),
+        ("t", "; it does not exist, or GH_TOKEN can't read it"),
     ],
 )
 @pytest.mark.usefixtures("here")

@@ -92,8 +92,8 @@ def _allowed(schema: dict[str, Any], node: dict[str, Any]) -> str:
         return f"list of {_allowed(schema, _resolved(schema, node.get('items', {})))}"
     if kind in {"integer", "number"}:
         low, high = node.get("minimum", "…"), node.get("maximum", "…")
-        return f"{'whole number' if kind == 'integer' else 'number'} {low} to {high}"
-    return {"boolean": "`true`, `false`", "string": "text", "object": "keys as below"}.get(kind, kind)
+        return f"{'integer' if kind == 'integer' else 'number'} {low} to {high}"
+    return {"boolean": "`true`, `false`", "string": "string", "object": "keys as below"}.get(kind, kind)
 
 
 def _default(node: dict[str, Any]) -> str:

@@ -131,6 +131,8 @@ def _nameless(path: str) -> str:
 def test_every_command_in_the_documents_can_be_typed(line):
     said = re.search(r"(?<![\w-])whetstone (?P<rest>[^|>#&]*)", line)["rest"]
     name, *rest = shlex.split(said.replace("…", "x"))
+    if name in {"COMMAND", "--help", "--version"}:
+        return  # about any command, or none
     command = cli.COMMANDS[name]
     import argparse
 

@@ -15,7 +15,7 @@ gates:
 PACK_FILES = {
     "no gates": (
         "pack: house\n",
-        ["1:1: the file has no gates; it needs pack, gates"],
+        ["1:1: the file is missing gates; required: pack, gates"],
     ),
     "no gate at all": (
         "pack: house\ngates: {}\n",
@@ -29,12 +29,14 @@ PACK_FILES = {
         GATE.replace("pack: house", "pack: My house"),
         [
             '1:7: pack is "My house"; use the file\'s name, house',
-            '1:7: pack is "My house"; use lower case words joined by -',
+            '1:7: pack is "My house"; use lower-case words joined by -',
         ],
     ),
     "a missing key": (
         GATE.replace("    severity: blocking\n", ""),
-        ["3:3: gates.tests_missing has no severity; it needs gate, description, fix, severity, auto_fixable"],
+        [
+            "3:3: gates.tests_missing is missing severity; required: gate, description, fix, severity, auto_fixable"
+        ],
     ),
     "a key of a config": (
         GATE + "validators: {}\n",
@@ -48,7 +50,7 @@ PACK_FILES = {
     ),
     "a switched off gate": (
         "pack: house\ngates:\n  tests_missing: off\n",
-        ['3:18: gates.tests_missing is "off"; use keys with values'],
+        ['3:18: gates.tests_missing is "off"; use a mapping'],
     ),
     "a wrong aspect": (
         GATE + "    aspect: testing\n",
@@ -58,11 +60,11 @@ PACK_FILES = {
     ),
     "a priority of none": (
         GATE + "    priority: 0\n",
-        ["9:15: gates.tests_missing.priority is 0; use a whole number from 1 to 10"],
+        ["9:15: gates.tests_missing.priority is 0; use an integer from 1 to 10"],
     ),
     "half an example": (
         GATE + "    examples:\n      - bad: assert True\n",
-        ["10:9: gates.tests_missing.examples[0] has no good; it needs bad, good"],
+        ["10:9: gates.tests_missing.examples[0] is missing good; required: bad, good"],
     ),
     "a phrase of two letters": (
         GATE + "    phrases: [no]\n",
@@ -73,7 +75,7 @@ PACK_FILES = {
     "an upper case tag": (
         GATE.replace("tests_missing", "Tests_Missing"),
         [
-            '3:3: gates: the key is "Tests_Missing"; use at least two lower case words joined by _, at most 64 characters, as in tests_missing'
+            '3:3: gates: the key is "Tests_Missing"; use at least two lower-case words joined by _, at most 64 characters, such as tests_missing'
         ],
     ),
     "no truth value": (
@@ -84,7 +86,7 @@ PACK_FILES = {
         GATE.replace("blocking", "fatal") + "  docs_missing: {gate: Docs}\n",
         [
             '7:15: gates.tests_missing.severity is "fatal"; use one of blocking, warning',
-            "9:3: gates.docs_missing has no description, fix, severity, auto_fixable; it needs gate, description, fix, severity, auto_fixable",
+            "9:3: gates.docs_missing is missing description, fix, severity, auto_fixable; required: gate, description, fix, severity, auto_fixable",
         ],
     ),
 }

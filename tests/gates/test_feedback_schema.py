@@ -52,24 +52,24 @@ def test_a_closed_set_has_exactly_the_documents_values(path, values):
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        (("id",), "a UUID such as 7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10"),  # row 3
-        (("timestamp",), "a time with its zone such as 2026-11-15T10:42:07Z"),  # row 3
+        (("id",), "a UUID, such as 7c1f0a52-6d3e-4b8e-9a41-2f5b8c7d9e10"),  # row 3
+        (("timestamp",), "a time with a UTC offset, such as 2026-11-15T10:42:07Z"),  # row 3
         (("iteration",), "an object with number, max, phase"),  # row 3
         (("target",), "an object with type, path"),  # row 3
         (("feedback_items",), "a list of at least 1 entry"),  # row 3
         (("overall_assessment",), "an object with score, verdict, summary"),  # row 3
-        (("iteration", "number"), "a whole number, at least 1"),  # row 6
-        (("iteration", "max"), "a whole number, at least 1"),  # row 6
+        (("iteration", "number"), "an integer of at least 1"),  # row 6
+        (("iteration", "max"), "an integer of at least 1"),  # row 6
         (("iteration", "phase"), "one of initial, refinement, final"),  # row 6
-        (("target", "path"), "text"),  # row 10
-        (("overall_assessment", "score"), "a number, 0 to 1"),  # row 16
-        (("overall_assessment", "summary"), "text of 50 to 500 characters"),  # row 16
-        (item("issue"), "text of 20 to 500 characters"),  # row 25
+        (("target", "path"), "a string"),  # row 10
+        (("overall_assessment", "score"), "a number from 0 to 1"),  # row 16
+        (("overall_assessment", "summary"), "a string of 50 to 500 characters"),  # row 16
+        (item("issue"), "a string of 20 to 500 characters"),  # row 25
         (item("location"), "an object with type, reference"),  # rows 25, 31
-        (item("location", "reference"), "text"),  # row 31
+        (item("location", "reference"), "a string"),  # row 31
         (item("suggestion"), "an object with action, rationale"),  # rows 25, 36
-        (item("suggestion", "action"), "text of 20 to 1000 characters"),  # row 36
-        (item("suggestion", "rationale"), "text of 20 to 500 characters"),  # row 36
+        (item("suggestion", "action"), "a string of 20 to 1000 characters"),  # row 36
+        (item("suggestion", "rationale"), "a string of 20 to 500 characters"),  # row 36
     ],
 )
 def test_what_the_document_requires_is_missed(path, expected):
@@ -196,8 +196,8 @@ def test_all_violations_are_told_at_once_in_the_order_of_their_places():
     )
     assert violations_of(FEEDBACK, replace_value(document, ("iteration", "max"), ...)) == [
         '/feedback_items/0/severity is "high\\u001b[2J"; write one of critical, major, minor, suggestion',
-        '/feedback_items/1/location/reference is 42; write it in quotes: "42"',
-        "/iteration/max is missing; write a whole number, at least 1",
+        '/feedback_items/1/location/reference is 42; put it in quotes: "42"',
+        "/iteration/max is missing; write an integer of at least 1",
     ]
 
 

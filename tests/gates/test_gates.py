@@ -83,7 +83,7 @@ def test_gates_keep_their_order_and_are_found_by_tag():
 
 
 def test_a_tag_names_one_gate():
-    with pytest.raises(ValueError, match="one gate"):
+    with pytest.raises(ValueError, match="same tag"):
         Gates((gate("date_errors"), gate("date_errors")))
 
 

@@ -45,7 +45,7 @@ def test_the_shipped_file_has_every_type_of_claim():
         (
             "- '\\bn\\+1\\b'",
             "- '(?=n)'",
-            "claims.performance_characteristics.signs[2] is not a regular expression of RE2",
+            "claims.performance_characteristics.signs[2] is not a valid RE2 regular expression",
         ),
         (
             '    would_verify: "the words',
@@ -70,7 +70,7 @@ def test_what_is_wrong_is_said_with_its_place(old, new, message):
 def test_a_type_that_is_missing_is_named():
     with pytest.raises(RuleFileError) as caught:
         parse_claim_rules(b"grounding: 1\nclaims: {}\n", "grounding.yml")
-    assert "claims has no file_contents, " in str(caught.value.problems[0])
+    assert "claims is missing file_contents, " in str(caught.value.problems[0])
 
 
 async def test_every_repository_has_what_the_file_says():

@@ -280,7 +280,7 @@ def test_the_repository_changes_a_gate_of_the_organisation():
 
 def test_a_change_of_a_gate_that_the_organisation_dropped_is_said_not_applied():
     repository = config("gates: {licence_missing: {severity: blocking}}", config(OWN_GATE))
-    with pytest.raises(RuleFileError, match=r"whetstone.yml:1:9: gates.licence_missing is in no pack"):
+    with pytest.raises(RuleFileError, match=r"whetstone.yml:1:9: gates.licence_missing is not in any pack"):
         merge_rules(PACKS, None, repository)
 
 

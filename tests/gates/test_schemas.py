@@ -41,7 +41,7 @@ def test_the_schemas_have_the_names_of_their_documents():  # rows 1, 105
 
 
 def test_a_name_that_is_not_published_says_which_are():
-    with pytest.raises(LookupError, match=r"there is no schema '../../app'; one of actionable-feedback, "):
+    with pytest.raises(LookupError, match=r"unknown schema '../../app'; use one of actionable-feedback, "):
         schemas.schema_text("../../app")
 
 
@@ -60,13 +60,13 @@ def test_the_marker_is_published():
     ("path", "value", "words"),
     [
         (("issues",), ..., "/issues is missing; write a list"),
-        (("issues",), ["date_errors", "date_errors"], "/issues says something twice; say everything once"),
+        (("issues",), ["date_errors", "date_errors"], "/issues contains duplicates; list each value once"),
         (("v",), 2, "/v is 2; write 1"),
         (("verdict",), "no", '/verdict is "no"; write one of accept, refine, reject, escalate'),
-        (("iteration",), 0, "/iteration is 0; write a whole number, at least 1"),
-        (("best",), {"iteration": 1}, "/best/head is missing; write text that matches"),
-        (("head",), "9f2c1e4", '/head is "9f2c1e4"; write text that matches'),
-        (("more",), "3", '/more is "3"; write a whole number, at least 1'),
+        (("iteration",), 0, "/iteration is 0; write an integer of at least 1"),
+        (("best",), {"iteration": 1}, "/best/head is missing; write a string that matches"),
+        (("head",), "9f2c1e4", '/head is "9f2c1e4"; write a string that matches'),
+        (("more",), "3", '/more is "3"; write an integer of at least 1'),
     ],
 )
 def test_a_marker_of_another_form_is_told(path, value, words):
@@ -79,7 +79,7 @@ def test_the_grounding_rules_want_a_version_and_two_parts():  # rows 105, 106
     assert violations_of("tool-grounding", {"version": "1.0"}) == [
         "/grounding_rules is missing; write an object",
         "/verification_protocol is missing; write an object",
-        '/version is "1.0"; write text that matches ^\\d+\\.\\d+\\.\\d+$',
+        '/version is "1.0"; write a string that matches ^\\d+\\.\\d+\\.\\d+$',
     ]
 
 

@@ -58,12 +58,12 @@ def test_the_products_items_and_limits():  # row 94 # row 95
         (
             "validation: 0.30",
             "validation: 0.40",
-            "scoring.yml:6:1: dimensions add up to 1.1; they are shares of one score: make it 1",
+            "scoring.yml:6:1: dimensions add up to 1.1; they are shares of one score and must add up to 1",
         ),
         (
             "major: 0.4",
             "mayor: 0.4",
-            """scoring.yml:14:1: severities has no major; it needs critical, major, minor, suggestion
+            """scoring.yml:14:1: severities is missing major; required: critical, major, minor, suggestion
 scoring.yml:16:3: severities.mayor is unknown; did you mean major? One of critical, major, minor, suggestion""",
         ),
         (
@@ -74,15 +74,15 @@ scoring.yml:16:3: severities.mayor is unknown; did you mean major? One of critic
         (
             "drops_in_a_row: 2",
             "drops_in_a_row: 1.5",
-            "scoring.yml:37:19: degradation.drops_in_a_row is 1.5; use a whole number, at least 1",
+            "scoring.yml:37:19: degradation.drops_in_a_row is 1.5; use an integer of at least 1",
         ),
         (
             "drops_in_a_row: 2",
             "drops_in_a_row: true",
-            "scoring.yml:37:19: degradation.drops_in_a_row is true; use a whole number, at least 1",
+            "scoring.yml:37:19: degradation.drops_in_a_row is true; use an integer of at least 1",
         ),
         ("growth: 2.0", "growth: 1", "scoring.yml:39:11: degradation.growth is 1; use a number over 1"),
-        ("scoring: 1", "scoring: 2", "scoring.yml:3:10: scoring is 2; use 1, the version of this form"),
+        ("scoring: 1", "scoring: 2", "scoring.yml:3:10: scoring is 2; use 1, the version of this format"),
         (
             "scoring: 1",
             "scoring: 1\nbonus: {}",
@@ -109,8 +109,8 @@ def test_a_section_that_is_no_mapping():
 
 def test_everything_that_is_wrong_is_said_at_once():
     assert problems("scoring: 2\n") == [
-        f"scoring.yml:1:1: the file has no dimensions, severities, aspects, degradation; it needs {SECTIONS}",
-        "scoring.yml:1:10: scoring is 2; use 1, the version of this form",
+        f"scoring.yml:1:1: the file is missing dimensions, severities, aspects, degradation; required: {SECTIONS}",
+        "scoring.yml:1:10: scoring is 2; use 1, the version of this format",
     ]
 
 

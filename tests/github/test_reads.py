@@ -232,7 +232,7 @@ async def test_a_renamed_repository_is_followed_also_page_by_page(
 async def test_a_redirect_without_an_end_is_given_up(client, fake_github, pull, repository):
     where = {"Location": f"{fake_github.api_url}/repos/acme/kb/pulls/{pull.number}/reviews"}
     fake_github.fail("GET", "*/reviews", status=302, headers=where, times=99)
-    with pytest.raises(GitHubUnavailable, match="redirected too often"):
+    with pytest.raises(GitHubUnavailable, match="too many redirects"):
         await client.reviews(repository, pull.number)
 
 

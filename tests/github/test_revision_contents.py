@@ -62,8 +62,8 @@ async def test_a_file_comes_with_its_lines_and_its_names(client, repository, hea
     [
         ("logo.png", "a binary file"),
         ("latin.txt", "a binary file"),
-        ("lfs.bin", "kept in Git LFS, and not read"),
-        ("big.bin", "over 1 MB, and not read"),
+        ("lfs.bin", "stored in Git LFS"),
+        ("big.bin", "larger than 1 MB"),
     ],
 )
 async def test_what_is_no_text_is_not_read(client, repository, head, path, why):
@@ -81,7 +81,7 @@ async def test_without_the_tree_a_file_is_asked_for_by_its_path(client, reposito
     assert await client.text(repository, head, "src/a.py", None) == FileText(("def f():", "    return 1"))
     assert await client.text(repository, head, "src/gone.py", None) is None
     assert await client.text(repository, head, "src", None) is None
-    assert await client.text(repository, head, "big.bin", None) == UnreadableFile("over 1 MB, and not read")
+    assert await client.text(repository, head, "big.bin", None) == UnreadableFile("larger than 1 MB")
 
 
 async def test_checks_come_with_what_they_printed(client, fake_github, place, repository):

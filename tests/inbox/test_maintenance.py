@@ -114,7 +114,7 @@ class NotHeardOf(Calendar):
     async def find_active_repositories(self, _since):
         self.polls += 1
         if self.polls < 3:
-            raise LaneFenced("nothing was heard of this process for too long")
+            raise LaneFenced("this process has had no heartbeat for too long")
         self.looked.set()
         return ()
 

@@ -33,7 +33,7 @@ from tests.schema_documents import replace_value
 
 READ = [sample for sample in samples() if sample.event in SUBSCRIBED_EVENTS]
 PULL_REQUEST_ACTIONS = (
-    "pull_request is read for closed, converted_to_draft, edited, labeled, opened, ready_for_review, "
+    "pull_request is processed for closed, converted_to_draft, edited, labeled, opened, ready_for_review, "
     "reopened, review_requested, synchronize, unlabeled only"
 )
 
@@ -60,10 +60,10 @@ def test_every_published_sample_of_a_read_action_on_a_pull_request_is_seen():
     }
     assert ignored == {
         "a comment on an issue, not on a pull request",
-        "a push that leaves no branch",
-        "a push that leaves the config alone",
-        "check_run is read for completed, created only",
-        "repository is read for deleted, edited, privatized, publicized, renamed, transferred only",
+        "a push that deletes the branch",
+        "a push that does not change the config",
+        "check_run is processed for completed, created only",
+        "repository is processed for deleted, edited, privatized, publicized, renamed, transferred only",
         PULL_REQUEST_ACTIONS,
     }
 

@@ -129,7 +129,7 @@ def test_a_push_is_seen_only_where_it_touches_the_config():
     merged = {**PUSH_PAYLOAD, "ref": "refs/heads/trunk"}
     assert parse_event("push", merged) == ConfigPushEvent(REPOSITORY, "abc", in_force=True)
     elsewhere = {**PUSH_PAYLOAD, "commits": [{"added": ["README.md"], "removed": [], "modified": []}]}
-    assert parse_event("push", elsewhere) == IgnoredEvent("a push that leaves the config alone")
+    assert parse_event("push", elsewhere) == IgnoredEvent("a push that does not change the config")
 
 
 def test_what_was_handed_in_is_seen_with_its_findings():

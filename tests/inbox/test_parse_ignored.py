@@ -21,22 +21,22 @@ from tests.schema_documents import replace_value
 @pytest.mark.parametrize(
     ("event", "payload", "reason"),
     [
-        ("gollum", PULL_REQUEST_PAYLOAD, "gollum is not read"),
+        ("gollum", PULL_REQUEST_PAYLOAD, "gollum is not processed"),
         ("push", PULL_REQUEST_PAYLOAD, "push: after is not a text"),
         (
             "whetstone",
             {"lane": "x"},
-            "whetstone is read for backfill, config_broken, head, heads, past, retry, validation, weekly only",
+            "whetstone is processed for backfill, config_broken, head, heads, past, retry, validation, weekly only",
         ),
         (
             "pull_request_review",
             replace_value(REVIEW_PAYLOAD, "action", "yawned"),
-            "pull_request_review is read for dismissed, edited, submitted only",
+            "pull_request_review is processed for dismissed, edited, submitted only",
         ),
         (
             "pull_request_review",
             replace_value(REVIEW_PAYLOAD, "action", ["submitted"]),
-            "pull_request_review is read for dismissed, edited, submitted only",
+            "pull_request_review is processed for dismissed, edited, submitted only",
         ),
         (
             "issue_comment",
@@ -71,12 +71,12 @@ from tests.schema_documents import replace_value
         (
             "pull_request_review",
             replace_value(REVIEW_PAYLOAD, "review.state", "pending"),
-            "the review is not submitted yet",
+            "the review has not been submitted",
         ),
         (
             "pull_request_review",
             replace_value(REVIEW_PAYLOAD, "review.state", "shrugged"),
-            "pull_request_review: review.state is not a state that is known",
+            "pull_request_review: review.state is not a known state",
         ),
         (
             "pull_request_review",

@@ -164,13 +164,13 @@ async def test_a_store_from_which_nothing_can_be_claimed_is_left_alone_for_a_whi
     await running
     assert hasty.asked == 1
     assert [each.message for each in caplog.records] == [
-        "no lane can be claimed: StoreUnavailable database or disk is full"
+        "can't claim lanes: StoreUnavailable database or disk is full"
     ]
 
 
 def test_a_store_that_refuses_is_asked_less_and_less_and_told_of_twice(caplog):
     caplog.set_level(logging.WARNING)
-    outage, delays = StoreBackoff("no lane can be claimed"), []
+    outage, delays = StoreBackoff("can't claim lanes"), []
     for _ in range(7):
         outage.failed(StoreUnavailable("full"))
         delays.append(outage.delay)
@@ -178,6 +178,6 @@ def test_a_store_that_refuses_is_asked_less_and_less_and_told_of_twice(caplog):
     assert delays == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
     assert outage.delay == 0.0
     assert [each.message for each in caplog.records] == [
-        "no lane can be claimed: StoreUnavailable full",
-        "no lane can be claimed: recovered after 7 failures",
+        "can't claim lanes: StoreUnavailable full",
+        "can't claim lanes: recovered after 7 failures",
     ]

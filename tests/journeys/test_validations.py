@@ -76,7 +76,7 @@ async def test_a_clean_log_of_the_same_tool_lifts_its_rejection(configured, pull
     [
         (b"{", (422, "line 1, column 2 is not JSON")),
         (b"[]", (422, "the report is in no known form; send an actionable-feedback document")),
-        ({"version": "1.0", "runs": []}, (422, '/version is "1.0"; write text that matches')),
+        ({"version": "1.0", "runs": []}, (422, '/version is "1.0"; write a string that matches')),
         ({"feedback_items": []}, (422, "/feedback_items")),
     ],
 )

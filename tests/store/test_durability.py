@@ -84,7 +84,7 @@ async def test_every_acknowledged_delivery_survives_a_kill(store_url):
 async def test_a_turn_that_was_killed_on_a_file_is_taken_again_at_the_next_start(sqlite_url):
     process = start(STOP_IN_THE_MIDDLE_OF_A_TURN, sqlite_url)
     assert process.stdout.readline() == "sending\n"
-    with pytest.raises(StoreConfigError, match=f"process {process.pid} already works on"):
+    with pytest.raises(StoreConfigError, match=f"process {process.pid} already uses"):
         async with open_store(sqlite_url, worker=True):
             pass
     kill(process)

@@ -75,7 +75,7 @@ async def test_a_database_newer_than_the_program_is_refused(bare_store_url):
     async with open_store(bare_store_url, worker=False):
         pass
     await ask(bare_store_url, lambda c: c.execute(text("UPDATE alembic_version SET version_num = '9999'")))
-    with pytest.raises(StoreConfigError, match="the database is at revision 9999, newer than this program's"):
+    with pytest.raises(StoreConfigError, match="the database is at revision 9999, newer than this version's"):
         async with open_store(bare_store_url, worker=False):
             pass
 
@@ -91,7 +91,7 @@ async def test_a_commit_to_a_file_survives_a_power_cut(sqlite_url):
 
 async def test_a_file_has_one_worker_and_the_second_learns_who_it_is(sqlite_url):
     async with open_store(sqlite_url, worker=True):
-        with pytest.raises(StoreConfigError, match=r"process \d+ already works on .*PostgreSQL"):
+        with pytest.raises(StoreConfigError, match=r"process \d+ already uses .*PostgreSQL"):
             async with open_store(sqlite_url, worker=True):
                 pass
 

@@ -22,7 +22,7 @@ async def test_an_unknown_address_is_a_problem(github):
     assert (answer.status, answer.content_type, answer.content) == (
         404,
         "application/problem+json",
-        {"title": "Not Found", "status": 404, "detail": "There is nothing at this address."},
+        {"title": "Not Found", "status": 404, "detail": "There is no such page."},
     )
 
 

@@ -44,11 +44,11 @@ async def status_of(address, rest, *, end=False, then=b""):
     return answer.decode().split()[1] if answer else "closed"
 
 
-UNSIGNED = (401, "X-Hub-Signature-256 does not sign this body with our secret.")
+UNSIGNED = (401, "The signature in X-Hub-Signature-256 does not match.")
 TOO_LARGE = (413, "The payload is larger than 25 MiB.")
 NO_EVENT = (400, "The header X-GitHub-Event is missing.")
 NO_DELIVERY = (400, "The header X-GitHub-Delivery is missing or malformed.")
-NO_OBJECT = (400, "The body is not a JSON object; set the webhook to application/json.")
+NO_OBJECT = (400, "The body is not a JSON object. Set the webhook's content type to application/json.")
 
 
 async def test_a_signed_delivery_is_kept_byte_for_byte_and_answered_202(github, inbox):
@@ -71,14 +71,14 @@ async def test_the_same_delivery_again_is_a_duplicate(github, inbox):
 async def test_a_store_that_is_away_is_a_503(github, inbox):
     inbox.away = True
     answer = await github.post(PULL)
-    assert said(answer) == (503, "The store is away; deliver this again later.")
+    assert said(answer) == (503, "The store is unavailable. Redeliver this later.")
     assert answer.content_type == "application/problem+json"
 
 
 async def test_our_own_error_is_a_500_that_tells_nothing(github, inbox, caplog):
     inbox.bug = RuntimeError("the inside")
     answer = await github.post(PULL)
-    assert said(answer) == (500, "Something went wrong here; the log of the server says what.")
+    assert said(answer) == (500, "Internal error. See the server's log.")
     assert [record.name for record in caplog.records] == ["whetstone.web"]
 
 

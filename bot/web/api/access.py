@@ -145,7 +145,7 @@ class AccessCache:
             self._invalid[caller] = True
             raise unauthorized() from None
         except GitHubError:
-            raise ApiError(503, "GitHub can't be asked about this token right now.") from None
+            raise ApiError(503, "GitHub can't verify this token right now. Try again later.") from None
         if is_new:
             limiter.give_back(address)
         self._valid[caller] = True
@@ -201,7 +201,7 @@ class RepositoryGuard:
             except GitHubError as error:
                 return github_unavailable(error, datetime.now(UTC)).response()
             except StoreUnavailable:
-                return ApiError(503, "The store is away; ask again later.").response()
+                return ApiError(503, "The store is unavailable. Try again later.").response()
 
         return guarded
 
@@ -221,7 +221,7 @@ class RepositoryGuard:
         if recorded is None:
             raise api_not_found()
         if not access.may(minimum):
-            raise ApiError(403, f"The token's holder needs the role {minimum.value} in this repository.")
+            raise ApiError(403, f"This needs the role {minimum.value} in the repository.")
         if access.workflow:  # its token says the name, but not who may see it
             owner, name = access.workflow.repository.split("/", 1)
             return replace(access, repository=replace(recorded, owner=owner, name=name))

@@ -251,7 +251,7 @@ def describe_api() -> OpenApiJson:
         "info": {
             "title": "Whetstone",
             "version": "1",
-            "description": "What a repository's reviewers rejected, and how its authors fared since.",
+            "description": "What reviewers rejected in a repository, and how its authors have done since.",
         },
         "paths": {
             f"{_REPO}/patterns": _guarded(
@@ -261,10 +261,10 @@ def describe_api() -> OpenApiJson:
                 "One author's patterns", schema_ref("patterns"), _path("login"), _HOURS
             ),
             f"{_REPO}/authors/{{login}}/export": _guarded(
-                "All that is stored about an author", schema_ref("export"), _path("login"), *_PAGES
+                "Everything stored about an author", schema_ref("export"), _path("login"), *_PAGES
             ),
             f"{_REPO}/grounding": _guarded(
-                "How much of what the validators claimed was so", schema_ref("grounding"), _HOURS
+                "How many of the validators' claims were verified", schema_ref("grounding"), _HOURS
             ),
             f"{_REPO}/advice": _guarded(
                 "Which advice was accepted at the next verdict", schema_ref("advice"), _HOURS
@@ -279,14 +279,14 @@ def describe_api() -> OpenApiJson:
                 *_PAGES,
             ),
             f"{_REPO}/pulls/{{number}}/selection-report": _guarded(
-                "Which iteration is the result, and why", None, _NUMBER
+                "Which iteration was selected, and why", None, _NUMBER
             ),
             f"{_REPO}/pulls/{{number}}/validations": _validations(),
             f"{_REPO}/validations/{{id}}": _guarded(
                 "What became of a validation", schema_ref("validation"), _path("id")
             ),
             f"{_REPO}/gates": _guarded("The gates in force", {"type": "array", "items": schema_ref("gate")}),
-            "/api/v1/app": _open("The App's own login", schema_ref("app"), {503: "GitHub is away"}),
+            "/api/v1/app": _open("The App's own login", schema_ref("app"), {503: "GitHub is unavailable"}),
             "/schemas/{name}.json": _open(
                 "A published schema", {"type": "object"}, {404: "No such schema"}, _SCHEMA_NAME
             ),
@@ -297,7 +297,7 @@ def describe_api() -> OpenApiJson:
                 "token": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "A GitHub token; one that may read metadata is enough.",
+                    "description": "A GitHub token. Read access to metadata is enough.",
                 }
             },
             "schemas": api_schemas(),
@@ -308,18 +308,18 @@ def describe_api() -> OpenApiJson:
 def _guarded(summary: str, content: OpenApiJson | None, *parameters: OpenApiJson) -> OpenApiJson:
     kind, schema = ("application/json", content) if content else ("text/markdown", TEXT_SCHEMA)
     problems = {
-        "400": "A parameter is wrong",
-        "401": "No token, or one that GitHub does not know",
-        "404": "Nothing there, or nothing that this token may see",
-        "429": "Too many calls with this token",
-        "503": "GitHub or the store is away",
+        "400": "Invalid parameter",
+        "401": "The token is missing or unknown to GitHub",
+        "404": "Not found, or not visible to this token",
+        "429": "Too many requests with this token",
+        "503": "GitHub or the store is unavailable",
     }
     return {
         "get": {
             "summary": summary,
             "security": _TOKEN,
             "parameters": [_path("owner"), _path("repo"), *parameters],
-            "responses": {"200": _answer(summary, kind, schema), "304": {"description": "As known"}}
+            "responses": {"200": _answer(summary, kind, schema), "304": {"description": "Not modified"}}
             | {status: _problem(what) for status, what in problems.items()},
         }
     }
@@ -327,15 +327,15 @@ def _guarded(summary: str, content: OpenApiJson | None, *parameters: OpenApiJson
 
 def _validations() -> OpenApiJson:
     problems = {
-        "400": "A parameter is wrong",
-        "401": "No token, one that GitHub does not know, or an OIDC token that is not for this server",
-        "403": "The token's holder may not write, or the workflow run may not validate this pull request",
-        "404": "No such pull request, or none that this token may see",
-        "408": "The body did not come in time",
+        "400": "Invalid parameter",
+        "401": "The token is missing, unknown to GitHub, or an OIDC token for another server",
+        "403": "The token can't write here, or the workflow run may not validate this pull request",
+        "404": "Not found, or not visible to this token",
+        "408": "The body took too long to arrive",
         "413": "The body is larger than 10 MiB",
         "422": "A body in none of the forms, and everything that is wrong with it",
-        "429": "Too many calls, or too much at once, with this token",
-        "503": "GitHub or the store is away",
+        "429": "Too many requests, or too much data at once, with this token",
+        "503": "GitHub or the store is unavailable",
     }
     query = {"head": "^[0-9a-f]{40}$", "tool": "^[ -~]{0,100}$", "root": "^[ -~]{0,200}$"}
     texts = [
@@ -363,7 +363,7 @@ def _validations() -> OpenApiJson:
             },
             "responses": {
                 "202": {
-                    "description": "It is safe on disk, and will be worked on",
+                    "description": "Stored; it will be processed",
                     "content": {"application/json": {"schema": object_schema(accepted)}},
                 }
             }
@@ -385,7 +385,7 @@ def _open(
             "summary": summary,
             "security": [],
             "parameters": list(parameters),
-            "responses": {"200": _answer(summary, kind, content), "304": {"description": "As known"}}
+            "responses": {"200": _answer(summary, kind, content), "304": {"description": "Not modified"}}
             | {str(status): _problem(what) for status, what in problems.items()},
         }
     }
@@ -466,7 +466,7 @@ class PublicEndpoints:
             text = schemas.schema_text(request.match_info["name"])
         except LookupError:
             return api_not_found(
-                f"There is no such schema; one of {', '.join(schemas.schema_names())}."
+                f"Unknown schema. Use one of {', '.join(schemas.schema_names())}."
             ).response()
         return cached_response(request, text, content_type=_SCHEMA)
 

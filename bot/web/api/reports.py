@@ -90,7 +90,7 @@ class AuthorEndpoints:
         )
 
     async def export(self, request: web.Request, access: TokenAccess) -> web.Response:
-        """All that is stored about an author; a page of pull requests and deliveries at a time."""
+        """Everything stored about an author; a page of pull requests and deliveries at a time."""
         rules = await self.rule_book.rules(access.repository)
         author = await self._author(request, access, rules)
         repository = access.repository
@@ -114,7 +114,7 @@ class AuthorEndpoints:
         author = await self.store.read(find_author, access.repository.id, login, shared=rules.history.shared)
         author = author or Account(-1, login, bot=login.endswith("[bot]"))
         if not is_record_visible(access, author, rules):
-            raise api_not_found("There is no such author, or the token's holder may not see their record.")
+            raise api_not_found("The author does not exist, or this token can't see their record.")
         return author
 
     async def _outcomes(

@@ -178,8 +178,8 @@ async def test_every_problem_of_a_body_is_told_with_its_place(post, token, inbox
     status, answer = await post(body, token("alice"))
     assert (status, inbox.kept) == (422, [])
     assert answer["errors"] == [
-        {"where": "/findings/0/line", "detail": "is 0; write a whole number, 1 to 2147483647"},
-        {"where": "/findings/0/message", "detail": "is missing; write text of 1 to 10000 characters"},
+        {"where": "/findings/0/line", "detail": "is 0; write an integer from 1 to 2147483647"},
+        {"where": "/findings/0/message", "detail": "is missing; write a string of 1 to 10000 characters"},
         {
             "where": "/findings/1/file",
             "detail": "is not a known key; use one of line, message, path, severity, tag",
