@@ -7,7 +7,7 @@ from bot.gates.rule_book import CONFIG_FILE
 REJECT, APPROVE = "CHANGES_REQUESTED", "APPROVED"
 DATE, LINK = "<!-- ISSUES: date_errors -->", "<!-- ISSUES: broken_wiki_links -->"
 REJECTED, DEGRADED = "whetstone: rejected", "whetstone: degraded"
-AUTHOR = "whetstone: author's turn"
+AUTHOR, MAINTAINER = "whetstone: author's turn", "whetstone: maintainer's turn"
 CONFIG = "version: 1\ncomment:\n  labels: true\n"
 
 
@@ -40,7 +40,7 @@ async def test_the_label_is_in_step_with_the_comment_and_others_stay(labelling, 
     assert await said(labelling, pull, "alice", REJECT, DATE) == ["size: small", REJECTED, AUTHOR]
     labelling.github.push(pull, {"claims/first.md": "# Better\n"})
     assert await said(labelling, pull, "alice", REJECT, LINK) == ["size: small", REJECTED, AUTHOR]
-    assert await said(labelling, pull, "alice", APPROVE) == ["size: small"]
+    assert await said(labelling, pull, "alice", APPROVE) == ["size: small", MAINTAINER]
     assert labelling.markers(pull)[0]["verdict"] == "accept"
 
 
@@ -52,7 +52,7 @@ async def test_an_iteration_that_made_it_worse_is_labelled_so_until_one_is_bette
         seen.append(await said(labelling, pull, "alice", REJECT, words))
     assert seen == [
         [REJECTED, AUTHOR],
-        [REJECTED, AUTHOR, DEGRADED],
+        [REJECTED, DEGRADED, AUTHOR],
         [REJECTED, AUTHOR],
     ]
 
