@@ -476,7 +476,7 @@ SLASH_COMMANDS = (
         usage="",
         example="/feedback",
         help="Post the feedback comment, or refresh it.",
-        who=_ANYONE_AND_BOT,
+        who=_ANYONE,
         request=ShowRequest,
     ),
     SlashCommand(

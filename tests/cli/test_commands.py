@@ -103,6 +103,7 @@ def test_every_module_of_a_command_is_listed():
     modules = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - {
         "__init__",
         "common",
+        "comment_lines",
         "terminal",
     }
     assert modules == {name.replace("-", "_") for name in cli.COMMANDS}
