@@ -86,6 +86,11 @@ _ALL = (
         "whetstone history acme/knowledge 'rio-agent[bot]' --hours 720",
     ),
     CliCommand(
+        "lessons",
+        "Print what reviews of a repository keep asking for, as a section for AGENTS.md.",
+        "whetstone lessons acme/knowledge --agent 'rio-agent[bot]' >> AGENTS.md",
+    ),
+    CliCommand(
         "lint-feedback",
         "Check an actionable-feedback document: its schema, its lengths and its words.",
         "whetstone lint-feedback review.json --format sarif",
@@ -99,6 +104,11 @@ _ALL = (
         "parse",
         "Print the marker (or the document) of a comment on standard input as JSON.",
         "gh api repos/acme/knowledge/issues/comments/501 --jq .body | whetstone parse --document",
+    ),
+    CliCommand(
+        "preflight",
+        "Before a push: which gates you break on the changed paths, and the certain fixes.",
+        "WHETSTONE_URL=https://whetstone.example GH_TOKEN=$(gh auth token) whetstone preflight",
     ),
     CliCommand(
         "receive",

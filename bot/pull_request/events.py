@@ -28,6 +28,7 @@ class PullRequestSnapshot:
     closed_at: datetime | None
     base_sha: str = field(default="", compare=False)
     """The base's newest commit then; two payloads of one state may differ in it."""
+    description: str = field(default="", compare=False, repr=False)
 
 
 class ReviewState(StrEnum):

@@ -29,6 +29,7 @@ from bot.github.client import GitHub
 from bot.grounding.fetch import observe_revision
 from bot.grounding.log import pending_claims, record_grounding
 from bot.history.forget import load_forgotten
+from bot.lessons.agents import record_agents
 from bot.markdown.links import LinkContext
 from bot.pull_request.events import CheckBackfillEvent, Event, InlineCommentEvent
 from bot.pull_request.facts import DecisionTime, Facts
@@ -95,6 +96,7 @@ class TurnRunner:
         if pull_request is None:
             return NO_CHANGE
 
+        pull_request = record_agents(pull_request, events)
         rules = await self._rules(pull_request, events)
         moment = DecisionTime(self.clock(), str(uuid.uuid4()))
         facts = await fetch_reviews(pull_request, events, rules, self.github, moment.now)
