@@ -73,4 +73,7 @@ async def _show(arguments: argparse.Namespace) -> None:
         )
     content = report_json(report, repository, web)
     is_json = arguments.format == "json"
-    print(json.dumps(content, ensure_ascii=False) if is_json else render_report(report, repository, web))
+    text = (
+        json.dumps(content, ensure_ascii=False) + "\n" if is_json else render_report(report, repository, web)
+    )
+    print(text, end="")

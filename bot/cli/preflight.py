@@ -168,8 +168,11 @@ def _as_json(
 
 def _git(*arguments: str) -> str:
     try:
-        done = subprocess.run(  # noqa: S603  no shell, and options of our own
-            ("git", *arguments), capture_output=True, check=True, timeout=_SECONDS
+        done = subprocess.run(  # noqa: S603  no shell, and only our options
+            ("git", *arguments),  # noqa: S607  as the user has it
+            capture_output=True,
+            check=True,
+            timeout=_SECONDS,
         )
     except FileNotFoundError:
         raise UsageError("git is not installed") from None
