@@ -21,12 +21,11 @@ from bot.cli.common import parse_repository_name
 from bot.lessons.preflight import MAX_SHOWN, CertainFix, GateHistory, certain_fixes, rank_gates
 
 UNREACHABLE = 3
-"""The exit code where the bot did not answer; the certain fixes were printed."""
+"""The exit code where the bot did not answer."""
 _SECONDS = 5
 _MAX_ANSWER = 5_000_000
 _MAX_FILES = 200
 _MAX_FILE = 500_000
-_FIXABLE = ("date_errors", "frontmatter_schema", "broken_wiki_links")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,25 +42,21 @@ def run(arguments: argparse.Namespace) -> int:
     parse_repository_name(repository)
     root = Path(_git("rev-parse", "--show-toplevel").strip())
     changed = _changed_paths(arguments.base)
-    problem = ""
     try:
-        answer = _ask(repository, arguments.agent or "@me")
-        if not answer["lessons"]:  # nothing is known about this author yet
-            answer = _ask(repository, None)
+        # The repository's, where nothing is known about this author yet.
+        history = _ask(repository, arguments.agent or "@me") or _ask(repository, None)
     except _Unreachable as error:
-        answer, problem = {"lessons": [], "agent": None}, str(error)
-    history = [_gate_history(lesson) for lesson in answer["lessons"]]
+        print(f"whetstone preflight: {error}; nothing was checked", file=sys.stderr)
+        return UNREACHABLE
     gates = rank_gates(history, changed)[:MAX_SHOWN] if changed else ()
-    # Without an answer the fixes are still computed: each follows from its file.
-    tags = _FIXABLE if problem else [gate.tag for gate in history]
+    # Only for gates that count here: what is certain by one of them may be as it should by another.
+    tags = [gate.tag for gate in history]
     fixes = certain_fixes(_texts(root, changed), tags, _pages(), datetime.now(UTC).date())
     if arguments.format == "json":
-        print(json.dumps(_as_json(changed, gates, fixes, problem), ensure_ascii=False))
+        print(json.dumps(_as_json(changed, gates, fixes), ensure_ascii=False))
     else:
         print(_as_text(changed, gates, fixes))
-        if problem:
-            print(f"whetstone preflight: {problem}", file=sys.stderr)
-    return UNREACHABLE if problem else 0
+    return 0
 
 
 class _Unreachable(Exception):
@@ -75,7 +70,7 @@ class _NoRedirect(HTTPRedirectHandler):
         """Answer the redirect itself."""
 
 
-def _ask(repository: str, agent: str | None) -> Any:
+def _ask(repository: str, agent: str | None) -> tuple[GateHistory, ...]:
     url = os.environ.get("WHETSTONE_URL", "").rstrip("/")
     if urlsplit(url).scheme not in {"http", "https"}:
         raise UsageError("WHETSTONE_URL is not set to the bot's address, such as https://whetstone.example")
@@ -102,18 +97,14 @@ def _ask(repository: str, agent: str | None) -> Any:
         ) from None
     except (URLError, HTTPException, TimeoutError, OSError) as error:
         cause = getattr(error, "reason", error)
-        raise _Unreachable(
-            f"{url} (WHETSTONE_URL) can't be reached: {cause}; only certain fixes are shown"
-        ) from None
+        raise _Unreachable(f"{url} (WHETSTONE_URL) can't be reached: {cause}") from None
 
 
-def _read_answer(body: bytes) -> Any:
+def _read_answer(body: bytes) -> tuple[GateHistory, ...]:
     try:
-        answer = json.loads(body)
-        lessons = answer["lessons"]
+        return tuple(map(_gate_history, json.loads(body)["lessons"]))
     except (ValueError, KeyError, TypeError, RecursionError):
         raise _Unreachable("WHETSTONE_URL leads to something else than Whetstone") from None
-    return {"lessons": lessons, "agent": answer.get("agent")}
 
 
 def _gate_history(lesson: dict[str, Any]) -> GateHistory:
@@ -144,7 +135,7 @@ def _as_text(changed: Sequence[str], gates: Sequence[GateHistory], fixes: Sequen
 
 
 def _as_json(
-    changed: Sequence[str], gates: Sequence[GateHistory], fixes: Sequence[CertainFix], problem: str
+    changed: Sequence[str], gates: Sequence[GateHistory], fixes: Sequence[CertainFix]
 ) -> dict[str, object]:
     return {
         "changed": list(changed),
@@ -162,7 +153,6 @@ def _as_json(
             {"tag": fix.tag, "path": fix.path, "line": fix.line, "replacement": fix.replacement}
             for fix in fixes
         ],
-        "problem": problem,
     }
 
 

@@ -12,7 +12,7 @@ from bot.history.model import FindingHistory, HistoryRecord, Ratio
 from bot.history.outcomes import TagFix, latest_fixes, review_verdicts
 from bot.lessons.agents import merge_marks
 from bot.lessons.effect import Adoption, Effect, instruction_of, measure_effect
-from bot.pull_request.model import FindingStatus, Stance, WrittenBy
+from bot.pull_request.model import FindingStatus, WrittenBy
 from bot.values import Account
 
 LESSON_WINDOW = timedelta(weeks=12)
@@ -249,8 +249,3 @@ def _key(finding: FindingHistory) -> str:
 
 def _reviewed_at(record: HistoryRecord, now: datetime) -> datetime:
     return review_verdicts(record, now)[-1].at
-
-
-def was_rejected(record: HistoryRecord) -> bool:
-    """Whether a validator requested changes, at any time."""
-    return any(verdict.counted and verdict.stance is Stance.REJECTS for verdict in record.verdicts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 from pathlib import PurePosixPath
 
 from bot import regex
@@ -15,6 +16,7 @@ from bot.verdicts.item_context import compute_fix
 MAX_SHOWN = 3
 """Gates that a preflight names; the backtest counts a hit among as many."""
 
+_MAX_CANDIDATES = 20  # lines of one file that are looked at for a fix
 _LINK = regex.Regex(r"\[\[(?P<target>[^\[\]|#]+)[^\[\]]*\]\]")
 
 
@@ -69,7 +71,7 @@ def certain_fixes(
     fixes = [
         fix
         for path, text in files.items()
-        for item in _candidates(path, text, wanted, pages)
+        for item in islice(_candidates(path, text, wanted, pages), _MAX_CANDIDATES)
         if (fix := _fix(item, path, text, day))
     ]
     return tuple(dict.fromkeys(fixes))
