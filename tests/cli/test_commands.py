@@ -104,7 +104,6 @@ def test_every_module_of_a_command_is_listed():
         "__init__",
         "comment_lines",
         "common",
-        "comment_lines",
         "terminal",
     }
     assert modules == {name.replace("-", "_") for name in cli.COMMANDS}
