@@ -54,7 +54,7 @@ def test_an_agent_that_names_its_model_counts_once():
 
 def test_a_signed_description_changes_nothing_about_the_author():
     pull_request = make_pull_request()
-    event = PullRequestEvent("opened", make_snapshot(description=f"Adds it.\n\n{CLAUDE}"))
+    event = PullRequestEvent("opened", make_snapshot(body=f"Adds it.\n\n{CLAUDE}"))
     recorded = record_agents(pull_request, [event])
     assert (recorded.written_by, recorded.author) == ((WrittenBy("Claude Code"),), pull_request.author)
 
@@ -63,7 +63,7 @@ def test_a_broken_table_is_reported_with_its_lines():
     with pytest.raises(RuleFileError) as error:
         parse_agents(b"agents: 2\nsignatures: {A: {lines: []}}\n", "agents.yml")
     assert [(problem.line, problem.what) for problem in error.value.problems] == [
-        (1, "the file has no unsigned"),
+        (1, "the file is missing unsigned"),
         (1, "agents is 2"),
         (2, "signatures.A has no examples"),
         (2, "signatures.A.lines has 0 entries"),
