@@ -242,6 +242,7 @@ def test_the_commands_and_their_usage():
     assert {command.line: command.usage for command in SLASH_COMMANDS} == snapshot(
         {
             "/feedback-history": "[@login] [30d|24h|…] [tag]",
+            "/feedback-lessons": "",
             "/feedback-explain": "TAG",
             "/feedback-appeal": "TAG reason: …",
             "/feedback-reject": "TAG… [path:line] [reason: …]",
@@ -259,6 +260,7 @@ def test_who_may_in_words():
     assert [str(command.who) for command in SLASH_COMMANDS] == snapshot(
         [
             "anyone who can read",
+            "`triage` or more, no bot",
             "anyone who can read",
             "the author, or `write` or more, no bot",
             "`write` or more, not the author, no bot",
