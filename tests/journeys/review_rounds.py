@@ -19,7 +19,7 @@ def push(harness, pull, text, path=PAGE) -> str:
 
 
 def quality_section(body: str) -> str:
-    return next((part for part in body.split("<details>") if part.startswith("<summary>Quality")), "")
+    return next((part for part in body.split("<details>") if part.startswith("<summary>Progress")), "")
 
 
 def sticky_comment(harness, pull) -> str:

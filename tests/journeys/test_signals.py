@@ -5,6 +5,7 @@ import json
 import pytest
 
 from bot.fakegithub.pull_actions import InlineDraft
+from bot.feedback.marker import parse_document
 from bot.gates.rule_book import CONFIG_FILE
 
 PAGE = "claims/first.md"
@@ -178,22 +179,30 @@ async def test_the_command_of_whoever_may_not_rejects_nothing(journey, pull, who
     assert journey.comments(pull) == []
 
 
-async def test_plain_words_infer_a_gate_that_never_blocks(journey, pull):
-    journey.github.submit_review(pull, "alice", REJECT, "Please mend this.\n\nThere is a broken wiki link.")
+async def test_plain_words_are_a_finding_that_looks_like_a_gate(journey, pull):
+    words = "Please fix this.\n\nThe input is not validated before it is stored."
+    journey.github.submit_review(pull, "alice", REJECT, words)
     await journey.wait_until_idle()
     (body,) = journey.comments(pull)
-    assert "**Warnings** — 1 non-blocking issue" in body
-    assert "`broken_wiki_links` (understood from plain words, confidence 0.60)" in body
-    assert '"inferred":true' in body.replace(" ", "")
+    (marker,) = journey.markers(pull)
+    assert (marker["issues"], marker["open"]) == ([], {"blocking": 1, "warnings": 0})
+    assert "(looks like `input_validation_missing`)" in body
+    (item,) = parse_document(body)["feedback_items"]
+    assert (item.get("tag"), item["words"]) == (None, "The input is not validated before it is stored.")
 
 
 @pytest.mark.parametrize(
-    "words", ["The wrong date was fixed.", "Is this a wrong date? If the date is wrong, tell me."]
+    "words",
+    [
+        "The unvalidated input was fixed.",
+        "Is this unvalidated input? If the input is not validated, tell me.",
+    ],
 )
-async def test_words_that_state_no_fault_are_not_answered(journey, pull, words):
+async def test_words_that_state_no_fault_look_like_no_gate(journey, pull, words):
     journey.github.submit_review(pull, "alice", REJECT, words)
     await journey.wait_until_idle()
-    assert journey.comments(pull) == []
+    (body,) = journey.comments(pull)
+    assert (journey.markers(pull)[0]["issues"], "looks like" in body) == ([], False)
 
 
 @pytest.mark.parametrize("first", ["label", "command"])
