@@ -25,7 +25,7 @@ from bot.commands.invocation import parse_commands
 from bot.detection.detector import detect
 from bot.detection.load import shipped_detection_rules
 from bot.feedback import brief, brief_inputs, lint, marker
-from bot.feedback.clarity import clarity
+from bot.findings import line_tracking
 from bot.gates import model as gates_model
 from bot.gates.model import is_tag, nearest_word
 from bot.gates.packs import load_packs, rules_directory
@@ -36,7 +36,6 @@ from bot.grounding import claims, clauses, manifests, verify
 from bot.grounding.verify_files import heading_slug
 from bot.inbox import parse
 from bot.inbox.parse import lane_of_payload
-from bot.iterations import line_tracking
 from bot.markdown import escape, spans
 from bot.markdown import format as markdown_format
 from bot.markdown.blocks import SpanKind
@@ -58,6 +57,7 @@ from bot.verdicts import (
     tags,
     tool_reports,
 )
+from bot.verdicts.clarity import clarity
 from bot.verdicts.tags import infer_tags
 from bot.web.webhook import parse_envelope
 from tests.builders import KNOWLEDGE_BASE, make_inline_comment
@@ -610,7 +610,7 @@ GROUPS: Mapping[str, Mapping[str, Reader]] = {
         "documents in text": lambda text: parse_documents_in(f"feedback_items\n{text}"),
     },
     "wording": {
-        "wording": lambda text: (quality.wording_problems(text), quality.ungrounded_problems(text)),
+        "wording": lambda text: (quality.find_wording(text), quality.ungrounded_problems(text)),
         "clarity": lambda text: quality.find_problems(
             quality.FeedbackText(text, text, text, has_place=False)
         ),
