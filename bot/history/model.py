@@ -51,7 +51,10 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class AdviceRecord:
-    """One brief: how the feedback was understood, the actions it asked for, and its success."""
+    """One brief: how the feedback was understood, the actions it asked for, and its success.
+
+    Without actions it is no brief but an approval that still asked for something.
+    """
 
     at: datetime
     feedback_type: str
