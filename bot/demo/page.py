@@ -116,14 +116,14 @@ class DemoActions:
 
     def _revision(self, pull: PullRequest) -> dict[str, str]:
         """The files of the next revision: the story's fixes where they apply, else one more line."""
-        path, routine = _changed_path(pull), self.story.routine
+        path, routine = self._path(pull), self.story.routine
         edits = (*self.story.accepted[0].edits, (path, routine.flaw, routine.fixed))
         files = edit_files(self.repository, pull.head_sha, edits, self.github.now())
         return files or {path: f"{head_text(pull, path).rstrip()}\n\n{self.story.note}\n"}
 
     def _reject(self, pull: PullRequest, action: DemoAction) -> None:
         """Request changes, each tag at the line that it is about."""
-        path, remarks = _changed_path(pull), self.story.routine.remarks
+        path, remarks = self._path(pull), self.story.routine.remarks
         text = head_text(pull, path)
         comments = [
             InlineDraft(
@@ -137,12 +137,13 @@ class DemoActions:
         body = "" if comments else action.text or "Not yet."
         self.github.submit_review(pull, action.login, "CHANGES_REQUESTED", body, comments)
 
-
-def _changed_path(pull: PullRequest) -> str:
-    """The file that the pull request is about."""
-    objects = pull.repository.objects
-    head, base = objects.commits[pull.head_sha].files, objects.commits[pull.base_sha].files
-    return min((path for path in head if head[path] != base.get(path)), default="README.md")
+    def _path(self, pull: PullRequest) -> str:
+        """The file that the pull request is about."""
+        objects = pull.repository.objects
+        head, base = objects.commits[pull.head_sha].files, objects.commits[pull.base_sha].files
+        changed = sorted(path for path in head if head[path] != base.get(path))
+        main = self.story.rejected[0].edits[0][0]
+        return main if main in changed or not changed else changed[0]
 
 
 def _one_line(text: str) -> str:
@@ -270,7 +271,7 @@ class DemoPage:
             "people": self._logins,
             "tags": self._tags,
             "story": self._story_number,
-            "step": self._step,
+            "step": self._next_step(),
             "agent": self._agent_lines,
             "wire": self._log.lines(),
         }
@@ -304,9 +305,16 @@ class DemoPage:
         except (DemoActionError, ValueError, AttributeError) as error:
             return _response(str(error), "text/plain", 422)
         kind = "history" if action.text.startswith("/feedback-history") else action.kind
-        if thread.number == self._story_number and _STEPS[self._step : self._step + 1] == (kind,):
-            self._step += 1
+        step = self._next_step()
+        if thread.number == self._story_number and _STEPS[step : step + 1] == (kind,):
+            self._step = step + 1
         return _response(json.dumps({"path": thread_path(thread)}), "application/json")
+
+    def _next_step(self) -> int:
+        """The step that comes next; a pull request that is closed can't be pushed to or approved any more."""
+        thread = self._actions.repository.threads.get(self._story_number)
+        is_closed = thread is not None and thread.state != "open"
+        return max(self._step, _STEPS.index("history")) if is_closed else self._step
 
     def _version(self) -> str:
         """Changes with every request, webhook and answer to one, and with the guide."""

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import cycle, product
 from random import Random
 
 from bot import app
@@ -95,10 +96,12 @@ def routine_file(routine: Routine, title: str, now: datetime, *, flawed: bool, r
 
 
 def line_number(text: str, start: str) -> int:
-    """The number of the first line that begins so; the last line's where none does, or nothing is asked."""
+    """The number of the last line that begins so; of the last line where none does."""
     lines = text.splitlines()
-    matches = (number for number, line in enumerate(lines, 1) if start and line.startswith(start))
-    return next(matches, len(lines))
+    return max(
+        (number for number, line in enumerate(lines, 1) if start and line.startswith(start)),
+        default=len(lines),
+    )
 
 
 def _date(text: str, now: datetime) -> str:
@@ -118,9 +121,13 @@ class StoryMonths:
     """The week that the summary is about."""
     per_week: int = 4
     random: Random = field(default_factory=lambda: Random(213))  # noqa: S311  a story, not a secret
+    _titles: Iterator[str] = field(default_factory=lambda: iter(()))
 
     def play(self) -> Iterator[datetime]:
         """Play the weeks; yields the moments at which the bot should catch up."""
+        titles = [" ".join(words).capitalize() for words in product(*self.story.routine.words)]
+        self.random.shuffle(titles)
+        self._titles = cycle(titles)
         routine = self.story.routine
         weeks = random_weeks(self.random, routine.authors, len(self.weeks), self.per_week)
         for monday, pulls in zip(self.weeks, weeks, strict=True):
@@ -139,7 +146,7 @@ class StoryMonths:
     def _play_pull(self, past: PastPullRequest) -> Iterator[None]:
         """Play one pull request; a pause lasts until the afternoon, or until the next morning."""
         routine = self.story.routine
-        title = " ".join(self.random.choice(words) for words in routine.words).capitalize()
+        title = next(self._titles)
         number = len(self.repository.threads) + 1
         path = routine.path.format(number=number, slug=title.lower().replace(" ", "_"))
         flawed = any(routine.flaw_tag in tags for tags in past.rejections)
