@@ -198,21 +198,22 @@ def _statuses(findings: Iterable[Finding]) -> set[FindingStatus]:
 def repeated_findings(
     iterations: Sequence[Iteration], blocking: Collection[str], rules: EscalationRules
 ) -> tuple[Finding, ...]:
-    """Return the blocking findings that were reported or left unchanged often enough in the last iterations."""
+    """Return the blocking findings that were open often enough in the last iterations, and still are.
+
+    What a push changed waits for its reviewer, and is not repeated before that.
+    """
     recent = iterations[-rules.window :]
     return tuple(
         finding
         for finding in (recent[-1].ledger.open if recent else ())
         if finding.id in blocking
-        and sum(finding.number in _unchanged_numbers(iteration) for iteration in recent) >= rules.repeats
+        and finding.status is not FindingStatus.CHANGED
+        and sum(finding.number in _open_numbers(iteration) for iteration in recent) >= rules.repeats
     )
 
 
-def _unchanged_numbers(iteration: Iteration) -> frozenset[int]:
-    """The open findings about which nothing was done: what was changed waits for its reviewer."""
-    return frozenset(
-        finding.number for finding in iteration.ledger.open if finding.status is not FindingStatus.CHANGED
-    )
+def _open_numbers(iteration: Iteration) -> frozenset[int]:
+    return frozenset(finding.number for finding in iteration.ledger.open)
 
 
 def decide_outcome(situation: Situation) -> IterationOutcome:
