@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from bot import regex
 from bot.cli import terminal
@@ -19,6 +19,7 @@ from bot.demo.page import DemoPage
 from bot.demo.stories import STORIES
 from bot.demo.story import (
     STORY_DAYS,
+    STORY_LENGTH,
     STORY_PEOPLE,
     Passage,
     StoryClock,
@@ -61,7 +62,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
         _on_termination(task.cancel)
     story = STORIES[arguments.story]
     weeks = story_weeks(datetime.now(UTC), arguments.weeks)
-    clock = StoryClock(datetime.now(UTC) - weeks[0] if weeks else timedelta(0))
+    clock = StoryClock(datetime.now(UTC) - weeks[0] if weeks else STORY_LENGTH)
     async with AsyncExitStack() as stack:
         github, settle = await stack.enter_async_context(open_demo(clock))
         repository = github.repository(story.repository, collaborators=STORY_PEOPLE, files=story.files)
@@ -74,9 +75,8 @@ async def _demo(arguments: argparse.Namespace) -> None:
         label = f"{arguments.weeks} week{'' if arguments.weeks == 1 else 's'} of pull requests go by"
         for _ in terminal.track_progress(months.play(), label, total=STORY_DAYS * len(weeks)):
             await settle()
-        clock.go_to(datetime.now(UTC))
         # On the page somebody may go on from here: there the pull request stays open.
-        player = StoryPlayer(github, repository, story, settle)
+        player = StoryPlayer(github, repository, story, clock, settle)
         async for passage in player.play(to_the_end=arguments.once):
             _print_passage(passage, raw=arguments.raw)
         if not arguments.once:

@@ -61,6 +61,10 @@ def _between(first: float, last: float, progress: float) -> float:
 _SUMMARY_HOUR = timedelta(hours=9)
 """On Mondays the summary of the week before is posted at this hour."""
 _WEEK = timedelta(weeks=1)
+_PACE = timedelta(minutes=20)
+"""A chapter lasts so long, with the review in its middle: GitHub's times are in seconds."""
+STORY_LENGTH = timedelta(hours=2)
+"""The longest time that the chapters take."""
 STORY_DAYS = 5
 """Days of a week on which something happens."""
 
@@ -125,11 +129,11 @@ class StoryMonths:
 
     def play(self) -> Iterator[datetime]:
         """Play the weeks; yields the moments at which the bot should catch up."""
-        titles = [" ".join(words).capitalize() for words in product(*self.story.routine.words)]
-        self.random.shuffle(titles)
-        self._titles = cycle(titles)
         routine = self.story.routine
         weeks = random_weeks(self.random, routine.authors, len(self.weeks), self.per_week)
+        titles = [" ".join(words).capitalize() for words in product(*routine.words)]
+        self.random.shuffle(titles)
+        self._titles = cycle(titles)
         for monday, pulls in zip(self.weeks, weeks, strict=True):
             yield from self._week(monday, routine.last_week if monday == self.summarised else pulls)
 
@@ -217,19 +221,24 @@ class StoryPlayer:
     github: FakeGitHub
     repository: Repository
     story: Story
+    clock: StoryClock
     settle: Settle
 
     async def play(self, *, to_the_end: bool) -> AsyncIterator[Passage]:
         """Yield what the bot posted: its comments, an author's history, the week."""
         yield Passage("comment on a rejected pull request", level=1)
+        chapters = (*self.story.rejected, *(self.story.accepted if to_the_end else ()))
+        self.clock.go_to(datetime.now(UTC) - len(chapters) * _PACE)
         pull = self._open(self.story.rejected[0].edits)
-        for chapter in (*self.story.rejected, *(self.story.accepted if to_the_end else ())):
+        for left, chapter in zip(range(len(chapters), 0, -1), chapters, strict=True):
+            self.clock.go_to(datetime.now(UTC) - left * _PACE)
             self._play(pull, chapter)
             await self.settle()
             yield Passage(chapter.heading, level=2)
             for passage in self._comments(pull):
                 yield passage
         yield Passage("`/feedback-history`", level=1)
+        self.clock.go_to(datetime.now(UTC))
         # Not by the agent itself: one is answered once a minute, and somebody may ask as it on the page next.
         self.github.comment(pull, "alice", "/feedback-history")
         await self.settle()
@@ -256,6 +265,7 @@ class StoryPlayer:
             files = edit_files(self.repository, pull.head_sha, chapter.edits, self.github.now())
             self.github.push(pull, files, message=chapter.message)
         run_checks(self.github, pull, self.story, chapter.failed)
+        self.clock.go_to(self.clock.now() + _PACE / 2)
         comments = [self._draft(pull, remark) for remark in chapter.remarks]
         self.github.submit_review(pull, "alice", chapter.review, chapter.body, comments)
 
