@@ -211,6 +211,7 @@ async def test_a_pull_request_that_was_merged_by_hand_leaves_the_last_step(page,
         await page.click("#merge")
         await take_step(page, "/feedback-history")
         await expect(page.locator("#guide .next button")).to_have_text("Open another")
+        await page.goto("about:blank")
 
 
 @pytest.mark.asyncio(loop_scope="session")
