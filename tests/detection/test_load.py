@@ -136,7 +136,7 @@ def test_the_shipped_rules_are_those_of_the_directory():
         (
             "  user_rejection: []\n",
             "",
-            "detection.yml:8:1: actions has no user_rejection; it needs runtime_error,",
+            "detection.yml:8:1: actions is missing user_rejection; required: runtime_error,",
         ),
         (
             "  user_rejection: []",
