@@ -4,13 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml
+	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
 # A lock names all: nothing is left to resolve, and what is imported gets compiled then.
 INSTALL := $(PIP) install --no-deps --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check run bench chaos format lint types imports clean lock
+.PHONY: help setup demo test check run docs bench chaos format lint types imports clean lock
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -53,6 +53,15 @@ check: lint types imports test ## what CI runs
 run: $(VENV)/.runtime ## serve with the settings of .env
 	@$(BIN)/whetstone serve $(ARGS)
 
+$(VENV)/.docs: requirements-docs.lock | $(VENV)/.runtime
+	@echo "Installing the locked documentation tools into $(VENV)"
+	@$(INSTALL) -r requirements-docs.lock
+	@touch $@
+
+docs: $(VENV)/.docs ## build the documentation site into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "Built the site in site/. To read it: $(BIN)/python -m http.server --directory site"
+
 bench: $(VENV)/.dev ## measure, print a table
 	@$(BIN)/python -m benchmarks $(ARGS)
 
@@ -74,8 +83,9 @@ imports: $(VENV)/.dev ## the import rules of pyproject.toml
 	@$(BIN)/lint-imports --no-logo
 
 lock: $(VENV)/.dev ## resolve the dependencies again
-	@$(LOCK) --group build -o requirements.lock
-	@$(LOCK) --all-extras --group build --group dev -c requirements.lock -o requirements-dev.lock
+	@$(LOCK) pyproject.toml --group build -o requirements.lock
+	@$(LOCK) pyproject.toml --all-extras --group build --group dev -c requirements.lock -o requirements-dev.lock
+	@$(LOCK) --group pyproject.toml:docs -c requirements-dev.lock -o requirements-docs.lock
 
 clean: ## remove what the targets made
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache node_modules
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache node_modules site

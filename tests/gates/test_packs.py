@@ -211,18 +211,14 @@ def test_every_tag_has_a_route_to_a_next_step(gate: Gate):
     assert all(example.bad != example.good for example in gate.examples)
 
 
-_VERBS = set(
-    (
-        "Revoke Fix Validate Open Fetch Run Add Remove Write Catch Look List Stop Keep Use Revert Measure "
-        "Sign Document Split Move Say Rename Return Call Delete Make Follow"
-    ).split()
-)
-
-
 @pytest.mark.parametrize("gate", CODE_REVIEW, ids=lambda gate: gate.tag)
 def test_a_fix_for_code_begins_with_what_to_do(gate: Gate):
     first = re.split(r"\W", gate.fix)[0]
-    assert first in _VERBS
+    assert first in {
+        *("Add", "Call", "Catch", "Delete", "Document", "Fetch", "Fix", "Follow", "Keep", "List", "Look"),
+        *("Make", "Measure", "Move", "Open", "Remove", "Rename", "Return", "Revert", "Revoke", "Run", "Say"),
+        *("Sign", "Split", "Stop", "Use", "Validate", "Write"),
+    }
 
 
 @pytest.mark.parametrize("gate", ALL, ids=lambda gate: gate.tag)
